@@ -5,8 +5,7 @@ import type { ExportCommand } from "./options/journal-options.ts";
 import { toAnswered, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
 import type { AnsweredRecord } from "./rules/conditions.ts";
-import { readFilter } from "./rules/record-filter.ts";
-import { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
+import { readFilter, readRules, type Rule, takeRecord } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
 
 /**
@@ -67,7 +66,7 @@ async function* actionsOf(
   { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
 ): AsyncGenerator<{ id: string; action: string }> {
   for await (const mail of mails) {
-    const at = takeMail(rules, mail).taken;
+    const at = takeRecord(rules, mail).taken;
     if (at === null) continue;
     taken[at] = (taken[at] ?? 0) + 1;
     yield { id: mail.record.id, action: rules[at]?.action ?? "" };

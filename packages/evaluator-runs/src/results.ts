@@ -5,8 +5,12 @@ export type { NewRecords } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { RunFacts } from "./journal/journal-schema.ts";
 export type { ResultRecord } from "./output/write-records.ts";
-export type { AnsweredRecord } from "./rules/conditions.ts";
-export { describeFilter, readFilter } from "./rules/record-filter.ts";
-export { promiseOf, type RulePromise } from "./rules/promises.ts";
-export { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
+export { type AnsweredRecord, promiseOf } from "./rules/conditions.ts";
+export {
+  describeFilter,
+  readFilter,
+  readRules,
+  type Rule,
+  takeRecord,
+} from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";

@@ -5,16 +5,16 @@ import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportProblem, type NotRead } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** Text of mail shrinks to a tenth or so; what grows beyond this is made to fill disks. */
+/** Text of mail shrinks to about a tenth; an archive that grows more is made to fill disks. */
 const MOST_GROWTH = 200;
 const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
-/** In Node's pieces of 16 KB the import of a packed file takes half as long again. */
+/** With Node's default of 16 KB the import of a packed file takes 1.5 times as long. */
 const pieces = { chunkSize: 64 * 1024 };
 
 /**
- * Returns what a gzip file holds.
+ * Decompresses a gzip file.
  *
- * @throws ImportProblem when it grows to more than mail can be, an error of zlib when it breaks off.
+ * @throws ImportProblem if it grows to more than mail can be, an error of zlib if it breaks off.
  */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const growth = new Growth(0);
@@ -26,7 +26,7 @@ export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buf
 /**
  * Finds the files of a tar archive, which are read in its order.
  *
- * @throws ImportProblem when the archive breaks off, or one would leave the folder it is unpacked in.
+ * @throws ImportProblem if the archive breaks off, or a path leaves its folder.
  */
 export async function* tarFiles(
   archive: SourceFile,
@@ -44,12 +44,12 @@ export async function* tarFiles(
     } else if (type !== "directory") {
       yield { name, reason: "it is no regular file", isMail: false };
     }
-    // What was not read of it stands before the next.
+    // The unread rest of a file comes before the next file.
     for await (const _ of rest(content));
   }
 }
 
-// Its end is not passed on: it would end the whole archive.
+// Without `return`, which would end the whole archive.
 async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   for (let next = await content.next(); next.done !== true; next = await content.next()) {
     yield next.value;
@@ -59,7 +59,7 @@ async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
 /**
  * Finds the files of a zip archive on the disk.
  *
- * @throws ImportProblem as `tarFiles` does, or when it grows to more than mail can be.
+ * @throws ImportProblem as `tarFiles` does, or if it grows to more than mail can be.
  */
 export async function* zipFiles(
   archive: SourceFile,
@@ -121,7 +121,7 @@ function leavesFolder(): ImportProblem {
   return new ImportProblem("it has a file that leaves its folder, as attacks have; it is refused");
 }
 
-/** Compares what an archive becomes with what it was. */
+/** Compares the unpacked size of an archive with its packed size. */
 class Growth {
   #packed: number;
   #unpacked = 0;
@@ -130,7 +130,7 @@ class Growth {
     this.#packed = packed;
   }
 
-  /** Returns packed content as it is, and counts it. */
+  /** Counts packed content and passes it on unchanged. */
   async *count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.#packed += chunk.length;
@@ -138,7 +138,7 @@ class Growth {
     }
   }
 
-  /** Returns unpacked content as it is. @throws ImportProblem when there is too much of it. */
+  /** Passes unpacked content on unchanged. @throws ImportProblem if it is too large. */
   async *check(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.#unpacked += chunk.length;

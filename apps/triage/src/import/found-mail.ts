@@ -1,22 +1,19 @@
 import type { MailSource } from "../input/mail-schema.ts";
-import type { ExtraHeaders } from "./extra-headers.ts";
-
-/** Where the day of a mail comes from. */
-export type DateBasis = "header" | "received" | "separator" | "file";
 
 /** The day of a mail, `YYYY-MM-DD`. */
 export interface MailDay {
   readonly day: string;
-  readonly basis: DateBasis;
+  /** Where the day was found. */
+  readonly basis: "header" | "received" | "separator" | "file";
 }
 
-/** What a source says about one mail, before the rules of the input are applied. */
+/** One mail as its source has it, before the rules of the input are applied. */
 export interface ImportedMail {
-  /** An id of the source's own, or one made from its bytes. */
+  /** The id in the source, or a hash of the bytes. */
   readonly id: string;
-  /** When it was sent, or null when it does not say. */
+  /** When it was sent, or null if unknown. */
   readonly date: MailDay | null;
-  /** When it was received, in ISO 8601, or null when it does not say. */
+  /** When it was received, in ISO 8601, or null if unknown. */
   readonly received: string | null;
   readonly from: string;
   readonly subject: string;
@@ -24,37 +21,39 @@ export interface ImportedMail {
   readonly text: string;
   /** Its labels, or null when the source has none. */
   readonly labels: readonly string[] | null;
-  readonly extra: ExtraHeaders;
+  readonly extra: {
+    readonly attachments: readonly { readonly name: string; readonly type: string }[];
+    /** The `List-Id` header; empty without one. */
+    readonly listId: string;
+    /** The `Authentication-Results` header that was added last; empty without one. */
+    readonly authenticationResults: string;
+  };
 }
 
 /** One mail of a source, not yet read. */
 export interface FoundMail {
-  /** Where it stands in the source, for messages; nothing of its content. */
+  /** Its place in the source, for messages; contains none of the mail's text. */
   readonly name: string;
-  /** Where a person finds it again. */
+  /** Where to find it again. */
   readonly source: MailSource;
   /** Whether it is so large that only its start is read. */
   readonly isCut: boolean;
-  /** When it came, for a mail that does not say. */
+  /** The day of a mail without a date. */
   readonly arrived: MailDay;
-  /** When its mailbox says that it was delivered, in ISO 8601. */
+  /** When the mailbox received it, in ISO 8601. */
   readonly deliveredAt?: string | null;
-  /**
-   * Reads it.
-   *
-   * @throws ImportProblem when it is broken.
-   */
+  /** Parses it. @throws ImportProblem if it is broken. */
   readonly read: () => Promise<ImportedMail>;
 }
 
-/** Something of a source that is not imported. */
+/** A part of a source that is not imported. */
 export interface NotRead {
   readonly name: string;
-  /** Why, in words that follow its name. */
+  /** Why, as the end of a sentence that begins with its name. */
   readonly reason: string;
-  /** Whether mail may be lost by it, or it is none. */
+  /** Whether it may be a mail that is lost. */
   readonly isMail: boolean;
 }
 
-/** Why something cannot be read: words that follow its name, and quote nothing of it. */
+/** Why a mail or file cannot be read: the end of a sentence that begins with its name, without a quote from it. */
 export class ImportProblem extends Error {}

@@ -1,28 +1,32 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type CliContext, CliError, printable, toFileError, UsageError } from "evaluator-kit";
-import { checkOutput, toJsonArray, toOutputPath, writeMailFile } from "evaluator-runs/source";
+import {
+  checkOutput,
+  printCount,
+  printCounted,
+  toJsonArray,
+  toOutputPath,
+  writeMailFile,
+} from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
 import type { ImportCommand } from "../options.ts";
-import { type FoundMail, ImportProblem } from "./found-mail.ts";
-import { ImportCounts } from "./import-counts.ts";
+import { type FoundMail, ImportProblem, type MailDay, type NotRead } from "./found-mail.ts";
+import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
-import { type IsOnlySent, onlySentRule, sentLabels } from "./sent-labels.ts";
+import { onlySentRule, sentLabels } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
-
-const ADVICE = "Check the path and the room on the disk.";
 
 interface ImportOptions {
   readonly counts: ImportCounts;
-  readonly isOnlySent: IsOnlySent;
+  readonly isOnlySent: ReturnType<typeof onlySentRule>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes an input file from an export, mail by mail; what cannot be read is counted and named.
- * Returns the exit code, 0 or 2.
+ * Makes an input file from an export, counts and names unreadable parts, and returns the exit code.
  *
- * @throws CliError when no mail is found or the file cannot be written; nothing is written then.
+ * @throws CliError if no mail is found or the file cannot be written; nothing is written then.
  */
 export async function importMails(
   command: ImportCommand,
@@ -47,7 +51,7 @@ export async function importMails(
     });
   } catch (error) {
     if (error instanceof NothingFound) throw nothingFound(sourcePath, counts);
-    throw toFileError(error, `import ${sourcePath}`, ADVICE);
+    throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
   }
   stderr.write(counts.describe(outputPath));
   return counts.broken > 0 ? 2 : 0;
@@ -76,7 +80,7 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   if (counts.kept + counts.sent === 0) throw new NothingFound();
 }
 
-/** Makes ids unique, in a temporary file: a mailbox has more of them than memory should hold. */
+/** Makes ids unique; keeps them in a temporary file, since a large mailbox has too many for memory. */
 export class SeenIds implements Disposable {
   readonly #database = new DatabaseSync("");
   readonly #count: StatementSync;
@@ -94,7 +98,6 @@ export class SeenIds implements Disposable {
     return count === 1 ? id : this.unique(`${id}#${count}`);
   }
 
-  /** Lets go of the file. */
   [Symbol.dispose](): void {
     this.#database.close();
   }
@@ -120,5 +123,92 @@ async function readOne(
     const reason = error instanceof ImportProblem ? error.message : "it cannot be read";
     counts.add({ name: found.name, reason, isMail: true });
     return null;
+  }
+}
+
+const NAMED = 10;
+
+/** Counts the mails of an export by outcome. */
+class ImportCounts {
+  kept = 0;
+  /** Mails with only a sent label, which are left out. */
+  sent = 0;
+  /** Mails kept with only their start read. */
+  cut = 0;
+  /** Mails kept, by the origin of their day. */
+  readonly bases: Record<MailDay["basis"], number> = {
+    header: 0,
+    received: 0,
+    separator: 0,
+    file: 0,
+  };
+  #broken = 0;
+  #noMail = 0;
+  readonly #brokenNamed: string[] = [];
+  readonly #noMailNamed: string[] = [];
+  readonly #all: string[] | null;
+
+  /** @param namesAll - Whether to keep the names of all parts that are not read, or only the first. */
+  constructor(namesAll: boolean) {
+    this.#all = namesAll ? [] : null;
+  }
+
+  /** The number of unreadable mails, and of unreadable files that may have mails. */
+  get broken(): number {
+    return this.#broken;
+  }
+
+  /** Counts and names a part that is not read. */
+  add({ name, reason, isMail }: NotRead): void {
+    if (isMail) this.#broken += 1;
+    else this.#noMail += 1;
+    const line = printable`${name}: ${reason}\n`;
+    this.#all?.push(line);
+    const named = isMail ? this.#brokenNamed : this.#noMailNamed;
+    if (named.length < NAMED) named.push(`${isMail ? "Broken" : "Not read"}: ${line}`);
+  }
+
+  /** Returns each part that was not read, with the reason, one per line. */
+  skipped(): readonly string[] {
+    return this.#all ?? [];
+  }
+
+  /** Returns lines with the first parts that were not read, mails first. */
+  describeNotRead(): string {
+    const named = [...this.#brokenNamed, ...this.#noMailNamed];
+    const more = this.#broken + this.#noMail - named.length;
+    const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
+    return named.join("") + (more > 0 ? moreLine : "");
+  }
+
+  /** Returns the summary of an import. */
+  describe(outputPath: string): string {
+    const { kept, sent, cut } = this;
+    const noMail =
+      this.#noMail === 0
+        ? ""
+        : `; ${printCounted(this.#noMail, "file")} ${this.#noMail === 1 ? "is" : "are"} no mail`;
+    const cutNote = `Of ${printCount(cut)} larger than ${MESSAGE_BYTES / 1024 ** 2} MB only the start was read.\n`;
+    return [
+      this.describeNotRead(),
+      printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
+      `with only the sent label and ${printCount(this.#broken)} broken${noMail}.\n`,
+      cut > 0 ? cutNote : "",
+      this.#describeDates(),
+    ].join("");
+  }
+
+  #describeDates(): string {
+    const { received, separator, file } = this.bases;
+    const count = received + separator + file;
+    const sources = [
+      [received, "the last Received"],
+      [separator, "the mbox separator"],
+      [file, "the file's time"],
+    ] as const;
+    const parts = sources
+      .filter(([number]) => number > 0)
+      .map(([number, source]) => `${printCount(number)} from ${source}`);
+    return count === 0 ? "" : `Without a usable Date, the day is: ${parts.join(", ")}.\n`;
   }
 }

@@ -10,7 +10,7 @@ const CONVERT = "convert it to mbox";
 const READPST = "make .eml files of it with readpst -e and import their folder";
 const AS_EML = 'open it in the new Outlook and choose "Download as EML"';
 
-/** What cannot be read here, by its first bytes, and what to do instead. */
+/** Formats that cannot be read here, by their first bytes, and the next step. */
 const otherFormats: readonly { magic: string; reason: string }[] = [
   { magic: "!BDN", reason: `it is a data file of Outlook (.pst, .ost); ${READPST}` },
   { magic: "\xcf\xad\x12\xfe", reason: `it is a mailbox of Outlook Express; ${CONVERT}` },
@@ -22,20 +22,14 @@ const otherFormats: readonly { magic: string; reason: string }[] = [
   { magic: "\xfd7zXZ\0", reason: UNPACK },
   { magic: "\x28\xb5\x2f\xfd", reason: UNPACK },
 ];
-/** How a stream is named in a file of Outlook: `__substg1.0_`, in UTF-16. */
+/** The name of a stream in an Outlook file: `__substg1.0_`, in UTF-16. */
 const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
 const OLE = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-
-/** The content of a file, of which the start was looked at. */
-export interface FileContent {
-  readonly start: Buffer;
-  readonly all: AsyncIterable<Buffer>;
-}
 
 /** Finds the mails of a file that is no archive: an mbox, one mail, or a Gmail API dump. */
 export async function* readMailFile(
   file: SourceFile,
-  { start, all }: FileContent,
+  { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
 ): AsyncGenerator<FoundMail | NotRead> {
   const lead = leadLength(start);
   const text = start.subarray(lead).toString("latin1");
@@ -48,7 +42,7 @@ export async function* readMailFile(
   else yield notRead(file, text);
 }
 
-// Empty lines and a byte order mark before the first line are no part of it.
+// The byte order mark and empty lines before the first line.
 function leadLength(start: Buffer): number {
   const mark = start.toString("latin1", 0, 3) === "\xef\xbb\xbf" ? 3 : 0;
   const text = start.subarray(mark).toString("latin1");
@@ -75,7 +69,7 @@ async function* orNothing(
   if (isEmpty) yield { name, reason: "it has no mails", isMail: false };
 }
 
-/** Headers of which a mail has two; a program's settings may have one. */
+/** A mail has at least two of these headers; a program's settings may have one. */
 const mailHeader =
   /^(?:from|to|cc|date|subject|received|return-path|delivered-to|message-id|mime-version|reply-to|content-type)[ \t]{0,20}:/i;
 
@@ -117,7 +111,7 @@ async function message(file: SourceFile, content: AsyncIterable<Buffer>): Promis
   return toFound(file, bytes, isCut);
 }
 
-/** A file of Apple Mail: the length of the message, the message, and what the program knows of it. */
+/** Reads a file of Apple Mail: the length of the message, the message, and the program's own data. */
 async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
   const { bytes } = await readStart(content, MESSAGE_BYTES);
   const begin = bytes.indexOf("\n") + 1;

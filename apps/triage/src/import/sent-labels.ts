@@ -32,13 +32,10 @@ const sentByLanguage = {
   traditionalChinese: ["寄件備份", "寄件備份匣"],
 };
 
-/**
- * What the sent label is called: `SENT` in the Gmail API, and in an export the word of the language
- * that Gmail was set to, as its sidebar and its IMAP folder have it. `--sent-label` adds another.
- */
+/** Names of the sent label in the languages of Gmail; the Gmail API has `SENT`. `--sent-label` adds another. */
 export const sentLabels: readonly string[] = Object.values(sentByLanguage).flat();
 
-/** Labels that say how a mail was handled, and not where it belongs. */
+/** Labels for the handling of a mail; they name no folder. */
 const handlingByLanguage = {
   english: ["Read", "Unread", "Opened", "Archived"],
   german: ["Gelesen", "Ungelesen", "Geöffnet", "Archiviert"],
@@ -50,13 +47,10 @@ const handlingByLanguage = {
 };
 const handling = new Set(Object.values(handlingByLanguage).flat().map(toName));
 
-/** Returns whether a mail carries only a sent label, and is none the user received (contract section 4.7). */
-export type IsOnlySent = (labels: readonly string[] | null) => boolean;
-
-/** Returns the rule for what the sent label may be called. */
-export function onlySentRule(sentLabels: readonly string[]): IsOnlySent {
+/** Returns a function that checks if a mail has only sent labels and was not received (contract section 4.7). */
+export function onlySentRule(sentLabels: readonly string[]) {
   const sent = new Set(sentLabels.map(toName));
-  return (labels) => {
+  return (labels: readonly string[] | null): boolean => {
     const names = (labels ?? []).map(toName);
     const folders = names.filter((name) => name !== "" && !handling.has(name));
     return folders.length > 0 && folders.every((name) => sent.has(name));

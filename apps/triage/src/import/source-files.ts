@@ -8,20 +8,20 @@ import type { NotRead } from "./found-mail.ts";
 export interface SourceFile {
   /** Its path in the source, `/` between folders. */
   readonly name: string;
-  /** What names of its mails begin with; nothing where it is the source itself. */
+  /** The start of its mails' names; empty if it is the source itself. */
   readonly prefix: string;
-  /** Where it is on the disk; null in an archive. */
+  /** Its path on the disk; null in an archive. */
   readonly path: string | null;
   readonly modifiedAt: Date;
-  /** Its content, which is read once. */
+  /** Its content; can be read once. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 /**
- * Finds the files of a path: itself, or all in the folder and the folders in it, by name. Links to
- * files are followed, and links to folders are not, since they may lead in a circle.
+ * Finds the file of a path, or all files below a folder, by name. Follows links to files, but not
+ * links to folders, since they may lead in a circle.
  *
- * @throws an error of the file system when the path itself cannot be read.
+ * @throws an error of the file system if the path itself cannot be read.
  */
 export async function* findFiles(
   path: string,
@@ -60,17 +60,20 @@ function notRead(name: string, reason: string): NotRead {
   return { name, reason, isMail: true };
 }
 
-interface FileOptions extends Pick<SourceFile, "name" | "prefix"> {
-  readonly stats: Stats;
-  readonly signal: AbortSignal;
-}
-
-function fileAt(path: string, { name, prefix, stats, signal }: FileOptions): SourceFile | NotRead {
+function fileAt(
+  path: string,
+  {
+    name,
+    prefix,
+    stats,
+    signal,
+  }: Pick<SourceFile, "name" | "prefix"> & { stats: Stats; signal: AbortSignal },
+): SourceFile | NotRead {
   if (!stats.isFile()) return { name, reason: "it is no regular file", isMail: false };
   return { name, prefix, path, modifiedAt: stats.mtime, chunks: readChunks(path, signal) };
 }
 
-// Opened when it is read: a folder may have more files than a process may open.
+// Opened only while it is read: a folder may have more files than a process may open.
 async function* readChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   for await (const chunk of createReadStream(path)) {
     signal.throwIfAborted();

@@ -1,5 +1,20 @@
 import { expect, test } from "vitest";
-import { toMail, toSnippet } from "./to-mail.ts";
+import { toMail } from "./to-mail.ts";
+
+const extra = { attachments: [], listId: "", authenticationResults: "" };
+const empty = {
+  id: "1",
+  date: null,
+  received: null,
+  from: "",
+  subject: "",
+  text: "",
+  labels: null,
+  extra,
+};
+const arrived = { day: "2026-03-02", basis: "file" } as const;
+const found = { arrived, source: { file: "a.mbox", offset: 7 } };
+const toSnippet = (text: string) => toMail({ ...empty, text }, found).snippet;
 
 test.each([
   ["Card 4111 1111 1111 1111 was charged.", "Card was charged."],
@@ -46,19 +61,14 @@ test.each([
 });
 
 test("a record has no more of a long header or text than is read", () => {
-  const arrived = { day: "2026-03-02", basis: "file" } as const;
   const text = `${" ".repeat(2000)}beyond`;
   const long = "x".repeat(5000);
-  const extra = { attachments: [], listId: "", authenticationResults: "" };
-  const head = { id: "1", date: null, received: null, from: long, subject: long };
-  const mail = { ...head, text, labels: null, extra };
-  const source = { file: "a.mbox", offset: 7 };
-  expect(toMail(mail, { arrived, source })).toEqual({
+  expect(toMail({ ...empty, from: long, subject: long, text }, found)).toEqual({
     id: "1",
     date: "2026-03-02",
     from: "x".repeat(1000),
     subject: "x".repeat(1000),
     snippet: "",
-    source,
+    source: found.source,
   });
 });

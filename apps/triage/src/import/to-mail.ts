@@ -1,7 +1,6 @@
 import { decodeHTMLStrict } from "entities";
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import type { Mail } from "../input/mail-schema.ts";
-import { toStateFields } from "./extra-headers.ts";
+import type { Mail, StateFields } from "../input/mail-schema.ts";
 import type { FoundMail, ImportedMail } from "./found-mail.ts";
 
 /** As many characters as a mail program shows beside the subject. */
@@ -9,14 +8,19 @@ const SNIPPET_LENGTH = 200;
 const READ_LENGTH = 2000;
 /** More than a header line may have (RFC 5322, section 2.1.1). */
 const HEADER_LENGTH = 1000;
+// More of a header costs tokens and changes no answer.
+const ATTACHMENTS = 20;
+const NAME_LENGTH = 100;
+const LIST_ID_LENGTH = 200;
+const RESULTS_LENGTH = 300;
 
-// Every repeat is bounded, or begins where nothing of its kind stands before, and so takes linear
-// time. What stands before the digits in the first group stays.
+// Linear time: every repeat is bounded, or a lookbehind rejects a start within the same run. The text
+// of the first group is kept.
 const fragments = [
   // A whole card number, with or without spaces, or with dots between its groups.
   /()(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])/gu,
   /()(?<![\d.])\d{4}(?:\.\d{4}){2}\.\d{1,7}(?![\d.]\d)/gu,
-  // What is left of one: "**** 1234", "xxxx-1234", "*1234" that is no year.
+  // A masked one: "**** 1234", "xxxx-1234", "*1234" that is no year.
   /()(?<![*•·xX#][ -]?)[*•·xX#]{2}(?:[ -]?[*•·xX#])*[ -]?\d{2,6}\b/gu,
   /()(?<![\w*•])[*•](?!(?:19|20)\d\d\b)\d{4}\b/gu,
   // "Mastercard ...4242", "Konto …4242", "Visa *2026".
@@ -26,7 +30,7 @@ const fragments = [
   /\b((?:ending|ends|endend|terminant)(?: in| with| on| auf| par)?:? )\d{2,6}\b/giu,
   // "Order number: AB12345", "order number is 77", "Auftrag Nr. 99887", "Commande n° 12345", "Order #77".
   /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?:[ -]?(?:(?:num|number|id|nr|nummer|num[eé]ro|n[uú]mero)\b\.?|no[.:]|n[°º])|(?=\s?#))(?: is| ist| est| es)?\s?[:#№]?\s?#?)(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{1,60}\b/giu,
-  // The same without a word for number, "Order 123-4567890", "ORDER-12345": no year, day or price.
+  // Without a word for number, "Order 123-4567890", "ORDER-12345": no year, day or price.
   /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?: no\b\.?)?(?: is)?(?:-(?=[A-Z]{0,3}\d)|\s?[:№]?\s?))(?!(?:19[5-9]|20[0-4])\d(?:-\d\d){0,2}(?![\w-]))(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{3,60}\b(?![.,:]\d)(?! ?(?:[€$£%]|(?:EUR|USD|GBP|CHF|euros?|dollars?)\b))/giu,
 ];
 
@@ -41,15 +45,15 @@ export function toMail(
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),
-    ...toStateFields(extra, cutNumbers),
+    ...toStateFields(extra),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
     received: received ?? deliveredAt ?? undefined,
   };
 }
 
-/** Returns the snippet of a mail from the start of its text: on one line, entities decoded, numbers cut. */
-export function toSnippet(text: string): string {
+// On one line, with entities decoded.
+function toSnippet(text: string): string {
   // Cut first for speed, and last because what is cut out makes room.
   const start = decodeHTMLStrict(text.slice(0, READ_LENGTH));
   return truncateCharacters(cutNumbers(toPrintable(start)), SNIPPET_LENGTH).trim();
@@ -60,4 +64,32 @@ function cutNumbers(text: string): string {
   return fragments
     .reduce((rest, fragment) => rest.replace(fragment, "$1"), text)
     .replace(/ {2,}/g, " ");
+}
+
+/** Returns the fields of a record for attachments and further headers, without the empty ones. */
+function toStateFields(extra: ImportedMail["extra"]): StateFields {
+  const { attachments, listId, authenticationResults } = extra;
+  const named = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
+    name: cutNumbers(short(name, NAME_LENGTH)).trim(),
+    type: short(type, NAME_LENGTH).toLowerCase(),
+  }));
+  const list = short(listId, LIST_ID_LENGTH);
+  const results = toResults(authenticationResults);
+  return {
+    ...(named.length > 0 && { attachments: named }),
+    ...(list !== "" && { list_id: list }),
+    ...(results !== "" && { authentication_results: results }),
+  };
+}
+
+function short(text: string, length: number): string {
+  return toPrintable(text.slice(0, 10 * length))
+    .slice(0, length)
+    .toWellFormed();
+}
+
+// Without comments and parts of signatures.
+function toResults(header: string): string {
+  const bare = header.slice(0, 10 * RESULTS_LENGTH).replace(/\([^()]*\)/g, " ");
+  return short(bare.replace(/\bheader\.[bs]=[^\s;]*/g, " "), RESULTS_LENGTH).replace(/ ;/g, ";");
 }

@@ -13,7 +13,7 @@ import { addedTo } from "../input/state-fields.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const LISTED = 50;
-// What a person sees as another answer: half a level, a fifth of the way from no to yes.
+// The least change that is reported: half a level, or 0.2 of a probability.
 const LEVELS = 0.5;
 const PROBABILITY = 0.2;
 const EPSILON = 1e-9;
@@ -27,7 +27,7 @@ interface ChangedMail {
   readonly size: number;
 }
 
-/** What more than the contract's four fields made of the answers, mail by mail. */
+/** Compares the answers with and without the fields beyond the contract's four. */
 export class ContextChanges {
   readonly #questions: readonly ShownQuestion[];
   readonly #asked: Questions;
@@ -48,7 +48,7 @@ export class ContextChanges {
     this.#counts = shown.map(() => 0);
   }
 
-  /** Compares a mail with itself without what was added. */
+  /** Compares the answers of a mail with those without its added fields. */
   async add(row: ResultRow): Promise<void> {
     if (row.kept === null) return;
     const mail = mailOfRecord(row.input);
@@ -74,7 +74,7 @@ export class ContextChanges {
     if (changes.length > 0) this.#keep({ from, subject, added, changes, size });
   }
 
-  /** Returns a part of the page; null where no mail has more than the four fields. */
+  /** Returns a section of the page; null if no mail has more than the four fields. */
   toHtml(): Html | null {
     if (this.#more === 0) return null;
     return html`<section class="context" id="context">
@@ -109,7 +109,7 @@ function bySize(one: ChangedMail, other: ChangedMail): number {
 
 type Value = string | number | null | undefined;
 
-/** Returns how far an answer moved, from 0 to 1; 0 where nobody would see it. */
+/** Returns the distance between two answers, from 0 to 1; 0 for a small change. */
 function distanceOf(was: Value, is: Value, { form, names }: ShownQuestion): number {
   if (form === "option") return was === is ? 0 : 1;
   const distance = Math.abs(Number(is) - Number(was)) + EPSILON;

@@ -1,7 +1,13 @@
-import { doubtsOf } from "./doubts.ts";
-import { type MailRow, pickOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
+import {
+  doubtsOf,
+  type MailRow,
+  pickOf,
+  type ShownAnswer,
+  type ShownQuestion,
+  YES,
+} from "./mail-row.ts";
 
-/** An element of the page, which Node writes as text and a browser makes as it is. */
+/** An element of the page, which Node writes as text and a browser creates in the document. */
 export interface Element {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -11,17 +17,17 @@ export interface Element {
 /** What all mails of a page have in common. */
 export interface ListFacts {
   readonly questions: readonly ShownQuestion[];
-  /** The index of the question that says how important a mail is; -1 without one. */
+  /** The index of the question about importance; -1 without one. */
   readonly score: number;
-  /** The index of the question by whose options mails are sorted; -1 without one. */
+  /** The index of the question whose options sort the mails; -1 without one. */
   readonly choice: number;
-  /** What each rule does with the mails it takes. */
+  /** The action of each rule. */
   readonly actions: readonly string[];
-  /** What is typed before the id of a mail to explain it, and after it. */
+  /** The command that explains a mail: the words before and after its id. */
   readonly explain: readonly [before: string, after: string];
 }
 
-/** Returns a mail as an item of the list: its head, and what opens below it. */
+/** Returns a mail as an item of the list: its head, and the details that open below it. */
 export function mailItem(row: MailRow, facts: ListFacts): Element {
   return element("li", { class: row.isNew ? "mail is-new" : "mail" }, [
     element("details", {}, [
@@ -69,17 +75,16 @@ function headOf(row: MailRow, facts: ListFacts): Element {
       " ",
       element("time", { datetime: row.day }, [row.day]),
     ]),
-    element("span", { class: "subject" }, [row.subject || "(no subject)", ...withSpaces(marks)]),
+    element("span", { class: "subject" }, [
+      row.subject || "(no subject)",
+      ...marks.flatMap((mark) => [" ", mark]),
+    ]),
     span("snippet", row.snippet),
     span("why", row.answers === null ? row.error : whyOf(row.answers, facts)),
   ]);
 }
 
-function withSpaces(marks: readonly Element[]): (Element | string)[] {
-  return marks.flatMap((mark) => [" ", mark]);
-}
-
-/** Returns the reasons for the place of a mail beside its level: its category, and its doubtful answers. */
+/** Explains the rank of a mail: its category, and its doubtful answers. */
 function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts): string {
   const [question, answer] = [questions[choice], answers[choice]];
   const parts: string[] = [];
@@ -92,7 +97,7 @@ function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts
   return parts.join(" · ");
 }
 
-/** Returns the options or levels with their shares, the likeliest first; none that is printed as 0. */
+/** Returns the options or levels with their shares, the likeliest first, without those printed as 0. */
 function likeliest({ shares }: ShownAnswer, { names }: ShownQuestion): string[] {
   return shares
     .map((share, at) => ({ share, name: names[at] ?? "" }))
@@ -117,7 +122,10 @@ function barOf({ title, form, names }: ShownQuestion, answer: ShownAnswer): Elem
   const segments = parts.map((share, level) =>
     element(
       "i",
-      { class: `part part-${shadeOf(form, level, parts.length)}`, style: width(share) },
+      {
+        class: `part part-${shadeOf(form, level, parts.length)}`,
+        style: `width:${(100 * share).toFixed(0)}%`,
+      },
       [],
     ),
   );
@@ -133,10 +141,6 @@ function barOf({ title, form, names }: ShownQuestion, answer: ShownAnswer): Elem
 // Five shades, however many levels there are.
 function shadeOf(form: ShownQuestion["form"], level: number, levels: number): number {
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
-}
-
-function width(share: number): string {
-  return `width:${(100 * share).toFixed(0)}%`;
 }
 
 function moreOf(row: MailRow, { questions, explain }: ListFacts): Element[] {
@@ -197,7 +201,7 @@ function gmailLink(id: string): string {
   return `${base}#search/${encodeURIComponent(`rfc822msgid:${messageId.toWellFormed()}`)}`;
 }
 
-/** Returns an id as a shell takes it for one word, whatever stands in it. */
+/** Quotes an id as one word of a shell. */
 export function quoted(id: string): string {
   if (/^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(id)) return id;
   const word = `'${id.replaceAll("'", String.raw`'\''`)}'`;

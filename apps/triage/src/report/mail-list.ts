@@ -7,12 +7,12 @@ import {
   packRow,
   unpackRow,
 } from "./mail-row.ts";
-import type { MailRank, Sections } from "./sections.ts";
+import type { Sections } from "./sections.ts";
 
-/** So many mails are packed together: a page of the list opens one or two packs. */
+/** Mails per pack: a page of the list opens one or two packs. */
 export const PACK_SIZE = 500;
 
-// A database without a name is in memory, and from 2 MB on in a temporary file, which has no name either.
+// SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE mails
   (mail INTEGER PRIMARY KEY, section INT, weight REAL, day TEXT, sender TEXT, row TEXT);
@@ -20,7 +20,7 @@ BEGIN`;
 const inOrder = "CREATE INDEX IF NOT EXISTS ranks ON mails (section, weight DESC, day DESC)";
 const ranked = "ORDER BY section, weight DESC, day DESC, mail";
 
-/** The mails of a page, sorted by section, urgency and day; a million of them are not in memory. */
+/** The mails of a page, sorted by section, urgency and day; kept outside memory. */
 export class MailList implements Disposable {
   readonly #questions: readonly ShownQuestion[];
   readonly #database = new DatabaseSync("");
@@ -38,8 +38,7 @@ export class MailList implements Disposable {
     );
   }
 
-  /** Adds a mail. */
-  add(row: MailRow, { section, weight }: MailRank): void {
+  add(row: MailRow, { section, weight }: ReturnType<Sections["rankOf"]>): void {
     const sender = (row.address || row.sender).toLowerCase();
     this.#insert.run(section, weight, row.day, sender, packRow(row));
     this.counts[section] = (this.counts[section] ?? 0) + 1;
@@ -56,7 +55,7 @@ export class MailList implements Disposable {
       .map(({ row }) => unpackRow(JSON.parse(String(row)) as PackedRow, this.#questions));
   }
 
-  /** Returns who sent the most mails, and how many. */
+  /** Returns the senders with the most mails. */
   senders(limit: number): [sender: string, mails: number][] {
     const sql =
       "SELECT sender, count(*) AS mails FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?";
@@ -67,7 +66,7 @@ export class MailList implements Disposable {
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */
   *packs(): Generator<string> {
     let rows: unknown[] = [];
-    // By the "+" SQLite sorts whole rows, which takes less than looking up each in the table.
+    // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
     const sql = `SELECT row FROM mails ${ranked.replace("section", "+section")}`;
     for (const { row } of this.#database.prepare(sql).iterate()) {
       if (rows.push(row) < PACK_SIZE) continue;
@@ -85,4 +84,42 @@ export class MailList implements Disposable {
 function toPack(rows: readonly unknown[]): string {
   // Level 1 takes a third of the time of level 6 for a page that is a third larger.
   return deflateRawSync(`[${rows.join()}]`, { level: 1 }).toString("base64");
+}
+
+/** The numbers that the plots of a page show; holds no mail. */
+export class Tally {
+  /** For each question the number of mails by value. */
+  readonly counts: readonly Map<number, number>[];
+  /** The days of the answered mails with a valid day, in milliseconds. */
+  readonly days: number[] = [];
+  /** For each question with levels the mean level of each of these mails. */
+  readonly levels: ReadonlyMap<number, number[]>;
+  failed = 0;
+  added = 0;
+
+  constructor(questions: readonly ShownQuestion[]) {
+    this.counts = questions.map(() => new Map());
+    this.levels = new Map(
+      questions.flatMap(({ form }, at) => (form === "number" ? [[at, []] as const] : [])),
+    );
+  }
+
+  /** Adds a mail. */
+  add({ answers, day, isNew }: MailRow): void {
+    this.added += Number(isNew);
+    if (answers === null) {
+      this.failed += 1;
+      return;
+    }
+    for (const [at, { value }] of answers.entries()) addTo(this.counts[at], value);
+    const time = Date.parse(day);
+    if (Number.isNaN(time)) return;
+    this.days.push(time);
+    for (const [at, levels] of this.levels) levels.push(answers[at]?.value ?? 0);
+  }
+}
+
+/** Adds to the count of a key. */
+export function addTo<TKey>(counts: Map<TKey, number> | undefined, key: TKey, count = 1): void {
+  counts?.set(key, (counts.get(key) ?? 0) + count);
 }

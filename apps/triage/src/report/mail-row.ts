@@ -1,4 +1,4 @@
-/** A question, as the page shows its answers. It runs in a browser too, as the next files do. */
+/** A question as the page shows it. This file also runs in the browser. */
 export interface ShownQuestion {
   readonly id: string;
   readonly title: string;
@@ -9,17 +9,17 @@ export interface ShownQuestion {
   readonly names: readonly string[];
 }
 
-/** An answer: the index of the option, the mean level or the probability, and what stands behind it. */
+/** An answer: the index of the option, the mean level or the probability, with its distribution. */
 export interface ShownAnswer {
   readonly value: number;
   readonly confidence: number | null;
-  /** The value as it came, where a calibration changed it. */
+  /** The value before a calibration changed it. */
   readonly printed: number | null;
-  /** Of each option or level; none for a boolean. */
+  /** The probability of each option or level; empty for a boolean. */
   readonly shares: readonly number[];
 }
 
-/** From this probability on it is yes. */
+/** The lowest probability of a yes. */
 export const YES = 0.5;
 
 /** Returns the index of a value's option or nearest level; of a probability 0 for yes, -1 for no. */
@@ -27,80 +27,62 @@ export function pickOf({ form }: ShownQuestion, value: number): number {
   return form === "probability" ? (value >= YES ? 0 : -1) : Math.round(value);
 }
 
-/** A mail as the page shows it; its texts are printable. */
-export interface MailRow {
-  readonly id: string;
-  /** The day it was received. */
-  readonly day: string;
-  /** How far its date is from that day, in words; empty if it is near. */
-  readonly dated: string;
-  /** The sender's name, or the address where there is none. */
-  readonly sender: string;
-  /** The sender's address where it is not the name. */
-  readonly address: string;
-  /** Whether the name shows another address, as a forger's does. */
-  readonly isMasked: boolean;
-  readonly subject: string;
-  readonly snippet: string;
-  readonly isNew: boolean;
-  /** The index of the rule that takes it; -1 for none. */
-  readonly rule: number;
-  /** Whether Gmail may have it. */
-  readonly isOfGmail: boolean;
-  /** Where it stands in its export, if anything says it. */
-  readonly location: string;
-  /** In the order of the questions; null without an answer. */
-  readonly answers: readonly ShownAnswer[] | null;
-  /** Why there is no answer. */
-  readonly error: string;
-}
-
-/** Answers are packed as whole thousandths; a service prints hundredths, a calibration no end of digits. */
-const UNIT = 1000;
-const NOTHING = -1;
+// The texts of a row, all printable. A new text is named here, filled by toMailRow and shown by mailItem.
 const texts = [
   "id",
+  // The day it was received, and how far its date is from that day, if it is far.
   "day",
   "dated",
+  // The sender's name or else address, and the address if the sender is shown by name.
   "sender",
   "address",
   "subject",
   "snippet",
+  // The place in its export, if known.
   "location",
+  // The reason for a missing answer.
   "error",
-] as const satisfies (keyof MailRow)[];
-const flags = ["isMasked", "isNew", "isOfGmail"] as const satisfies (keyof MailRow)[];
+] as const;
+/** Whether the name shows another address, as a forger's does; whether the mail is new; whether Gmail may have it. */
+const flags = ["isMasked", "isNew", "isOfGmail"] as const;
+
+/** A row without its answers, which take ten times as long to unpack. */
+type RowHead = Readonly<Record<(typeof texts)[number], string>> &
+  Readonly<Record<(typeof flags)[number], boolean>> & {
+    /** The index of the rule that takes it; -1 for none. */
+    readonly rule: number;
+  };
+
+/** A mail as the page shows it. */
+export interface MailRow extends RowHead {
+  /** In the order of the questions; null without an answer. */
+  readonly answers: readonly ShownAnswer[] | null;
+}
+
+/** Answers are packed as whole thousandths: services print hundredths, calibrations many more digits. */
+const UNIT = 1000;
+const NOTHING = -1;
 
 /** A row without its names: the texts, the flags, the rule, and the numbers of the answers. */
 export type PackedRow = readonly (string | number | boolean | readonly number[] | null)[];
 
-/** Returns a row as JSON, in half of the room that its names would take. */
+/** Returns a row as JSON without names, which is half as long. */
 export function packRow(row: MailRow): string {
-  const numbers = row.answers === null ? null : packAnswers(row.answers);
+  const numbers = row.answers?.flatMap(({ value, confidence, printed, shares }) =>
+    [value, confidence, printed, ...shares].map(toUnits),
+  );
   const values = [...texts, ...flags].map((name) => row[name]);
-  return JSON.stringify([...values, row.rule, numbers] satisfies PackedRow);
-}
-
-function packAnswers(answers: readonly ShownAnswer[]): number[] {
-  const numbers: number[] = [];
-  for (const { value, confidence, printed, shares } of answers) {
-    numbers.push(toUnits(value), toUnits(confidence), toUnits(printed));
-    for (const share of shares) numbers.push(toUnits(share));
-  }
-  return numbers;
+  return JSON.stringify([...values, row.rule, numbers ?? null] satisfies PackedRow);
 }
 
 function toUnits(value: number | null): number {
   return value === null ? NOTHING : Math.round(UNIT * value);
 }
 
-/** Returns a value as it is after packing, so that all parts of a page count the same. */
+/** Rounds a value as packing does, so that all parts of a page count the same. */
 export function toPackedValue(value: number): number {
   return toUnits(value) / UNIT;
 }
-
-/** A row without its answers, which take ten times as long to unpack. */
-export type RowHead = Omit<MailRow, "answers">;
 
 /** Returns a packed row without its answers. */
 export function unpackHead(packed: PackedRow): RowHead {
@@ -109,7 +91,7 @@ export function unpackHead(packed: PackedRow): RowHead {
 }
 
 function numbersOf(packed: PackedRow): readonly number[] | null {
-  return packed[texts.length + flags.length + 1] as readonly number[] | null;
+  return packed.at(-1) as readonly number[] | null;
 }
 
 /** Returns the value of one question in a packed row; null without an answer. */
@@ -126,21 +108,45 @@ export function unpackValue(
 /** Returns the row that was packed. */
 export function unpackRow(packed: PackedRow, questions: readonly ShownQuestion[]): MailRow {
   const numbers = numbersOf(packed);
-  const answers = numbers === null ? null : unpackAnswers(numbers, questions);
-  return { ...unpackHead(packed), answers };
-}
-
-function unpackAnswers(
-  numbers: readonly number[],
-  questions: readonly ShownQuestion[],
-): ShownAnswer[] {
+  if (numbers === null) return { ...unpackHead(packed), answers: null };
   let at = 0;
   const take = () => (numbers[at++] ?? 0) / UNIT;
   const takeOrNull = () => (numbers[at] === NOTHING ? (at++, null) : take());
-  return questions.map(({ names }) => ({
+  const answers = questions.map(({ names }) => ({
     value: take(),
     confidence: takeOrNull(),
     printed: takeOrNull(),
     shares: names.map(take),
   }));
+  return { ...unpackHead(packed), answers };
+}
+
+/** Below this a confidence is low. */
+export const LOW_CONFIDENCE = 0.5;
+/** Within this of one half a probability is undecided. */
+export const UNDECIDED_WITHIN = 0.2;
+// As floating-point numbers, 0.7 - 0.5 is less than 0.2.
+const EPSILON = 1e-9;
+
+/** Describes doubtful answers: low confidences, and probabilities around one half. */
+export function doubtsOf(
+  answers: readonly ShownAnswer[],
+  questions: readonly ShownQuestion[],
+): string[] {
+  return questions.flatMap(({ title, form }, at) => {
+    const answer = answers[at];
+    if (answer === undefined) return [];
+    const { value, confidence, shares } = answer;
+    const what = title.toLowerCase();
+    if (form === "probability") {
+      const isOpen = Math.abs(value - 0.5) < UNDECIDED_WITHIN - EPSILON;
+      return isOpen ? [`${what} ${value.toFixed(2)}`] : [];
+    }
+    if (confidence !== null) {
+      return confidence < LOW_CONFIDENCE ? [`${what} conf ${confidence.toFixed(2)}`] : [];
+    }
+    // Without a confidence: an option below one half is more likely wrong than right.
+    const share = shares[value] ?? 1;
+    return form === "option" && share < 0.5 ? [`${what} share ${share.toFixed(2)}`] : [];
+  });
 }

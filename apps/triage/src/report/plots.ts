@@ -1,15 +1,14 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
-import type { MailList } from "./mail-list.ts";
+import { addTo, type MailList, type Tally } from "./mail-list.ts";
 import type { Sections } from "./sections.ts";
-import { addTo, type Tally } from "./tally.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
-/** As many dots as can be told apart, and a browser draws at once. */
+/** More dots overlap, and a browser draws them slowly. */
 const DOTS = 2000;
-/** So many columns and rows are counted where there are more. */
+/** The columns and rows of the counts that replace more dots. */
 const CELLS = { columns: 48, rows: 20 };
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
@@ -24,16 +23,16 @@ const months = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** What the numbers of a page are about. */
+/** The source of the numbers of a page. */
 export interface NumberParts {
   readonly list: MailList;
   readonly sections: Sections;
   readonly tally: Tally;
-  /** What all runs came to. */
+  /** The totals of all runs. */
   readonly figures: readonly (readonly [name: string, value: string])[];
 }
 
-/** Returns the part of a page with what all runs came to, and a plot or two of each question. */
+/** Returns the totals of all runs, and a plot or two of each question. */
 export function numbersSection({ list, tally, sections, figures }: NumberParts): Html {
   const { questions } = sections;
   const plots = questions.flatMap(({ title, form, names }, at) => {
@@ -76,18 +75,16 @@ function figure(title: string, about: string, plot: Html): Html {
 
 type Counts = ReadonlyMap<number, number>;
 
-/** Returns how many mails have which option, as bars. */
 function choicePlot(counts: Counts, names: readonly string[]): Html {
   const all = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
   return listOf(all.filter(([, count]) => count > 0));
 }
 
-/** Returns who sent the most mails, as bars. */
 function sendersPlot(list: MailList): Html {
   return listOf(list.senders(SENDERS).map(([sender, count]) => [sender || "(no sender)", count]));
 }
 
-/** Returns a plot of the mean level of each mail over its day; of very many, how many are where. */
+/** Returns a plot of the mean level of each mail by day; counts per cell if there are too many dots. */
 function timePlot(
   title: string,
   {
@@ -125,14 +122,14 @@ interface HistogramOptions {
   /** The width of a bar. */
   readonly step: number;
   readonly label: string;
-  /** The highest value there can be; it has a bar of its own. */
+  /** The highest possible value; it has its own bar. */
   readonly end: number;
 }
 
 function histogram(counts: Counts, { step, label, end }: HistogramOptions): Html {
   if (counts.size === 0) return nothing;
   const bins = new Map<number, number>();
-  // A value that the decimals of the step cannot hold lies a little below its bar.
+  // By floating-point error a value may be just below its bar.
   for (const [value, count] of counts) addTo(bins, Math.floor(value / step + 1e-9), count);
   const all = [...bins].map(([bin, count]) => {
     return { from: bin * step, to: (bin + 1) * step, count };

@@ -2,28 +2,26 @@ import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
 import type { PageScript } from "evaluator-kit/bundle-script";
 import { printCount, printMails } from "evaluator-runs/source";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
-import { PACK_SIZE } from "./mail-list.ts";
+import { addTo, PACK_SIZE, type Tally } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
-import { type PlannedRule, planTable } from "./plan-table.ts";
 import { type NumberParts, numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import type { Section } from "./sections.ts";
-import { addTo, type Tally } from "./tally.ts";
 
-/** So many mails of a section are in the page as they are; the others are packed. */
+/** Mails of a section that the page shows without its script; the others are packed. */
 const ROWS_SHOWN = 25;
 const DAY_MS = 86_400_000;
 
-/** What a page is about. */
+/** The content of a page. */
 export interface ReportParts extends NumberParts {
   readonly facts: ListFacts;
-  /** What answered, when, for how much, and what its numbers are worth. */
+  /** The model, the time, the cost and the calibration. */
   readonly basis: string;
-  /** What was left out and what is new, each in one line. */
+  /** One line each about mails that are left out, and new mails. */
   readonly notes: readonly string[];
-  /** Null without rules. */
-  readonly plan: readonly PlannedRule[] | null;
-  /** What --context and --state-fields made of the answers; null without them. */
+  /** The table of the rules; null without rules. */
+  readonly plan: Html | null;
+  /** The changes by --context and --state-fields; null without them. */
   readonly changes: Html | null;
   readonly script: PageScript;
 }
@@ -52,7 +50,7 @@ export function* reportPage(parts: ReportParts): Generator<string> {
   yield after;
 }
 
-/** Writes an element as HTML; what a mail says becomes text, and nothing else. */
+/** Writes an element as HTML, with the words of a mail as escaped text. */
 function toHtml({ tag, attributes, children }: Element): Html {
   const written = Object.entries(attributes).map(
     ([name, value]) => html` ${trusted(name)}="${value}"`,
@@ -81,9 +79,9 @@ function sectionLinks(parts: ReportParts): Html {
 }
 
 function listOf(parts: ReportParts): Html {
-  const { list, plan } = parts;
+  const { plan } = parts;
   const filled = filledSections(parts);
-  return html`${plan === null ? null : planTable(plan, list.length)} ${controls(filled, parts)}
+  return html`${plan} ${controls(filled, parts)}
     <div id="sections">${filled.map(([at, section]) => sectionOf(at, section, parts))}</div>
     <section id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
@@ -96,7 +94,7 @@ function listOf(parts: ReportParts): Html {
     </section>`;
 }
 
-/** Shows what can be chosen: the order and the new ones without a script, the rest with it. */
+/** Returns the form controls; search and selection need the script. */
 function controls(
   filled: readonly (readonly [number, Section])[],
   { tally, sections, list }: ReportParts,
@@ -132,7 +130,7 @@ function controls(
   </div>`;
 }
 
-/** Returns the kinds that a question makes of mails, in whichever section they are. */
+/** Returns the answers to a question as choices, with the mails of all sections. */
 function kindsOf(question: ShownQuestion, at: number, counts: Tally["counts"][number] = new Map()) {
   const kinds = new Map<number, number>();
   for (const [value, count] of counts) addTo(kinds, pickOf(question, value), count);
@@ -167,7 +165,7 @@ function sectionOf(at: number, { id, title, about }: Section, { list, facts }: R
   const rows = list.first(at, ROWS_SHOWN);
   const items = rows.map((row) => {
     const item = mailItem(row, facts);
-    // Without a script the order by day is one of style alone.
+    // Without the script the style sorts by day.
     const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
     return toHtml({ ...item, attributes: { ...item.attributes, style: `--day:${-day}` } });
   });

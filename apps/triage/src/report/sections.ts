@@ -1,42 +1,39 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-kit";
 import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
-import { doubtsOf, LOW_CONFIDENCE, UNDECIDED_WITHIN } from "./doubts.ts";
-import { type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
+import {
+  doubtsOf,
+  LOW_CONFIDENCE,
+  type ShownAnswer,
+  type ShownQuestion,
+  UNDECIDED_WITHIN,
+  YES,
+} from "./mail-row.ts";
 
 /** A part of the list. */
 export interface Section {
   readonly id: string;
   readonly title: string;
-  /** By which rule a mail is in it. */
+  /** Describes the rule that puts a mail in it. */
   readonly about: string;
 }
 
-/** The section of a mail, and how far up it stands in it. */
-export interface MailRank {
-  readonly section: number;
-  readonly weight: number;
-}
-
 interface Rule extends Section {
-  /** Returns how far up a mail stands, or null where it is in another section. */
+  /** Returns the weight of a mail, the highest first; null if it belongs to another section. */
   readonly weigh: (answers: readonly ShownAnswer[]) => number | null;
 }
 
 /** The id of the question whose yes warns of a mail. */
 const WARNING = "scam";
 
-/**
- * The sections of a list of mails. Each mail is in one of them: the first whose rule it meets, where
- * warnings come before all, and doubts before the rest by category.
- */
+/** The sections of a list of mails; a mail belongs to the first section whose rule it meets. */
 export class Sections {
   /** In the order in which they are shown. */
   readonly all: readonly Section[];
   readonly questions: readonly ShownQuestion[];
-  /** The index of the question that says how important a mail is; -1 without one. */
+  /** The index of the question about importance; -1 without one. */
   readonly score: number;
-  /** The index of the question by whose options the rest is sorted; -1 without one. */
+  /** The index of the question whose options sort the rest; -1 without one. */
   readonly choice: number;
   /** In the order in which they are tried. */
   readonly #rules: readonly Rule[];
@@ -57,8 +54,8 @@ export class Sections {
     this.#rules = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
   }
 
-  /** Returns the section of a mail; null stands for no answer. */
-  rankOf(answers: readonly ShownAnswer[] | null): MailRank {
+  /** Returns the section of a mail and its weight there; `answers` is null without an answer. */
+  rankOf(answers: readonly ShownAnswer[] | null) {
     const last = { section: this.all.length - 1, weight: 0 };
     if (answers === null) return last;
     for (const rule of this.#rules) {
@@ -68,7 +65,7 @@ export class Sections {
     return last;
   }
 
-  // The contract's own question, else the first of its form.
+  // The contract's question, else the first of its form.
   #find(form: ShownQuestion["form"], id: string): number {
     const named = this.questions.findIndex((question) => question.id === id);
     if (this.questions[named]?.form === form) return named;
@@ -107,7 +104,7 @@ export class Sections {
     };
   }
 
-  /** Of answers whose own words speak of a deadline; none where no question has such words. */
+  /** For answers whose options name a deadline; no rule if no option does. */
   #deadlineRule(asked: readonly Question[]): Rule[] {
     const named = asked.flatMap((question, at) => {
       const shown = this.questions[at] as ShownQuestion;
@@ -166,7 +163,7 @@ interface DeadlineQuestion extends ShownQuestion {
   readonly options: readonly number[];
 }
 
-/** Returns the options that speak of a deadline; of levels also those above the first that does. */
+/** Returns the options that name a deadline; of levels also those above the first that does. */
 function deadlinesIn({ form }: ShownQuestion, { criteria = {} }: Question): number[] {
   if (form === "probability") return [];
   const speaks = Object.entries(criteria).map(([name, text]) =>
@@ -186,7 +183,7 @@ function isDeadline(answer: ShownAnswer | undefined, { form, options }: Deadline
   const { value, shares } = answer;
   const likeliest = form === "option" ? value : shares.indexOf(Math.max(...shares));
   const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
-  // 0.2 + 0.3 may be a little less than 0.5 for a computer, and not for a person.
+  // As floating-point numbers, some sums of 0.5 are less than 0.5.
   return options.includes(likeliest) || share >= YES - 1e-9;
 }
 

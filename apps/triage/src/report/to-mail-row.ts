@@ -12,21 +12,21 @@ import {
 } from "../input/mail.ts";
 import { type MailRow, type ShownAnswer, toPackedValue } from "./mail-row.ts";
 
-/** What a row says beside the mail. */
-export interface RowOptions {
-  readonly answered: AnsweredRecord;
-  readonly asked: readonly AskedQuestion[];
-  /** The index of the rule that takes it; -1 for none. */
-  readonly rule: number;
-  /** The senders that were read before: most senders send many mails. */
-  readonly senders: Map<string, ShownSender>;
-}
-
-/** A sender as the page shows one. */
-export type ShownSender = Pick<MailRow, "sender" | "address" | "isMasked">;
-
-/** Returns a mail as the page shows it. */
-export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: RowOptions): MailRow {
+/** Returns a mail as the page shows it; `senders` caches those that were read before. */
+export function toMailRow(
+  row: ResultRow,
+  {
+    answered,
+    asked,
+    rule,
+    senders,
+  }: {
+    readonly answered: AnsweredRecord;
+    readonly asked: readonly AskedQuestion[];
+    readonly rule: number;
+    readonly senders: Map<string, ReturnType<typeof senderOf>>;
+  },
+): MailRow {
   const { kept } = row;
   const mail = mailOfRecord(row.input);
   const { answers } = answered;
@@ -50,7 +50,7 @@ export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: Ro
   };
 }
 
-function senderOf(from: string): ShownSender {
+function senderOf(from: string): Pick<MailRow, "sender" | "address" | "isMasked"> {
   const address = senderAddress(from) ?? "";
   const plain = toPrintable(from);
   const bracket = plain.lastIndexOf("<");
@@ -66,7 +66,7 @@ function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "location"> {
   const { file = "", offset } = source ?? {};
   const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
   const location = file === "" ? "" : toPrintablePath(file) + at;
-  // Without a source an id of either form is the one thing that says where the mail is.
+  // Without a source only the form of the id can name Gmail.
   const isOfGmail = source === undefined || source.gmail === true;
   return { isOfGmail, location };
 }

@@ -1,3 +1,4 @@
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import { basename } from "node:path";
 import {
@@ -11,59 +12,55 @@ import {
 import {
   askedQuestions,
   printCount,
+  printDuration,
   printMails,
+  printUsd,
   toInputPath,
   toOutputPath,
   writeMailFile,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
+import type { RunInfo } from "evaluator-runs/postgres";
 import {
   describeFilter,
   inputOf,
+  isEmulator,
   type NewRecords,
-  promiseOf,
   readFilter,
   readRules,
-  type Rule,
+  type RunFacts,
   type RunResults,
-  takeMail,
   toAnswered,
   withResults,
 } from "evaluator-runs/results";
 import type { ReportCommand } from "../options.ts";
 import { ContextChanges } from "./context-changes.ts";
-import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
 import { quoted } from "./mail-item.ts";
-import { MailList } from "./mail-list.ts";
-import type { PlannedRule } from "./plan-table.ts";
+import { MailList, Tally } from "./mail-list.ts";
+import { Plan } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { Sections } from "./sections.ts";
-import { Tally } from "./tally.ts";
-import { type ShownSender, toMailRow } from "./to-mail-row.ts";
+import { toMailRow } from "./to-mail-row.ts";
 
-// Who wrote once in a million mails is not worth its memory.
+// Most senders send many mails; a limit bounds the memory for those who sent one.
 const SENDERS_KEPT = 10_000;
 
 /**
  * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
- * where no file is named.
+ * if no file is named.
  *
- * @throws CliError when there are no results, or the page cannot be written.
+ * @throws CliError if there are no results, or the page cannot be written.
  */
 export async function writeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<number> {
   return await makeAndWrite(command, context).catch((error: unknown) => {
-    throw toSortError(error);
+    // Only an error of the temporary database: those of the journal are CliErrors.
+    if (!(error instanceof Error) || !("errcode" in error)) throw error;
+    const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;
+    throw new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
   });
-}
-
-// A CliError reports those of the journal already.
-function toSortError(error: unknown): unknown {
-  if (!(error instanceof Error) || !("errcode" in error)) return error;
-  const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;
-  return new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
 }
 
 async function makeAndWrite(command: ReportCommand, context: ProgramContext): Promise<number> {
@@ -96,17 +93,13 @@ async function makeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<Iterable<string>> {
-  const { questions, columns, calibration, info, facts } = results;
+  const { columns, calibration, info, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
-  const parts = {
-    newRecords: await results.newRecords(),
-    isShown: readFilter(command, columns),
-    plan: rules === null ? null : new Plan(rules),
-    sections: new Sections(questions),
-  };
-  const { list, tally, changes, all } = await readRows(results, parts, context);
-  const { newRecords, plan, sections } = parts;
+  const plan = rules === null ? null : new Plan(rules);
+  const { signal } = context;
+  const read = await readRows(results, command, { plan, signal });
+  const { list, tally, changes, all, newRecords, sections } = read;
   const runs = info === null ? facts : [factsOf(info)];
   const after =
     command.file === undefined ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
@@ -123,32 +116,29 @@ async function makeReport(
     },
     basis: describeBasis(runs, calibration, all),
     notes: [...describeNew(newRecords, tally), ...describeShown(command, list.length, all.mails)],
-    plan: plan?.planned(results) ?? null,
+    plan: plan?.toHtml(calibration, list.length) ?? null,
     changes: changes.toHtml(),
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
     script: await bundleScript(new URL("script/main.ts", import.meta.url)),
   });
 }
 
-/** What each mail of the results is read with. */
-interface ReportParts {
-  readonly newRecords: NewRecords | null;
-  readonly isShown: ReturnType<typeof readFilter>;
-  readonly plan: Plan | null;
-  readonly sections: Sections;
-}
-
 /** Reads the results once, mail by mail. */
 async function readRows(
   results: RunResults,
-  { newRecords, isShown, plan, sections }: ReportParts,
-  { signal }: ProgramContext,
+  command: ReportCommand,
+  { plan, signal }: { readonly plan: Plan | null; readonly signal: ProgramContext["signal"] },
 ) {
+  const { questions, columns } = results;
+  const newRecords = await results.newRecords();
+  const isShown = readFilter(command, columns);
+  const sections = new Sections(questions);
+
   const list = new MailList(sections);
   const tally = new Tally(sections.questions);
   const changes = new ContextChanges(sections.questions, results);
-  const asked = askedQuestions(results.questions);
-  const senders = new Map<string, ShownSender>();
+  const asked = askedQuestions(questions);
+  const senders = new Map() satisfies Parameters<typeof toMailRow>[1]["senders"];
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
     signal.throwIfAborted();
@@ -163,7 +153,7 @@ async function readRows(
     tally.add(shown);
     await changes.add(row);
   }
-  return { list, tally, changes, all };
+  return { list, tally, changes, all, newRecords, sections };
 }
 
 function describeNew(newRecords: NewRecords | null, { added }: Tally): string[] {
@@ -178,33 +168,68 @@ function describeShown(command: ReportCommand, shown: number, all: number): stri
   return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
 }
 
-/** Counts what rules take. */
-class Plan {
-  readonly #rules: readonly Rule[];
-  readonly #taken: number[];
-  readonly #before: number[];
+// As a journal in a file keeps it.
+function factsOf(info: RunInfo): RunFacts {
+  const { setup, records, asked, failed, inputTokens, costUsd, createdAt, finishedAt } = info;
+  const endedAt = finishedAt ?? new Date();
+  return {
+    finishedAt: endedAt.toISOString(),
+    wire: setup.wire,
+    modelId: setup.modelId,
+    mails: records,
+    answered: asked,
+    failed,
+    inputTokens,
+    costUsd,
+    elapsedMs: endedAt.getTime() - createdAt.getTime(),
+  };
+}
 
-  constructor(rules: readonly Rule[]) {
-    this.#rules = rules;
-    this.#taken = rules.map(() => 0);
-    this.#before = rules.map(() => 0);
-  }
+/** Describes the model, the time, the cost and the calibration in one line. */
+function describeBasis(
+  runs: readonly RunFacts[],
+  calibration: CalibrationArtifact | null,
+  { mails, failed }: { readonly mails: number; readonly failed: number },
+): string {
+  const last = runs.at(-1);
+  const answered = `${printCount(mails - failed)} of ${printMails(mails)}`;
+  const worth = describeWorth(calibration);
+  if (last === undefined) return `${answered} answered; no run has gone through yet. ${worth}`;
+  const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
+  const day = last.finishedAt.slice(0, 16).replace("T", " ");
+  const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
+  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${worth}`;
+}
 
-  /** Returns the index of the rule that takes a mail; -1 for none. */
-  take(mail: Parameters<typeof takeMail>[1]): number {
-    const { taken, also } = takeMail(this.#rules, mail);
-    if (taken === null) return -1;
-    this.#taken[taken] = (this.#taken[taken] ?? 0) + 1;
-    for (const at of also) this.#before[at] = (this.#before[at] ?? 0) + 1;
-    return taken;
+function describeWorth(calibration: CalibrationArtifact | null): string {
+  if (calibration === null) {
+    return "Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator calibrate).";
   }
+  const { model, fittedOn } = calibration;
+  const name = toPrintable(model.id ?? "a model without a name");
+  return `Calibrated on ${printCount(fittedOn.n)} labels for ${name}.`;
+}
 
-  /** Returns the rules with what they take, and whether that was promised. */
-  planned(options: Pick<RunResults, "calibration">): PlannedRule[] {
-    return this.#rules.map((rule, at) => ({
-      ...rule,
-      count: this.#taken[at] ?? 0,
-      promise: promiseOf(rule, { ...options, takenBefore: this.#before[at] ?? 0 }),
-    }));
-  }
+// The sum leaves out runs with an unknown price.
+function costOf(runs: readonly RunFacts[]): string {
+  const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
+  if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
+  return usd === 0 ? "no known price" : `${printUsd(usd)} and what has no known price`;
+}
+
+/** Returns the totals of all runs, as names and values. */
+function figuresOf(
+  runs: readonly RunFacts[],
+  { mails, failed }: { readonly mails: number; readonly failed: number },
+): (readonly [name: string, value: string])[] {
+  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
+    runs.reduce((total, run) => total + run[fact], 0);
+  return [
+    ["Mails", printCount(mails)],
+    ["Without answer", printCount(failed)],
+    ["Calls", printCount(sum("answered"))],
+    ["Input tokens", printCount(sum("inputTokens"))],
+    ["Cost", costOf(runs)],
+    ["Time asking", printDuration(sum("elapsedMs"))],
+  ];
 }

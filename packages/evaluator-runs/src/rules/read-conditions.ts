@@ -5,13 +5,13 @@ import {
   type AskedQuestion,
   type Column,
 } from "../columns/columns.ts";
-import type { Comparison, Condition } from "./conditions.ts";
+import { comparisons, type Condition } from "./conditions.ts";
 import { ConditionError, splitWords, type Token } from "./split-words.ts";
 
 /**
- * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; all of them are to be met.
+ * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; a record must meet all of them.
  *
- * @throws ConditionError that says where it names no answer, or what it cannot be.
+ * @throws ConditionError with the position of an unknown answer or value.
  */
 export function readConditions(text: string, all: readonly Column[]) {
   const named = answerColumns(all);
@@ -33,7 +33,7 @@ class Tokens {
     this.#tokens = tokens;
   }
 
-  /** Returns the next token and goes past it; the last one is the end, again and again. */
+  /** Returns the next token and moves past it; at the end always the last one. */
   next(): Token {
     const token = this.peek();
     this.#at = Math.min(this.#at + 1, this.#tokens.length - 1);
@@ -44,7 +44,7 @@ class Tokens {
     return this.#tokens[this.#at] as Token;
   }
 
-  /** Skips the next token where it is of a kind, and returns whether it is. */
+  /** Skips the next token if it is of a kind, and returns whether it was. */
   accept(kind: Token["kind"]): boolean {
     const isThat = this.peek().kind === kind;
     if (isThat) this.next();
@@ -52,14 +52,14 @@ class Tokens {
   }
 }
 
-/** What a name stands for. */
+/** The meaning of a name. */
 type Named =
   | { readonly kind: "option"; readonly column: AnswerColumn }
   | {
       readonly kind: "number";
       readonly column: AnswerColumn;
       readonly share: string | null;
-      /** The highest it can be. */
+      /** Its highest value. */
       readonly most: number;
     };
 
@@ -181,13 +181,15 @@ function readOptions(
   return { kind: "option", column, options, isNot: operator.text === "!=" };
 }
 
-const comparisons = new Set([">=", "<=", ">", "<"]);
+function isComparison(sign: string): sign is keyof typeof comparisons {
+  return Object.hasOwn(comparisons, sign);
+}
 
 function readNumber(
   { column, share, most }: Extract<Named, { kind: "number" }>,
   { operator, name, value }: { operator: Token; name: string; value: Token },
 ): Condition {
-  if (!comparisons.has(operator.text)) {
+  if (!isComparison(operator.text)) {
     throw new ConditionError(
       operator.at,
       printable`${name} is a number; compare it with >=, >, <= or <`,
@@ -204,7 +206,7 @@ function readNumber(
     kind: "number",
     column,
     share,
-    comparison: operator.text as Comparison,
+    comparison: operator.text,
     value: Number(value.text),
   };
 }

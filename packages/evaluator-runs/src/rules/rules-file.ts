@@ -6,20 +6,21 @@ import {
   readTextFile,
   toPrintable,
   truncateCharacters,
+  UsageError,
 } from "evaluator-kit";
-import { type Condition, type AnsweredRecord, meetsAll } from "./conditions.ts";
+import { type AnsweredRecord, type Condition, meetsAll } from "./conditions.ts";
 import type { Column } from "../columns/columns.ts";
 import { readConditions } from "./read-conditions.ts";
 import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
 
-/** What is to be done with the mails that meet some conditions. */
+/** An action for the records that meet some conditions. */
 export interface Rule {
   /** Its line in the file, from 1. */
   readonly line: number;
   readonly conditions: readonly Condition[];
   /** The conditions as they were written. */
   readonly text: string;
-  /** What a person's own mail program is to do. */
+  /** What another program is to do with them. */
   readonly action: string;
 }
 
@@ -29,7 +30,7 @@ const ACTION_LENGTH = 200;
 /**
  * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment.
  *
- * @throws CliError that names the line and column of what is wrong, and what would be right.
+ * @throws CliError that names line, column and remedy of each problem.
  */
 export async function readRules(
   file: string,
@@ -42,7 +43,7 @@ export async function readRules(
   const problems: string[] = [];
   for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {
     try {
-      const rule = readRule(line, { line: index + 1, columns });
+      const rule = readRule(line, index + 1, columns);
       if (rule !== null) rules.push(rule);
     } catch (error) {
       if (!(error instanceof ConditionError)) throw error;
@@ -58,10 +59,7 @@ export async function readRules(
   throw new CliError(printable`${path} cannot be used:\n  ` + shown.join("\n  "));
 }
 
-function readRule(
-  text: string,
-  { line, columns }: { readonly line: number; readonly columns: readonly Column[] },
-): Rule | null {
+function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
   if (splitWords(text).length === 1) return null;
   const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
@@ -86,9 +84,46 @@ function readAction(text: string, start: number): string {
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
 }
 
-/** Returns the index of the first rule whose conditions a mail meets, and those of later ones. */
-export function takeMail(rules: readonly Rule[], mail: AnsweredRecord) {
-  const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, mail) ? [at] : []));
+/** Returns the index of the first rule that a record meets, and the indices of later ones. */
+export function takeRecord(rules: readonly Rule[], record: AnsweredRecord) {
+  const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, record) ? [at] : []));
   const [taken = null, ...also] = met;
   return { taken, also };
+}
+
+/** `--since` and `--only`, as typed. */
+interface FilterOptions {
+  readonly since?: string | undefined;
+  readonly only?: string | undefined;
+}
+
+/**
+ * Returns a predicate for the shown records; null if all are shown.
+ *
+ * @throws UsageError that names the column of `--only` with an unknown answer, and all answers.
+ */
+export function readFilter(
+  { since, only }: FilterOptions,
+  columns: readonly Column[],
+): ((record: AnsweredRecord) => boolean) | null {
+  if (since === undefined && only === undefined) return null;
+  const conditions = only === undefined ? [] : readOnly(only, columns);
+  return (record) => (since === undefined || record.day >= since) && meetsAll(conditions, record);
+}
+
+function readOnly(only: string, columns: readonly Column[]) {
+  try {
+    const { conditions, arrow } = readConditions(only, columns);
+    if (arrow === null) return conditions;
+    throw new ConditionError(arrow.at, "an arrow belongs into a file of --rules");
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error;
+    throw new UsageError(`--only, column ${error.at + 1}: ${error.message}.`);
+  }
+}
+
+/** Describes the filter; null without one. */
+export function describeFilter({ since, only }: FilterOptions): string | null {
+  const parts = [since && `since ${since}`, only && `only ${only}`];
+  return parts.filter(Boolean).join(", ") || null;
 }

@@ -6,10 +6,9 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import { columnsOf } from "../columns/columns.ts";
-import { type AnsweredRecord, meetsAll } from "./conditions.ts";
+import { type AnsweredRecord, meetsAll, promiseOf } from "./conditions.ts";
 import { readConditions } from "./read-conditions.ts";
-import { promiseOf } from "./promises.ts";
-import { readRules, takeMail } from "./rules-file.ts";
+import { readRules, takeRecord } from "./rules-file.ts";
 import { sampleQuestions } from "../testing/samples.ts";
 
 const questions = {
@@ -143,8 +142,8 @@ test("a file of comments is no plan", async () => {
 
 test("the first rule that fits takes a mail, and the others say that they would", async () => {
   const rules = await rulesOf("importance > 4 -> a\nscam > 0.5 -> b\nnew -> c\n");
-  expect(takeMail(rules, mail)).toEqual({ taken: 1, also: [2] });
-  expect(takeMail(rules, { ...mail, answers: null, isNew: false }).taken).toBeNull();
+  expect(takeRecord(rules, mail)).toEqual({ taken: 1, also: [2] });
+  expect(takeRecord(rules, { ...mail, answers: null, isNew: false }).taken).toBeNull();
 });
 
 const locked = { maxRisk: 0.05, confidence: 0.95, n: 80, wrong: 0 };
@@ -168,7 +167,7 @@ async function promiseIn(text: string, takenBefore = 0) {
   const columns = columnsOf(questions, { artifact: calibration });
   const { conditions } = readConditions(text, columns);
   const rule = { line: 1, text, conditions, action: "junk" };
-  return promiseOf(rule, { calibration, takenBefore });
+  return promiseOf(rule, calibration, takenBefore);
 }
 
 // The odds of 0.8 squared are 16, so a printed 0.8 is a recalibrated 0.941.

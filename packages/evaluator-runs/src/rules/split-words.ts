@@ -1,4 +1,4 @@
-/** What is wrong with the text of conditions, and where. */
+/** A problem in the text of conditions, and its place. */
 export class ConditionError extends Error {
   /** The index of the character, from 0. */
   readonly at: number;

@@ -8,7 +8,7 @@ import { recordLabel, type RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type ResultRecord, toRawLine, writeRecords } from "../output/write-records.ts";
-import { describeFilter } from "../rules/record-filter.ts";
+import { describeFilter } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import { inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";

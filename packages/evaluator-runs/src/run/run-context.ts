@@ -3,7 +3,7 @@ import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { resultColumns } from "../columns/columns.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
-import { readFilter } from "../rules/record-filter.ts";
+import { readFilter } from "../rules/rules-file.ts";
 import { serviceOf, type ProgramContext } from "../service.ts";
 import { checkSort } from "../columns/table.ts";
 

@@ -1,8 +1,15 @@
+// The script of the report's page, bundled for the browser.
 import { type Element, type ListFacts, mailItem } from "../mail-item.ts";
-import { findMails, type ListOrder } from "./find-mails.ts";
-import { Packs } from "./packs.ts";
+import {
+  type MailRow,
+  type PackedRow,
+  pickOf,
+  unpackHead,
+  unpackRow,
+  unpackValue,
+} from "../mail-row.ts";
 
-/** What the page tells its script. */
+/** The data that the page gives to its script. */
 interface PageFacts extends ListFacts {
   readonly packSize: number;
   readonly sections: readonly { readonly title: string; readonly count: number }[];
@@ -15,7 +22,6 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 }
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
-const packs = new Packs([...document.querySelectorAll<HTMLElement>(".pack")], facts);
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
 const onlyNew = document.querySelector<HTMLInputElement>("#only-new");
 const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
@@ -26,7 +32,7 @@ function print(number: number): string {
   return number.toLocaleString("en");
 }
 
-/** Makes an element of the page; what a mail says becomes text, and nothing else. */
+/** Creates an element of the page, with the words of a mail as text. */
 function toDom({ tag, attributes, children }: Element): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -34,18 +40,112 @@ function toDom({ tag, attributes, children }: Element): HTMLElement {
   return made;
 }
 
+/** Opens the packs of mails in the page on demand. */
+class Packs {
+  readonly #elements = [...document.querySelectorAll<HTMLElement>(".pack")];
+  readonly #size = facts.packSize;
+  readonly #opened = new Map<number, Promise<PackedRow[]>>();
+
+  /** Returns the mails at some indices of the whole list. */
+  async rowsAt(indices: readonly number[]): Promise<MailRow[]> {
+    const rows = indices.map(async (index) => {
+      const pack = await this.#open(Math.floor(index / this.#size));
+      return pack[index % this.#size];
+    });
+    const found = (await Promise.all(rows)).filter((row) => row !== undefined);
+    return found.map((row) => unpackRow(row, facts.questions));
+  }
+
+  /** Returns every mail with its index, pack by pack, so that the page stays responsive. */
+  async *all(): AsyncGenerator<{ readonly index: number; readonly row: PackedRow }> {
+    for (const at of this.#elements.keys()) {
+      const rows = await this.#open(at);
+      for (const [offset, row] of rows.entries()) yield { index: at * this.#size + offset, row };
+    }
+  }
+
+  #open(at: number): Promise<PackedRow[]> {
+    const opened = this.#opened.get(at) ?? unpack(this.#elements[at]?.textContent ?? "");
+    this.#opened.set(at, opened);
+    return opened;
+  }
+}
+
+async function unpack(base64: string): Promise<PackedRow[]> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text()) as PackedRow[];
+}
+
+const packs = new Packs();
+
+/** Which mails a reader wants to see, and in which order. */
+interface ListQuery {
+  /** The range of the section's mails in the whole list; `to` is exclusive. */
+  readonly from: number;
+  readonly to: number;
+  readonly isWhole: boolean;
+  /** The option that a question's answer must pick; null for any. */
+  readonly kind: { readonly at: number; readonly pick: number } | null;
+  /** Words that sender, subject or snippet must contain, in lower case. */
+  readonly words: readonly string[];
+  readonly onlyNew: boolean;
+  readonly order: "urgent" | "newest" | "sender";
+}
+
+/** Returns the indices of the mails that a query finds, in its order. */
+async function findMails(query: ListQuery): Promise<readonly number[]> {
+  const { from, to, isWhole, kind, words, onlyNew, order } = query;
+  // A section is sorted by urgency already, so nothing is opened for it.
+  if (!isWhole && order === "urgent" && words.length === 0 && !onlyNew) {
+    return Array.from({ length: to - from }, (_, at) => from + at);
+  }
+  const found: { index: number; key: string | number; day: string }[] = [];
+  for await (const { index, row } of packs.all()) {
+    const head = unpackHead(row);
+    if (index < from || index >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
+    if (!isOfKind(row, kind)) continue;
+    const key = order === "urgent" ? urgencyOf(row) : order === "sender" ? head.sender : 0;
+    found.push({ index, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
+  }
+  // Within a section the indices are in the order of urgency.
+  if (!isWhole && order === "urgent") return found.map(({ index }) => index);
+  const compare = (one: (typeof found)[number], other: (typeof found)[number]) =>
+    (one.key < other.key ? -1 : Number(one.key > other.key)) ||
+    (one.day > other.day ? -1 : Number(one.day < other.day)) ||
+    one.index - other.index;
+  return found.toSorted(compare).map(({ index }) => index);
+}
+
+// The most urgent first.
+function urgencyOf(row: PackedRow): number {
+  const { score, questions } = facts;
+  return score === -1 ? 0 : -(unpackValue(row, score, questions) ?? -1);
+}
+
+function isOfKind(row: PackedRow, kind: ListQuery["kind"]): boolean {
+  if (kind === null) return true;
+  const [question, value] = [facts.questions[kind.at], unpackValue(row, kind.at, facts.questions)];
+  return question !== undefined && value !== null && pickOf(question, value) === kind.pick;
+}
+
+function hasWords(
+  { sender, address, subject, snippet }: ReturnType<typeof unpackHead>,
+  words: readonly string[],
+): boolean {
+  if (words.length === 0) return true;
+  const text = `${sender} ${address} ${subject} ${snippet}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
 let indices: readonly number[] = [];
 let start = 0;
 let asked = 0;
 
-function orderOf(): ListOrder {
-  const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
-  return (checked?.value ?? "urgent") as ListOrder;
-}
-
 async function find(): Promise<void> {
   const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
-  const order = orderOf();
+  const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
+  const order = (checked?.value ?? "urgent") as ListQuery["order"];
   const isPlain = words.length === 0 && section.value === "" && !onlyNew?.checked;
   const isAsWritten = isPlain && order === "urgent";
   sections.hidden = !isAsWritten;
@@ -64,7 +164,7 @@ async function find(): Promise<void> {
   const to = at === -1 ? all : from + (facts.sections[at]?.count ?? 0);
   const chosenAlso = { kind, words, onlyNew: onlyNew?.checked ?? false, order };
   const query = { from, to, isWhole: at === -1, ...chosenAlso };
-  const result = await findMails(packs, query, facts);
+  const result = await findMails(query);
   if (mine !== asked) return; // the reader went on
   indices = result;
   await show(0);
