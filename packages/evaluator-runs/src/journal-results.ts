@@ -29,7 +29,7 @@ type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibrat
 /** A record of a run, and its result. */
 export interface ResultRow {
   readonly input: RunRecord;
-  /** The record as it is written; created at its first use. */
+  /** The output record, created at its first use. */
   readonly record: ResultRecord;
   /** The kept answer; null without one. */
   readonly kept: KeptEvaluation | null;

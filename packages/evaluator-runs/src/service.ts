@@ -3,7 +3,7 @@ import type { Catalog, Transport, TransportName } from "evaluator-client";
 import type { PostgresRuns } from "./postgres/index.ts";
 import type { RecordSource } from "./input/record-source.ts";
 
-/** The context of a program: what it takes from the machine, and how a service is reached. */
+/** The context of a program: the machine, its records and its services. */
 export interface ProgramContext extends CliContext {
   /** Called once a command's code is loaded, before it begins. */
   readonly onLoad?: () => void;

@@ -1,8 +1,14 @@
 export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
-export { DigestTable, NumberList, openTemporary, RepeatFinder } from "./input/digests.ts";
-export { type JsonRecord, NoListError, peek, readJsonRecords } from "./input/json-records.ts";
+export { DigestTable, openTemporary, RepeatFinder } from "./input/digests.ts";
+export {
+  type JsonRecord,
+  NoListError,
+  peek,
+  readJsonRecords,
+  toUtf8Chunks,
+} from "./input/json-records.ts";
 export {
   type AdditionCosts,
   changedInput,
@@ -14,7 +20,6 @@ export {
   type RunRecord,
   type StateOptions,
 } from "./input/record-source.ts";
-export { toUtf8Chunks } from "./input/utf8-chunks.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
 export { toJsonArray, writeMailFile } from "./output/write-records.ts";

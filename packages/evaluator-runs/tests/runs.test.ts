@@ -11,8 +11,7 @@ import {
 import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { answerTo, countedTo, newRun } from "../src/testing/sample-runs.ts";
-import { makeDatabase } from "../src/testing/make-database.ts";
-import { runSql } from "../src/testing/run-sql.ts";
+import { makeDatabase, runSql } from "../src/testing/make-database.ts";
 
 const url = inject("postgresUrl");
 const { signal } = new AbortController();

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import { DigestTable, NumberList } from "evaluator-runs/source";
+import { DigestTable } from "evaluator-runs/source";
 import type { MailFile } from "./mail-file.ts";
 import type { Mail, MailStateOptions } from "./mail-schema.ts";
 import { addressesIn, localDay, pickStateFields, senderAddress, toState } from "./mail.ts";
@@ -71,21 +71,20 @@ function toContextState({ today, repeats, contacts, own }: StateContext): ToStat
 /** How many mails have the same sender and subject. */
 class RepeatCounts {
   readonly #threads = new DigestTable(THREAD_BYTES);
-  readonly #counts = new NumberList();
 
   /** Counts the mails of an input. */
   static async of(input: MailFile, signal: AbortSignal): Promise<RepeatCounts> {
     const repeats = new RepeatCounts();
     for await (const { mail } of input.mails()) {
       signal.throwIfAborted();
-      repeats.#counts.increase(repeats.#threads.add(threadOf(mail)));
+      repeats.#threads.increase(repeats.#threads.add(threadOf(mail)));
     }
     return repeats;
   }
 
   /** Returns how many mails of the input are like this one of it. */
   count(mail: Mail): number {
-    return this.#counts.at(this.#threads.add(threadOf(mail)));
+    return this.#threads.count(this.#threads.add(threadOf(mail)));
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "./digests.ts";
+import { DIGEST_BYTES, DigestTable, RepeatFinder } from "./digests.ts";
 
 const digestOf = (text: string) => hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES);
 const digests = Array.from({ length: 5000 }, (_, number) => digestOf(`${number}`));
@@ -31,20 +31,11 @@ test("tells digests apart that begin alike, wherever they stand in a buffer", ()
   expect(table.size).toBe(256);
 });
 
-test("a list of numbers takes as many as come, from any room", () => {
-  for (const capacity of [undefined, 0, 1, 3]) {
-    const list = new NumberList(capacity);
-    for (let number = 0; number < 3000; number += 1) list.push(4_294_967_295 - number);
-    expect([list.length, list.at(0), list.at(2999), list.at(3000)]).toEqual([
-      3000, 4_294_967_295, 4_294_964_296, 0,
-    ]);
-  }
-});
-
-test("a number of a list is counted up from where it was, a new one from nothing", () => {
-  const list = new NumberList(1);
-  expect([0, 1, 0, 0, 1].map((index) => list.increase(index))).toEqual([0, 0, 1, 2, 1]);
-  expect([list.length, list.at(0), list.at(1)]).toEqual([2, 3, 2]);
+test.each([undefined, 0, 1, 3])("counts each number, through every growth from %s", (capacity) => {
+  const table = new DigestTable(16, capacity);
+  for (const digest of digests) expect(table.increase(table.add(digest))).toBe(0);
+  expect([0, 1, 0, 0, 1].map((number) => table.increase(number))).toEqual([1, 1, 2, 3, 2]);
+  expect([0, 1, 4999, 5000].map((number) => table.count(number))).toEqual([4, 3, 1, 0]);
 });
 
 function repeatsOf(digests: Iterable<Uint8Array>) {

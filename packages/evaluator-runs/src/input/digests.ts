@@ -7,37 +7,39 @@ import { toFileError } from "evaluator-kit";
 const FIRST_CAPACITY = 512;
 
 /**
- * Numbers digests in the order in which they first come, from 0. A million take 60 MB, where a Map
- * of their texts takes 150 MB.
+ * Numbers digests in the order of their first occurrence, from 0, and counts them. A million take
+ * 60 MB; a Map of their texts takes 150 MB.
  */
 export class DigestTable {
   readonly #digestBytes: number;
   #digests: Buffer;
-  // A number plus one at the slot its digest begins the search from, or at the next that was free.
+  #counts: Uint32Array;
+  // Each slot has a number plus one; a search begins at the slot of the digest, and goes to the next.
   #slots: Uint32Array;
   #size = 0;
 
   /**
    * @param digestBytes - The length of all digests, at least 4.
-   * @param capacity - How many will come, when that is known: room is then made once.
+   * @param capacity - The expected number of digests, if it is known.
    */
   constructor(digestBytes: number, capacity = FIRST_CAPACITY) {
     this.#digestBytes = digestBytes;
     this.#digests = Buffer.alloc(Math.max(1, capacity) * digestBytes);
+    this.#counts = new Uint32Array(Math.max(1, capacity));
     this.#slots = new Uint32Array(slotsFor(capacity));
   }
 
-  /** How many different digests have come. */
+  /** The number of different digests. */
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the number of a digest; a new one has the `size` of before. */
+  /** Returns the number of a digest, without counting it; a new one gets the `size` before the call. */
   add(digest: Uint8Array): number {
     const slot = this.#slotOf(digest);
     const known = (this.#slots[slot] ?? 0) - 1;
     if (known >= 0) return known;
-    if (this.#size * this.#digestBytes === this.#digests.length) {
+    if (this.#size === this.#counts.length) {
       this.#grow();
       return this.add(digest);
     }
@@ -47,13 +49,25 @@ export class DigestTable {
     return this.#size - 1;
   }
 
+  /** Counts one occurrence of a number, and returns the count before. */
+  increase(number: number): number {
+    const before = this.count(number);
+    this.#counts[number] = before + 1;
+    return before;
+  }
+
+  /** Returns the count of a number. */
+  count(number: number): number {
+    return this.#counts[number] ?? 0;
+  }
+
   /** Returns the digest of a number. */
   at(number: number): Buffer {
     const start = number * this.#digestBytes;
     return this.#digests.subarray(start, start + this.#digestBytes);
   }
 
-  // Byte by byte: a view of each digest costs more than what is done with it.
+  // Byte by byte: creating a view of each digest is slower than the search.
   #slotOf(digest: Uint8Array): number {
     const mask = this.#slots.length - 1;
     let slot = 0;
@@ -76,6 +90,9 @@ export class DigestTable {
 
   #grow(): void {
     this.#digests = Buffer.concat([this.#digests], this.#digests.length * 2);
+    const counts = new Uint32Array(this.#size * 2);
+    counts.set(this.#counts);
+    this.#counts = counts;
     this.#slots = new Uint32Array(slotsFor(this.#size * 2));
     for (let number = 0; number < this.#size; number += 1) {
       this.#slots[this.#slotOf(this.at(number))] = number + 1;
@@ -83,72 +100,22 @@ export class DigestTable {
   }
 }
 
-// A power of two, of which at most half is taken.
+// A power of two, of which at most half is used.
 function slotsFor(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(1, capacity) * 2));
 }
 
-/** A list of whole numbers from 0 to 4,294,967,295 in half the memory of an array, which a million need. */
-export class NumberList {
-  #numbers: Uint32Array;
-  #length = 0;
-
-  /** @param capacity - How many will come, when that is known: room is then made once. */
-  constructor(capacity = 1024) {
-    this.#numbers = new Uint32Array(Math.max(1, capacity));
-  }
-
-  /** How many numbers there are. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Adds a number at the end. */
-  push(number: number): void {
-    if (this.#length === this.#numbers.length) {
-      const larger = new Uint32Array(this.#length * 2);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    this.#numbers[this.#length] = number;
-    this.#length += 1;
-  }
-
-  /** Returns the number at an index; 0 beyond the end. */
-  at(index: number): number {
-    return this.#numbers[index] ?? 0;
-  }
-
-  /** Adds 1 to the number at an index, or adds a 1 at the end; returns what was there before. */
-  increase(index: number): number {
-    if (index === this.#length) this.push(0);
-    const before = this.at(index);
-    this.#numbers[index] = before + 1;
-    return before;
-  }
-}
-
-/** The bytes of the digests it takes. */
+/** The length of the digests of a {@link RepeatFinder}. */
 export const DIGEST_BYTES = 16;
 const ENTRY_BYTES = DIGEST_BYTES + 4;
 const BUCKETS = 256;
-// 200,000 records stay in memory, and no more is held of ten million.
+// 200,000 records stay in memory, and the same number of ten million records.
 const BLOCK_ENTRIES = 800;
 const BLOCK_BYTES = BLOCK_ENTRIES * ENTRY_BYTES;
 
-/** A digest that had come before. */
-export interface Repeat {
-  /** Which of the digests it is, from 0. */
-  readonly index: number;
-  /** Which of them came first. */
-  readonly first: number;
-  /** How many equal ones came before it. */
-  readonly repeat: number;
-}
-
 /**
- * Finds digests that come more than once, in memory that does not grow with their number: beyond some
- * of them they go to a temporary file, sorted by their first byte, and are compared by that.
+ * Finds repeated digests in memory that does not grow with their number: after a limit, blocks of
+ * digests with the same first byte go to a temporary file, and are compared by that byte.
  */
 export class RepeatFinder implements Disposable {
   readonly #buckets = Array.from({ length: BUCKETS }, () => ({
@@ -157,13 +124,13 @@ export class RepeatFinder implements Disposable {
     written: [] as number[],
   }));
   #length = 0;
-  #file: { readonly descriptor: number; readonly path: string; size: number } | null = null;
+  #file: ReturnType<typeof openTemporary> | null = null;
 
   /** Adds the next digest. */
   add(digest: Uint8Array): void {
     const bucket = this.#buckets[digest[0] ?? 0];
     if (bucket === undefined) return;
-    // Grows with what it holds, so that few digests take little.
+    // Grows with its content, so that few digests need little memory.
     if (bucket.used === bucket.block.length && bucket.used < BLOCK_BYTES) {
       const length = Math.min(BLOCK_BYTES, Math.max(8 * ENTRY_BYTES, 2 * bucket.used));
       bucket.block = Buffer.concat([bucket.block], length);
@@ -177,23 +144,25 @@ export class RepeatFinder implements Disposable {
     bucket.used = 0;
   }
 
-  /** Returns all repeats; those of one digest are in order, others in any. */
-  *repeats(): Generator<Repeat> {
+  /**
+   * Returns each repeated digest: its index, that of the first equal one, and how many equal ones came
+   * before it. The repeats of one digest are in order, others in any order.
+   */
+  *repeats() {
     for (const { block, used, written } of this.#buckets) {
       const length = written.length * BLOCK_ENTRIES + used / ENTRY_BYTES;
       if (length === 0) continue;
       const table = new DigestTable(DIGEST_BYTES, length);
-      const firsts = new NumberList(length);
-      const counts = new NumberList(length);
+      const firsts: number[] = [];
       const blocks = [...written.map((at) => () => this.#read(at)), () => block.subarray(0, used)];
       for (const read of blocks) {
         const entries = read();
         for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
           const number = table.add(entries.subarray(at, at + DIGEST_BYTES));
           const index = entries.readUInt32LE(at + DIGEST_BYTES);
-          if (number === firsts.length) firsts.push(index);
-          const repeat = counts.increase(number);
-          if (repeat > 0) yield { index, first: firsts.at(number), repeat };
+          const first = (firsts[number] ??= index);
+          const repeat = table.increase(number);
+          if (repeat > 0) yield { index, first, repeat };
         }
       }
     }
@@ -209,18 +178,13 @@ export class RepeatFinder implements Disposable {
 
   #write(block: Buffer): number {
     try {
-      this.#file ??= openTemporary();
-      const at = this.#file.size;
+      const file = (this.#file ??= openTemporary());
+      const at = file.size;
       for (let written = 0; written < block.length;) {
-        written += writeSync(
-          this.#file.descriptor,
-          block,
-          written,
-          block.length - written,
-          at + written,
-        );
+        const length = block.length - written;
+        written += writeSync(file.descriptor, block, written, length, at + written);
       }
-      this.#file.size += block.length;
+      file.size += block.length;
       return at;
     } catch (error) {
       throw toFileError(error, `write into ${tmpdir()}`, "Make room there, or set TMPDIR.");
@@ -235,11 +199,11 @@ export class RepeatFinder implements Disposable {
   }
 }
 
-/** Opens an empty file that is gone with the process. */
+/** Opens an empty file that is removed with the process. */
 export function openTemporary() {
   const path = join(tmpdir(), `.triage-${randomUUID()}.tmp`);
   const descriptor = openSync(path, "wx+", 0o600);
-  // Gone with the process, even when it is killed; Windows keeps open files.
+  // An open file without a name is removed even after a kill; Windows cannot do that.
   if (process.platform !== "win32") rmSync(path);
   return { descriptor, path, size: 0 };
 }

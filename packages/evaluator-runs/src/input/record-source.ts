@@ -12,9 +12,9 @@ import type { JsonObject, Questions } from "evaluator-client";
 /** One record of any kind that a run asks about. */
 export interface RunRecord {
   readonly id: string;
-  /** What the model reads. */
+  /** The input of the model. */
   readonly state: JsonObject;
-  /** What a journal keeps beside the state, such as where the record is; no model reads it. */
+  /** Data that a journal keeps beside the state, such as the place of the record; no model reads it. */
   readonly source: JsonObject | null;
 }
 
@@ -24,29 +24,25 @@ export interface InputRecord {
   readonly record: RunRecord;
 }
 
-/** What a source adds to the state of a record, as typed or as a journal keeps it; its input parses them. */
+/** Typed or kept options of a source that add to the state of a record; its input parses them. */
 export type StateOptions = Readonly<Record<string, unknown>>;
 
-/** An input whose records were checked. It is read again for each pass and never held in memory. */
+/** An input with checked records. It is read again for each pass and never held in memory. */
 export interface RecordInput {
   readonly length: number;
-  /** How many invalid records are left out. */
+  /** The number of invalid records, which are left out. */
   readonly leftOutCount: number;
-  /** Returns lines that name the invalid records; empty without any. */
+  /** Returns lines that name the invalid records, if any. */
   describeLeftOut(): string;
-  /**
-   * Reads the records in order, at most `limit`.
-   *
-   * @throws CliError if the input has changed since it was opened.
-   */
+  /** Reads the records in order, at most `limit`. @throws CliError if the input has changed. */
   records(limit?: number): AsyncGenerator<InputRecord>;
-  /** Returns the same input with the states that the options ask for. */
+  /** Returns the same input with the additions to the states. */
   withState(options: StateOptions, context: CliContext): Promise<RecordInput>;
-  /** Returns what counts the cost of everything that states may have more; null for nothing. */
+  /** Returns a counter of the cost of all possible additions; null if there are none. */
   additions(tokensOf: (state: JsonObject) => number): AdditionCosts | null;
 }
 
-/** Counts what additions to the state cost. */
+/** Counts the cost of additions to the state. */
 export interface AdditionCosts {
   add(record: RunRecord): void;
   /** @param inputUsdPerMillionTokens - Null if the price is not known. */
@@ -100,23 +96,19 @@ export interface ShortHeading {
   readonly isText?: boolean;
 }
 
-/** What a program gives to runs: how its records are read, asked about and shown. */
+/** How the records of a program are read, asked about and shown. */
 export interface RecordSource {
   /** One record in words, such as "mail". */
   readonly word: string;
-  /** How the program is typed, for help and messages. */
+  /** The words that start the program, for help and messages. */
   readonly program: string;
   /** The form of an input, for help. */
   readonly inputForm: string;
   /** Words of `run`, for help. */
   readonly examples: readonly string[];
-  /** The options that `run` has more. */
+  /** Additional options of `run`. */
   readonly options: readonly Option[];
-  /**
-   * Returns what typed options add to the state.
-   *
-   * @throws UsageError if they contradict each other.
-   */
+  /** Returns the additions of typed options. @throws UsageError if they contradict each other. */
   readState(options: Readonly<Record<string, unknown>>): StateOptions;
   open(path: string, options: InputOptions): Promise<RecordInput>;
   /** Returns the questions of a run that names none. */
@@ -128,21 +120,21 @@ export interface RecordSource {
   readonly table: TableLayout;
   /** Returns the day of a record, `YYYY-MM-DD`. */
   dayOf(record: RunRecord): string;
-  /** Returns what is remarkable about a record, in words; else an empty text. */
+  /** Returns a remark about a record, or an empty text. */
   markOf(record: RunRecord): string;
-  /** Whether a state has more than that of the record alone. */
+  /** Whether a state has additions. */
   hasAdditions(state: JsonObject): boolean;
-  /** Returns state options as a journal keeps them, such that they mean the same on another day. */
+  /** Returns state options for a journal; they mean the same on another day. */
   keepStateOptions(options: StateOptions, context: Pick<CliContext, "cwd" | "clock">): JsonObject;
 }
 
-/** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */
+/** Returns the name of a record for messages: its index, from 0, and its id. */
 export function recordLabel(index: number, id: string | undefined): string {
   const shown = id === undefined ? "no id" : `id "${truncateCharacters(toPrintable(id), 60)}"`;
   return `record at index ${index} (${shown})`;
 }
 
-/** Returns the error of an input that is no longer what it was when the run began. */
+/** Returns the error of an input that has changed since the run began. */
 export function changedInput(path: string): CliError {
   const problem = printable`${path} has changed since the run began`;
   return new CliError(`${problem}; run the same command again.`);

@@ -1,29 +1,29 @@
 import { CliError } from "evaluator-kit";
 
-/** The most bytes of one record; a mail with its attachments may stand in a Gmail dump. */
+/** The maximum bytes of one record; a Gmail dump has mails with attachments. */
 const RECORD_BYTES = 64 * 1024 * 1024;
 const [NEWLINE, SPACE, QUOTE, COMMA, BACKSLASH] = [10, 32, 34, 44, 92] as const;
 
-/** The text of one record, and where it begins, from 1. */
+/** The text of one record, and its first line and column, from 1. */
 export interface RecordText {
-  /** Null when there are too many. */
+  /** Null if there are too many. */
   readonly bytes: Buffer | null;
   readonly line: number;
   readonly column: number;
 }
 
-// Byte by byte, and from here on by Node's own search, which takes a fiftieth of it: a word is found
-// sooner without it, a letter or an attachment in a Gmail dump with it.
+// Long texts, such as attachments, are searched by Node, in a fiftieth of the time; the end of a
+// short text is found sooner byte by byte.
 const SHORT_TEXT_BYTES = 128;
 const SEARCHED_BYTES = 16 * 1024;
 
-/** Follows JSON byte by byte; a string ends at its line's end, so that one mistake spoils one line. */
+/** Follows JSON byte by byte; a string ends with its line, so one mistake spoils one line. */
 export class JsonWalker {
   static readonly ARRAY = 91;
   static readonly OBJECT_END = 125;
   static readonly #ARRAY_END = 93;
   static readonly #OBJECT = 123;
-  /** How many arrays and objects are open. */
+  /** The number of open arrays and objects. */
   depth: number;
   #inString = false;
   #isEscaped = false;
@@ -32,7 +32,7 @@ export class JsonWalker {
     this.depth = depth;
   }
 
-  /** Returns where the text of an open string ends, or the index given when it stands in none. */
+  /** Returns the end of an open string, or `from` outside of strings. */
   textEnd(bytes: Buffer, from: number): number {
     if (!this.#inString || this.#isEscaped) return from;
     const short = Math.min(from + SHORT_TEXT_BYTES, bytes.length);
@@ -43,7 +43,7 @@ export class JsonWalker {
     return longTextEnd(bytes, short);
   }
 
-  /** Takes the next byte and returns whether it stands outside every string. */
+  /** Takes the next byte and returns whether it is outside of strings. */
   isStructure(byte: number): boolean {
     if (this.#inString && byte !== NEWLINE) {
       if (this.#isEscaped) this.#isEscaped = false;
@@ -59,7 +59,7 @@ export class JsonWalker {
   }
 }
 
-// In pieces, so that the search for what comes much later is not made over and over.
+// In pieces, so that a byte that is far away is not searched for again and again.
 function longTextEnd(bytes: Buffer, from: number): number {
   for (let start = from; start < bytes.length; start += SEARCHED_BYTES) {
     const piece = bytes.subarray(start, start + SEARCHED_BYTES);
@@ -70,41 +70,41 @@ function longTextEnd(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** Collects the bytes of one record, and counts lines and columns for where it begins. */
+/** Collects the bytes of one record, and counts lines and columns. */
 class RecordCollector {
   #parts: Buffer[] = [];
   #length = 0;
   #line = 1;
   #column = 1;
   #begin = { line: 1, column: 1 };
-  /** Whether nothing but white space has come. */
+  /** Whether all bytes of the record so far are white space. */
   isBlank = true;
 
-  /** Counts a byte, of the record or after it. */
-  count(byte: number, isOfRecord = true): void {
-    if (isOfRecord && byte > SPACE) this.isBlank = false;
-    this.#column += 1;
-    if (byte !== NEWLINE) return;
-    this.#line += 1;
-    this.#column = 1;
+  /** Counts bytes that belong to no record. */
+  skip(part: Buffer): void {
+    let last = -1;
+    for (let at = part.indexOf(NEWLINE); at >= 0; at = part.indexOf(NEWLINE, at + 1)) {
+      this.#line += 1;
+      last = at;
+    }
+    this.#column = last < 0 ? this.#column + part.length : part.length - last;
   }
 
-  /** Counts bytes within a string, none of which ends a line. */
-  countText(length: number): void {
-    this.#column += length;
-  }
-
-  /** Adds bytes that were counted. */
+  /** Adds bytes of the record. */
   add(part: Buffer): void {
+    this.skip(part);
+    this.isBlank &&= !part.some((byte) => byte > SPACE);
     this.#length += part.length;
     if (this.#length > RECORD_BYTES) this.#parts = [];
     else this.#parts.push(part);
   }
 
-  /** Returns the record, and begins the next after the last byte counted. */
+  /** Returns the record, and begins the next one after the last counted byte. */
   take(): RecordText {
-    const bytes = this.#length > RECORD_BYTES ? null : joined(this.#parts);
-    const text = { bytes, ...this.#begin };
+    const [first = Buffer.alloc(0), ...others] = this.#parts;
+    // Most records are within one piece, and need no copy.
+    const joined = others.length === 0 ? first : Buffer.concat([first, ...others]);
+    const text = { bytes: this.#length > RECORD_BYTES ? null : joined, ...this.#begin };
     this.#parts = [];
     this.#length = 0;
     this.#begin = { line: this.#line, column: this.#column };
@@ -113,28 +113,17 @@ class RecordCollector {
   }
 }
 
-// Most records lie within one piece, and need no copy.
-function joined([first, ...others]: readonly Buffer[]): Buffer {
-  return first !== undefined && others.length === 0
-    ? first
-    : Buffer.concat([first ?? Buffer.alloc(0), ...others]);
-}
-
-/** Cuts text into records, piece by piece. */
+/** Splits text into records, piece by piece. */
 export interface RecordSplitter {
   /** Returns the records that end in a piece of the text. */
   split(chunk: Buffer): Generator<RecordText>;
-  /**
-   * Returns what is left at the end of the text.
-   *
-   * @throws CliError when the text breaks off.
-   */
+  /** Returns the rest at the end of the text. @throws CliError if the text is cut off. */
   end(): RecordText[];
-  /** Returns the record that was whole when the text broke off, if there is one. */
+  /** Returns the last record if it is complete although the text was cut off. */
   lastWhole(): RecordText[];
 }
 
-/** Cuts a JSON list into its elements; what stands around it must be JSON. */
+/** Splits a JSON list into its elements; the text around it must be JSON. */
 export class ListSplitter implements RecordSplitter {
   readonly #walker = new JsonWalker(1);
   readonly #record = new RecordCollector();
@@ -143,7 +132,7 @@ export class ListSplitter implements RecordSplitter {
   #listStart: number;
   #count = 0;
 
-  /** @param listStart - Where the first element begins, within the first piece. */
+  /** @param listStart - The start of the first element, in the first piece. */
   constructor(listStart: number) {
     this.#listStart = listStart;
   }
@@ -153,6 +142,7 @@ export class ListSplitter implements RecordSplitter {
     for (let end = this.#findEnd(chunk, start); end >= 0; end = this.#findEnd(chunk, end + 1)) {
       const isComma = chunk[end] === COMMA;
       this.#record.add(chunk.subarray(start, end));
+      if (isComma) this.#record.skip(chunk.subarray(end, end + 1));
       if (isComma || this.#count > 0 || !this.#record.isBlank) yield this.#take();
       start = isComma ? end + 1 : end;
     }
@@ -179,7 +169,7 @@ export class ListSplitter implements RecordSplitter {
 
   #skipToList(chunk: Buffer): number {
     const start = this.#listStart;
-    for (const byte of chunk.subarray(0, start)) this.#record.count(byte, false);
+    this.#record.skip(chunk.subarray(0, start));
     this.#listStart = 0;
     if (start === 0) return 0;
     this.#keepAround(chunk.subarray(0, start));
@@ -187,24 +177,17 @@ export class ListSplitter implements RecordSplitter {
     return start;
   }
 
+  // The end of an element, or of the list; -1 if neither is in the piece.
   #findEnd(chunk: Buffer, from: number): number {
-    for (let at = from; at < chunk.length && this.#walker.depth > 0; at += 1) {
-      const textEnd = this.#walker.textEnd(chunk, at);
-      this.#record.countText(textEnd - at);
-      at = textEnd;
+    const walker = this.#walker;
+    for (let at = from; at < chunk.length && walker.depth > 0; at += 1) {
+      at = walker.textEnd(chunk, at);
       if (at === chunk.length) return -1;
       const byte = chunk[at] as number;
-      const isEnd = this.#isEnd(byte);
-      this.#record.count(byte, !isEnd);
-      if (isEnd) return at;
+      if (!walker.isStructure(byte)) continue;
+      if (walker.depth === 0 || (walker.depth === 1 && byte === COMMA)) return at;
     }
     return -1;
-  }
-
-  #isEnd(byte: number): boolean {
-    if (!this.#walker.isStructure(byte)) return false;
-    const { depth } = this.#walker;
-    return depth === 0 || (depth === 1 && byte === COMMA);
   }
 
   #take(): RecordText {
@@ -221,18 +204,16 @@ export class ListSplitter implements RecordSplitter {
   }
 }
 
-/** Cuts text into its lines, without those of white space alone. */
+/** Splits text into lines, without blank ones. */
 export class LineSplitter implements RecordSplitter {
   readonly #record = new RecordCollector();
 
   *split(chunk: Buffer): Generator<RecordText> {
     let start = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at] as number;
-      this.#record.count(byte);
-      if (byte !== NEWLINE) continue;
-      this.#record.add(chunk.subarray(start, at));
-      start = at + 1;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#record.add(chunk.subarray(start, end));
+      start = end + 1;
+      this.#record.skip(chunk.subarray(end, start));
       const { isBlank } = this.#record;
       const record = this.#record.take();
       if (!isBlank) yield record;

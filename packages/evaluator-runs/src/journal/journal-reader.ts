@@ -180,7 +180,7 @@ export class JournalReader {
     };
   }
 
-  /** Returns what is kept about a record. @throws CliError if that is nothing. */
+  /** Returns the entry of a record. @throws CliError if it has no answer. */
   find(id: string, word = "record"): JournalEntry {
     const [record] = this.#all(statements.record, id);
     if (record === undefined) {

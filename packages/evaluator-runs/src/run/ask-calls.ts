@@ -39,23 +39,91 @@ interface AskOptions {
 /** The result of asking. */
 export type AskOutcome = Awaited<ReturnType<typeof askMissing>>;
 
-/** Asks for the missing answers and keeps each; shows the progress, and ends gently on an interruption. */
+/**
+ * Asks for the missing answers in input order, up to the concurrency at once, and keeps each; shows the
+ * progress, and ends gently on an interruption.
+ *
+ * A call begins when its note is on the disk, and the next one when its answer is: the calls that the
+ * journal has as begun are those in flight.
+ */
 export async function askMissing(plan: CallPlan, options: AskOptions) {
-  const { context, price } = options;
-  const { clock, run, signal } = context;
+  const { context, price, journal } = options;
+  const { clock, run, transport } = context;
   const totals = new RunTotals(price);
-  const budget = new Budget(run.maxCost, { price, transport: context.transport });
-  const streak = new FailureStreak();
-  const drain = startDrain(signal, context);
+  const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
+  const broken = new AbortController();
+  const { maxRetries } = callLimits;
+  const work: Work = {
+    ...options,
+    totals,
+    budget: new Budget(run.maxCost, { price, transport }),
+    streak: new FailureStreak(),
+    signal: AbortSignal.any([drain.signal, broken.signal]),
+    evaluator: createEvaluator({ transport, maxRetries, limits: limitsOf(run, transport) }),
+    inputError: null,
+  };
   try {
-    await askCalls(plan, { ...options, totals, budget, streak, signal: drain.signal });
+    const queue = callsToBegin(plan, work);
+    const firsts: PlannedCall[] = [];
+    for (let next; firsts.length < run.concurrency; firsts.push(next.value)) {
+      next = await queue.next();
+      if (next.done) break;
+    }
+    journal.begin(firsts.map(({ key }) => key));
+    const workers = firsts.map((first) => runWorker(first, queue, work));
+    await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
+    // After a cut-off, answers that were not kept are asked for again.
+    const isCutOff = broken.signal.reason === drain.signal.reason;
+    if (broken.signal.aborted && !isCutOff) throw broken.signal.reason;
+    if (work.inputError !== null) throw work.inputError;
+    const { finalError } = work.streak;
     const elapsedMs = clock.now() - startedAt;
-    return { totals, elapsedMs, finalError: streak.finalError, isBudgetSpent: budget.isSpent };
+    return { totals, elapsedMs, finalError, isBudgetSpent: work.budget.isSpent };
   } finally {
     hideProgress();
     drain.release();
+  }
+}
+
+interface Work extends AskOptions {
+  readonly totals: RunTotals;
+  readonly budget: Budget;
+  readonly streak: FailureStreak;
+  /** Ends the calls in flight; the context's signal only prevents further calls. */
+  readonly signal: AbortSignal;
+  readonly evaluator: Evaluator;
+  /** Why no more of the input could be read, or null. */
+  inputError: unknown;
+}
+
+async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<PlannedCall, undefined> {
+  const { context, streak, budget } = work;
+  const { questions, signal } = context;
+  try {
+    for await (const call of plan.calls()) {
+      if (isEnded(call)) continue;
+      if (signal.aborted || streak.finalError !== null) return;
+      if (!budget.allows(() => ({ state: call.record.state, questions }))) return;
+      yield call;
+    }
+  } catch (error) {
+    // The calls in flight are paid for; their answers are kept before the run ends.
+    work.inputError = error;
+  }
+}
+
+async function runWorker(
+  first: PlannedCall,
+  queue: AsyncGenerator<PlannedCall, undefined>,
+  work: Work,
+): Promise<void> {
+  for (let call: PlannedCall | undefined = first; call !== undefined;) {
+    const end: CallEnd = await askOne(call, work);
+    call = (await queue.next()).value;
+    await work.journal.end(end, call?.key ?? null);
+    work.totals.add(end);
   }
 }
 
@@ -78,83 +146,6 @@ export function toRunFacts(
     elapsedMs,
     ...(isUnpriced && { isUnpriced }),
   };
-}
-
-interface Asking extends AskOptions {
-  readonly totals: RunTotals;
-  readonly budget: Budget;
-  readonly streak: FailureStreak;
-  /** Ends the calls in flight; the context's signal only prevents further calls. */
-  readonly signal: AbortSignal;
-}
-
-/** What the workers of a run share. */
-interface Work extends Asking {
-  readonly evaluator: Evaluator;
-  /** The calls that no worker has begun. */
-  readonly queue: AsyncIterator<PlannedCall, undefined>;
-}
-
-/**
- * Asks for answers in input order, up to the concurrency at once.
- *
- * A call begins when its note is on the disk, and the next one when its answer is: the calls that the
- * journal has as begun are those in flight.
- */
-async function askCalls(plan: CallPlan, options: Asking): Promise<void> {
-  const { journal, signal } = options;
-  const { transport, run } = options.context;
-  const { maxRetries } = callLimits;
-  const broken = new AbortController();
-  const input: { error: unknown } = { error: null };
-  const work: Work = {
-    ...options,
-    evaluator: createEvaluator({ transport, maxRetries, limits: limitsOf(run, transport) }),
-    queue: callsToBegin(plan, options, input),
-    signal: AbortSignal.any([signal, broken.signal]),
-  };
-  const firsts: PlannedCall[] = [];
-  for (let call; firsts.length < run.concurrency;) {
-    call = (await work.queue.next()).value;
-    if (call === undefined) break;
-    firsts.push(call);
-  }
-  journal.begin(firsts.map(({ key }) => key));
-  const workers = firsts.map((first) => runWorker(first, work));
-  await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
-  // After a cut-off, answers that were not kept are asked for again.
-  const isCutOff = broken.signal.reason === signal.reason;
-  if (broken.signal.aborted && !isCutOff) throw broken.signal.reason;
-  if (input.error !== null) throw input.error;
-}
-
-async function* callsToBegin(
-  plan: CallPlan,
-  { context, streak, budget }: Asking,
-  input: { error: unknown },
-): AsyncGenerator<PlannedCall, undefined> {
-  const { questions } = context;
-  try {
-    for await (const call of plan.calls()) {
-      if (isEnded(call)) continue;
-      if (context.signal.aborted || streak.finalError !== null) return;
-      if (!budget.allows(() => ({ state: call.record.state, questions }))) return;
-      yield call;
-    }
-  } catch (error) {
-    // The calls in flight are paid for; their answers are kept before the run ends.
-    input.error = error;
-  }
-}
-
-async function runWorker(first: PlannedCall, work: Work): Promise<void> {
-  const { queue, journal, totals } = work;
-  for (let call: PlannedCall | undefined = first; call !== undefined;) {
-    const end: CallEnd = await askOne(call, work);
-    call = (await queue.next()).value;
-    await journal.end(end, call?.key ?? null);
-    totals.add(end);
-  }
 }
 
 async function askOne(

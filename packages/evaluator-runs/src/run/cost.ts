@@ -12,7 +12,7 @@ import { printUsd } from "../amounts.ts";
 export interface Price {
   /** US dollars; null if unknown. */
   readonly inputUsdPerMillionTokens: number | null;
-  /** Where the price is from, for people. */
+  /** The origin of the price, for people. */
   readonly source: string;
 }
 

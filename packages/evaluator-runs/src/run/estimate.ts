@@ -113,7 +113,7 @@ function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
 /** A run with a larger estimate needs a yes, if a person can be asked. */
 const ASK_ABOVE_USD = 1;
 
-/** What a run may cost, and how the person is asked; `confirm` is null if no one can be asked. */
+/** The cost limit of a run; `confirm` is null if no person can be asked. */
 interface CostLimits extends Pick<RunContext, "signal" | "confirm"> {
   readonly maxCost: number;
   readonly yes?: boolean | undefined;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type JsonObject } from "evaluator-client";
-import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "../input/digests.ts";
+import { DIGEST_BYTES, DigestTable, RepeatFinder } from "../input/digests.ts";
 import {
   type AdditionCosts,
   changedInput,
@@ -30,7 +30,7 @@ export interface PlannedCall extends InputRecord {
 export type PlanInput = Pick<RecordInput, "length" | "records"> &
   Partial<Pick<RecordInput, "additions">>;
 
-/** What a plan is made from. */
+/** The inputs of a plan. */
 export interface PlanContext extends Pick<
   RunContext,
   "questions" | "service" | "transport" | "inputPath" | "signal"
@@ -87,7 +87,8 @@ async function findRepeats(context: PlanContext): Promise<Map<number, number> | 
 export class CallPlan {
   readonly #context: PlanContext;
   readonly #setup: string;
-  readonly #counted: { keys: DigestTable; counts: NumberList } | null;
+  /** Counts the keys; null if a separate pass did. */
+  readonly #keys: DigestTable | null;
   readonly #repeats: Map<number, number>;
   readonly #statuses: Uint8Array;
   #length = 0;
@@ -107,10 +108,7 @@ export class CallPlan {
       estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
     this.additions = (run.dryRun && input.additions?.(tokensOf)) || null;
     const length = Math.min(input.length, run.limit);
-    this.#counted =
-      repeats === null
-        ? { keys: new DigestTable(DIGEST_BYTES, length), counts: new NumberList(length) }
-        : null;
+    this.#keys = repeats === null ? new DigestTable(DIGEST_BYTES, length) : null;
     this.#repeats = repeats ?? new Map();
     this.#statuses = new Uint8Array(length);
   }
@@ -140,7 +138,10 @@ export class CallPlan {
     const keys = group.map((input) => this.#keyOf(input));
     this.#digests.push(digestOfAll(keys));
     const start = this.#length;
-    for (const [at, key] of keys.entries()) this.#countRepeat(start + at, key);
+    for (const [at, key] of keys.entries()) {
+      const repeat = this.#keys?.increase(this.#keys.add(digestOf(key))) ?? 0;
+      if (repeat > 0) this.#repeats.set(start + at, repeat);
+    }
     return keys.map((key, at) => this.#repeatedKey(start + at, key));
   }
 
@@ -178,13 +179,6 @@ export class CallPlan {
         at += 1;
       }
     }
-  }
-
-  #countRepeat(at: number, key: string): void {
-    if (this.#counted === null) return;
-    const { keys, counts } = this.#counted;
-    const repeat = counts.increase(keys.add(digestOf(key)));
-    if (repeat > 0) this.#repeats.set(at, repeat);
   }
 
   #repeatedKey(at: number, key: string): string {

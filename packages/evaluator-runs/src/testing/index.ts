@@ -8,7 +8,7 @@ export { findPrice, RunTotals } from "../run/cost.ts";
 export { checkCost, describeMachines } from "../run/estimate.ts";
 export { showProgress } from "../run/progress.ts";
 export { describeWritten } from "../run/results.ts";
-export { makeDatabase } from "./make-database.ts";
+export { makeDatabase, runSql } from "./make-database.ts";
 export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
 export { forgetAll } from "./pglite-runs.ts";
 export {
@@ -17,5 +17,4 @@ export {
   sampleResponse,
   sampleSetup,
 } from "./samples.ts";
-export { runSql } from "./run-sql.ts";
 export { mayMount, moveTo, smallDisk } from "./small-disk.ts";

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A superuser's URL, or null where no PostgreSQL was found. */
+    /** A superuser's URL, or null if no PostgreSQL was found. */
     postgresUrl: string | null;
   }
 }
@@ -12,19 +12,23 @@ declare module "vitest" {
 /** Makes an empty database on a server for the length of a test, and returns its URL. */
 export async function makeDatabase(serverUrl: string): Promise<string> {
   const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;
-  const admin = new Client(serverUrl);
-  // A test may crash the server.
-  admin.on("error", () => {});
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  onTestFinished(async () => {
-    const last = new Client(serverUrl);
-    await last.connect();
-    await last.query(`drop database ${name} with (force)`);
-    await last.end();
-  });
+  await runSql(serverUrl, `create database ${name}`);
+  onTestFinished(async () => void (await runSql(serverUrl, `drop database ${name} with (force)`)));
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** Runs statements on a new connection, and returns the rows of the last one. */
+export async function runSql(url: string, ...statements: string[]): Promise<object[]> {
+  const client = new Client({ connectionString: url, application_name: "admin" });
+  client.on("error", () => {}); // a test may crash the server
+  await client.connect();
+  try {
+    let rows: object[] = [];
+    for (const statement of statements) ({ rows } = await client.query<object>(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
 }

@@ -11,27 +11,26 @@ export interface PgliteDatabase extends Database {
   readonly pglite: PGlite;
 }
 
-// One for all tests of a worker, which run one after the other: loading it takes 2 s of processor
-// time, making a cluster 8 s.
+// One for all tests of a worker: loading it takes 2 s of processor time, making a cluster 8 s.
 let started: Promise<PGlite> | undefined;
 
-// Types with a number from here on are made when a database is, by and for its own tables.
+// Types from this number on belong to the tables of a database.
 const FIRST_ROW_TYPE = 10_000;
 
-// Its 10 MB of WebAssembly are not compiled once more to run faster, which a few hundred queries
-// never earn: the tests of triage with it take a fifth fewer instructions.
+// Its 10 MB of WebAssembly are compiled once and not optimized: the tests of triage take a fifth fewer
+// instructions.
 async function start(): Promise<PGlite> {
   setFlagsFromString("--no-wasm-tier-up");
   setFlagsFromString("--no-wasm-dynamic-tiering");
   const pglite = await PGlite.create({ loadDataDir: await dataDir() });
-  // It copies all parsers for each query, and most are for lists of rows of PostgreSQL's own tables.
+  // It copies all parsers for each query, and most are for rows of PostgreSQL's own tables.
   for (const type of Object.keys(pglite.parsers).map(Number)) {
     if (type >= FIRST_ROW_TYPE) delete pglite.parsers[type];
   }
   return pglite;
 }
 
-/** Returns a PostgreSQL in memory, which is emptied of what tests before have made. */
+/** Returns an empty PostgreSQL in memory. */
 export async function openPglite(): Promise<PgliteDatabase> {
   started ??= start();
   const pglite = await started;
@@ -50,7 +49,7 @@ export async function openPglite(): Promise<PgliteDatabase> {
   };
 }
 
-// Those that PGlite makes something of by itself stay texts, as with the server.
+// PGlite parses these types; they stay texts, as with the server.
 const texts = [17, 114, 1082, 1114, 1184, 3802];
 const textParsers = {
   ...Object.fromEntries(texts.map((type) => [type, String])),

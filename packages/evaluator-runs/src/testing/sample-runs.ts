@@ -11,7 +11,7 @@ export function keyOf(id: string): string {
   return hash("sha256", id);
 }
 
-/** Returns so many records. */
+/** Returns a number of records. */
 export function countedTo(count: number): RunRecord[] {
   return recordsNamed(...Array.from({ length: count }, (_, index) => `m-${index}`));
 }

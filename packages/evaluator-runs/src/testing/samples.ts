@@ -10,8 +10,7 @@ import {
 import type { RecordSource, TableLayout } from "../input/record-source.ts";
 import type { CallSetup } from "../journal/kept-answer.ts";
 
-/** What the model says about one record. */
-export interface SampleAnswers {
+interface SampleAnswers {
   importance?: number;
   confidence?: Record<string, number>;
 }
@@ -51,13 +50,13 @@ const oneQuestion = {
   scam: { type: "boolean", instructions: "Is it a scam?" },
 } as const satisfies Questions;
 
-/** One question, and who answers it. */
+/** One question and a service. */
 export const sampleSetup: CallSetup = {
   questions: oneQuestion,
   service: { address: "w", modelId: "m" },
 };
 
-/** Returns an answer to the question of the sample setup, as a transport brings it. */
+/** Returns an answer to the question of the sample setup. */
 export function sampleEvaluation(probability = 0.12): Evaluation<typeof oneQuestion> {
   return {
     answers: { scam: { type: "boolean", probability } },
@@ -72,19 +71,18 @@ export function sampleEvaluation(probability = 0.12): Evaluation<typeof oneQuest
     requestId: null,
     headers: {},
     timing: { totalMs: 20, providerMs: null, attempts: 1 },
-    raw: { body: "as it came" },
+    raw: { body: "verbatim" },
   };
 }
 
-/** A transport that keeps what it was asked. */
+/** A transport that keeps its requests. */
 export interface RecordingTransport extends Transport {
-  /** The requests, in the order they were sent. */
   readonly requests: EvaluationRequest[];
-  /** The most requests that were under way at once. */
+  /** Returns the maximum of requests at once. */
   readonly mostAtOnce: () => number;
 }
 
-/** Makes a transport that answers request by request with what `respond` gives for its index. */
+/** Makes a transport that answers each request with the response for its index. */
 export function recordingTransport(
   respond: (index: number) => unknown = () => sampleResponse(),
 ): RecordingTransport {
@@ -119,7 +117,7 @@ export const sampleQuestions = {
   scam: boolean("Does it look like a scam?"),
 };
 
-/** How a table may show answers to these questions. */
+/** A table of answers to these questions. */
 export const sampleLayout: TableLayout = {
   answers: [
     { heading: "imp", field: "importance" },

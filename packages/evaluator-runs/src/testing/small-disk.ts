@@ -4,23 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { Client } from "pg";
 import { onTestFinished } from "vitest";
+import { runSql } from "./make-database.ts";
 
 const run = promisify(execFile);
 const DISK_BYTES = 64 * 1024 * 1024;
 const BLOCK = Buffer.alloc(64 * 1024);
 // PostgreSQL does not run as root.
 const NOBODY = 65_534;
-
-/** A disk of 64 MB, for the length of a test. */
-export interface SmallDisk {
-  readonly path: string;
-  /** Takes all the room that is left. */
-  fill(): Promise<void>;
-  /** Frees it. */
-  clear(): Promise<void>;
-}
 
 /** Returns whether this user may mount a disk here. */
 export async function mayMount(): Promise<boolean> {
@@ -45,8 +36,8 @@ async function unmount(path: string): Promise<void> {
   await run("umount", ["--lazy", path]);
 }
 
-/** Mounts a small disk for the length of a test. */
-export async function smallDisk(): Promise<SmallDisk> {
+/** Mounts a disk of 64 MB for the length of a test; `fill` uses all its space, and `clear` frees it. */
+export async function smallDisk() {
   const path = await temporaryFolder();
   await mount(path);
   onTestFinished(() => unmount(path));
@@ -72,11 +63,7 @@ export async function moveTo(
   path: string,
   { serverUrl, url }: { serverUrl: string; url: string },
 ): Promise<void> {
-  const admin = new Client(serverUrl);
-  // The server is ended with the test.
-  admin.on("error", () => {});
-  await admin.connect();
-  await admin.query(`create tablespace small location '${path}'`);
-  await admin.query(`alter database ${new URL(url).pathname.slice(1)} set tablespace small`);
-  await admin.end();
+  const database = new URL(url).pathname.slice(1);
+  const create = `create tablespace small location '${path}'`;
+  await runSql(serverUrl, create, `alter database ${database} set tablespace small`);
 }

@@ -13,7 +13,7 @@ import { pause } from "../run/interruption.ts";
 const TOUCH_MS = 3000;
 const IDLE_MS = 1000;
 
-/** What the chunks of a worker have in common. */
+/** The setting of all chunks of a worker. */
 export interface ChunkSetting {
   readonly runs: PostgresRuns;
   readonly info: RunInfo;
@@ -49,7 +49,7 @@ export class Chunk {
     this.#setting = setting;
   }
 
-  /** Reads the missing records of a chunk, and reserves what they may cost. */
+  /** Reads the missing records of a chunk, and reserves their cost. */
   static async read(leased: LeasedChunk, setting: ChunkSetting): Promise<Chunk> {
     const chunk = new Chunk(leased, await setting.runs.readChunk(leased), setting);
     await chunk.#reserve(chunk.records);

@@ -13,7 +13,7 @@ const REPORT_MS = 1000;
 const RATE_OVER_MS = 20_000;
 
 /** The setting of a worker. */
-export interface WorkOptions extends Omit<ChunkSetting, "spent"> {
+interface WorkOptions extends Omit<ChunkSetting, "spent"> {
   readonly concurrency: number;
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
@@ -33,11 +33,7 @@ interface Call {
  * A slot is free again when an answer is committed. So a worker that loses the database asks nothing
  * more, and holds at most as many answers as its concurrency.
  */
-export async function workOnRun(options: WorkOptions): Promise<void> {
-  await new RunWorker(options).work();
-}
-
-class RunWorker {
+export class RunWorker {
   readonly #options: WorkOptions;
   readonly #worker = randomUUID();
   readonly #evaluator: Evaluator;
@@ -71,6 +67,7 @@ class RunWorker {
     );
   }
 
+  /** Works until no chunk is left, or the run is stopped. @throws the error that ended the work. */
   async work(): Promise<void> {
     const { concurrency, runs } = this.#options;
     const calls = this.#calls();

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
-import { EvaluatorError, type Pacer, type Questions, type RateLimits } from "evaluator-client";
+import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
 import type { AskingOptions, WorkCommand } from "../options/run-options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
@@ -19,11 +19,10 @@ import {
   serviceOf,
 } from "../service.ts";
 import { serviceOfRun, withRuns } from "./open-runs.ts";
-import { workOnRun } from "./work-run.ts";
+import { RunWorker } from "./work-run.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
 
-/** What a worker needs beside the run. */
 interface WorkSetting {
   readonly url: string;
   readonly runs: PostgresRuns;
@@ -47,22 +46,33 @@ export async function workWithOthers(
 ) {
   const { clock, signal, transport } = context;
   const questions = checkedQuestions(info, context.service);
+  const limits = limitsOf(asking, transport);
+  const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
+  const shared = hasLimits ? await openPacer(url, limits, context) : null;
+  const pacer = shared?.pacer ?? null;
   const totals = new RunTotals(price);
   const drain = startDrain(signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(info.records - info.answered, totals, context);
-  let pacer: (Pacer & AsyncDisposable) | null = null;
   try {
-    const limits = limitsOf(asking, transport);
-    const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
-    pacer = hasLimits ? await openPacer(url, limits, context) : null;
     const { concurrency } = asking;
-    const shared = { runs, info, questions, transport, price, concurrency, pacer, totals, context };
-    await workOnRun({ ...shared, signal: drain.signal });
+    const options = {
+      runs,
+      info,
+      questions,
+      transport,
+      price,
+      concurrency,
+      pacer,
+      totals,
+      context,
+    };
+    await new RunWorker({ ...options, signal: drain.signal }).work();
   } finally {
     hideProgress();
     drain.release();
-    await pacer?.[Symbol.asyncDispose]();
+    await shared?.pacer[Symbol.asyncDispose]();
+    await shared?.store[Symbol.asyncDispose]();
   }
   return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt };
 }
@@ -84,7 +94,7 @@ async function openPacer(
   url: string,
   limits: RateLimits,
   { service, env, stderr }: { service: Service; env: Environment; stderr: TextSink },
-): Promise<Pacer & AsyncDisposable> {
+) {
   const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
   const { postgresLimits } = await import("../postgres/index.ts");
   const store = await postgresLimits(url);
@@ -96,16 +106,7 @@ async function openPacer(
         ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
         : "The shared limit is reached again.\n",
     );
-  const pacer = sharedPacer({ store, key, limits, onStoreChange });
-  return {
-    countsTokens: pacer.countsTokens,
-    admitNow: (tokens) => pacer.admitNow(tokens),
-    admit: (call) => pacer.admit(call),
-    async [Symbol.asyncDispose]() {
-      await pacer[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
-    },
-  };
+  return { store, pacer: sharedPacer({ store, key, limits, onStoreChange }) };
 }
 
 /** Returns in one line the counts and cost of a run, for all of its machines. */
