@@ -3,7 +3,7 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { replySources, startRouterWith } from "evaluator-router/testing";
+import { replySources, startRouterWith } from "../../apps/router/src/testing/test-router.ts";
 
 const filmSchema = z.object({ title: z.string(), mood: z.enum(["glad", "sad"]), year: z.int() });
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { plantedKey } from "../testing/keep-output.ts";
 import { startRouterHere } from "../testing/start-program.ts";
-import { openAiClient, testRouter } from "../testing/test-router.ts";
+import { testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -103,12 +103,15 @@ test("without traces of its own, the caller's trace and the request's id still r
       warnings: [],
     });
   };
-  const { client } = await openAiClient({ reply });
-  const messages = [{ role: "user" as const, content: "hi" }];
-  const headers = { traceparent, "x-request-id": "my-request" };
-  await client.chat.completions.create({ model: "nano", messages }, { headers });
-  const forged = { traceparent: "x".repeat(55), "x-request-id": "another" };
-  await client.chat.completions.create({ model: "nano", messages }, { headers: forged });
+  const { request } = await testRouter({ reply });
+  const body = JSON.stringify({ model: "nano", messages: [{ role: "user", content: "hi" }] });
+  const complete = async (own: Record<string, string>) => {
+    const headers = { "content-type": "application/json", ...own };
+    const response = await request("/v1/chat/completions", { method: "POST", headers, body });
+    expect(response.status).toBe(200);
+  };
+  await complete({ traceparent, "x-request-id": "my-request" });
+  await complete({ traceparent: "x".repeat(55), "x-request-id": "another" });
   expect(seen).toEqual([traceparent, "my-request", null, "another"]);
 });
 

@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import OpenAI from "openai";
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
@@ -129,21 +128,6 @@ export async function startTestRouter(
   const { host, port } = new URL(router.origin);
   keepWire(Number(port), keep);
   return { origin: router.origin, host, close, seen, defects, keep };
-}
-
-/** Starts a router, and makes OpenAI's own package as its client. */
-export async function openAiClient(
-  differences: Differences = {},
-  env: Record<string, string> = {},
-  { ownServices = false } = {},
-) {
-  const services = ownServices ? connectServices(parseRouterOptions(env).engines) : null;
-  const router = await startTestRouter(differences, {
-    env,
-    ...(services !== null && { services }),
-  });
-  const apiKey = env["ROUTER_ACCESS_TOKEN"] ?? "any";
-  return { ...router, client: new OpenAI({ apiKey, baseURL: `${router.origin}/v1` }) };
 }
 
 /** The sources of replies: the gateway, or a server with OpenAI's API. */

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { collect } from "../testing/read-answers.ts";
-import { openAiClient } from "../testing/test-router.ts";
+import { collect } from "../../apps/router/src/testing/read-answers.ts";
+import { openAiClient } from "./openai-client.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];
 

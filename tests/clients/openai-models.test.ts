@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openAiClient } from "../testing/test-router.ts";
+import { openAiClient } from "./openai-client.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];
 

@@ -1,8 +1,8 @@
 import { APIError } from "openai";
 import { expect, test } from "vitest";
-import { collect } from "../testing/read-answers.ts";
-import { replyStream } from "../testing/reply-stream.ts";
-import { openAiClient } from "../testing/test-router.ts";
+import { collect } from "../../apps/router/src/testing/read-answers.ts";
+import { replyStream } from "../../apps/router/src/testing/reply-stream.ts";
+import { openAiClient } from "./openai-client.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];
 

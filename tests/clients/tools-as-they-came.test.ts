@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openAiClient } from "../testing/test-router.ts";
-import { startUpstream } from "../testing/upstreams.ts";
+import { openAiClient } from "./openai-client.ts";
+import { startUpstream } from "../../apps/router/src/testing/upstreams.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];
 

@@ -1,0 +1,19 @@
+import OpenAI from "openai";
+import { parseRouterOptions } from "../../apps/router/src/router-options.ts";
+import { connectServices } from "../../apps/router/src/services/connect-services.ts";
+import { startTestRouter } from "../../apps/router/src/testing/test-router.ts";
+
+/** Starts a router and creates a client of OpenAI's package for it. */
+export async function openAiClient(
+  differences: Parameters<typeof startTestRouter>[0] = {},
+  env: Record<string, string> = {},
+  { ownServices = false } = {},
+) {
+  const services = ownServices ? connectServices(parseRouterOptions(env).engines) : null;
+  const router = await startTestRouter(differences, {
+    env,
+    ...(services !== null && { services }),
+  });
+  const apiKey = env["ROUTER_ACCESS_TOKEN"] ?? "any";
+  return { ...router, client: new OpenAI({ apiKey, baseURL: `${router.origin}/v1` }) };
+}
