@@ -6,8 +6,13 @@ import {
   type ConfidenceFor,
   type Questions,
 } from "./questions/kinds.ts";
-import { type Rounding, roundingSchema } from "./questions/kinds/kind.ts";
+import type { Rounding } from "./questions/kinds/kind.ts";
 import { recordOf } from "./questions/json.ts";
+
+const roundingSchema = z.looseObject({
+  probabilityDecimals: z.int().check(z.minimum(0), z.maximum(15)),
+  scoreDecimals: z.int().check(z.minimum(0), z.maximum(15)),
+});
 
 /** Tokens of one evaluation. */
 const usageSchema = z.looseObject({

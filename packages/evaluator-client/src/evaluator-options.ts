@@ -11,7 +11,7 @@ import {
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
-import { questionLimitsSchema } from "./questions/question-problem.ts";
+import { questionLimitsSchema } from "./questions/request.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";

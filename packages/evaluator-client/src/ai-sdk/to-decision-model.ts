@@ -5,7 +5,7 @@ import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
 import type { Question, Questions } from "../questions/kinds.ts";
-import { kindList } from "../questions/question-problem.ts";
+import { kindList } from "../questions/request.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { image, type ImagePart, type StatePart } from "../questions/state.ts";
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { constantQuestions, perQuestions, rememberQuestions } from "./request.ts";
+import { perQuestions, requestParser } from "./request.ts";
 import { boolean, choice, type Questions } from "./kinds.ts";
+
+const parse = requestParser();
 
 /** Asks the questions as a call does, and returns the questions that it sends. */
 function ask(questions: Questions): Questions {
-  const constant = constantQuestions(questions);
-  if (constant === questions) rememberQuestions(questions);
-  return constant;
+  return parse({ state: "text", questions }).questions;
 }
 
 function changeable() {
@@ -52,7 +52,6 @@ test.each<[string, (questions: Changeable) => void]>([
   ["a question is added", (questions) => (questions["scam"] = boolean("scam?"))],
   ["a question is gone", (questions) => delete (questions as Partial<Changeable>).importance],
   ["a question is another", (questions) => (questions["category"] = boolean("a?") as never)],
-  ["a question is nothing", (questions) => (questions["category"] = null as never)],
   ["its words are others", ({ category }) => (category.instructions = "what?")],
   ["a description is another", ({ category }) => (category.criteria.a = "another")],
   [
@@ -69,6 +68,13 @@ test.each<[string, (questions: Changeable) => void]>([
   // Asked again, the changed ones are constant as well.
   expect(ask(questions as Questions)).toEqual(questions);
   expect(ask(questions as Questions)).not.toBe(questions);
+});
+
+test("sees that a question is nothing", () => {
+  const questions = changeable();
+  for (let asked = 0; asked < 3; asked += 1) ask(questions);
+  questions.category = null as never;
+  expect(() => ask(questions)).toThrow('The question "category" is not a choice');
 });
 
 test("computes a value once for constant questions, and each time for others", () => {

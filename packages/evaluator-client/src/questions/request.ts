@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
+import { optionsObject } from "../options.ts";
 import { frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
-import { type Questions, questionSchema } from "./kinds.ts";
+import { type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
-import { findQuestionProblem } from "./question-problem.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
@@ -22,9 +22,15 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
   readonly questions: TQuestions;
 }
 
+/** How large a question may be before it is rejected without sending. */
+export const questionLimitsSchema = optionsObject({
+  maxOptions: z.optional(z.int().check(z.minimum(1))),
+  maxLevels: z.optional(z.int().check(z.minimum(1))),
+});
+
 /**
- * Returns a function that checks a request before sending (contract section 2.1) and returns it with
- * {@link constantQuestions}.
+ * Returns a function that checks a request before sending (contract section 2.1). If its questions were
+ * asked before and have not changed, it returns always the same frozen copy of them.
  *
  * @throws InvalidRequestError naming the question, or the path in the state.
  */
@@ -45,6 +51,47 @@ export function requestParser(
     if (questions === request.questions) rememberQuestions(questions);
     return { state, questions };
   };
+}
+
+/** The problem of questions; both null if there is none. */
+interface QuestionProblem {
+  readonly message: string | null;
+  readonly questionId: string | null;
+}
+
+const noProblem: QuestionProblem = { message: null, questionId: null };
+
+function findQuestionProblem(questions: Questions, limits: QuestionLimits): QuestionProblem {
+  const entries = Object.entries(questions);
+  if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
+  for (const [questionId, question] of entries) {
+    const problem = problemOfOne(question, limits);
+    if (problem === null) continue;
+    return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
+  }
+  return noProblem;
+}
+
+const kindNames = Object.keys(questionKinds);
+/** The names of the kinds, for messages. */
+export const kindList = `${kindNames.slice(0, -1).join(", ")} or ${kindNames.at(-1)}`;
+
+function problemOfOne(question: Question, limits: QuestionLimits): string | null {
+  const issue = questionSchema.safeParse(question).error?.issues[0];
+  if (issue !== undefined) {
+    const where =
+      issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
+    return `is not a ${kindList} question${where}: ${issue.message}`;
+  }
+  if (!/\S/.test(question.instructions)) return "has empty instructions; write the question";
+  const kind = questionKinds[question.type];
+  const { limit } = kind;
+  if (limit === null) return null;
+  const count = kind.keys(question).length;
+  const most = limits[limit.option] ?? limit.most;
+  if (count === 0) return `has no ${limit.unit}; give it at least one`;
+  if (count <= most) return null;
+  return `has ${count} ${limit.unit}s, more than ${most}; a service that takes more needs questionLimits.${limit.option}`;
 }
 
 function isRequest(request: unknown): boolean {
@@ -110,17 +157,14 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 /** The frozen copies of questions; null for questions that were asked once. */
 const copies = new WeakMap<object, Questions | null>();
 
-/**
- * Returns the frozen copy of questions that were asked before and have not changed, else the questions
- * themselves. The copy stays the same, so {@link perQuestions} can cache by it.
- */
-export function constantQuestions(questions: Questions): Questions {
+/** Returns the frozen copy of questions that were asked before and have not changed, else themselves. */
+function constantQuestions(questions: Questions): Questions {
   const copy = copies.get(questions);
   return copy && isCopy(copy, questions) ? copy : questions;
 }
 
 /** Keeps a copy of checked questions when they are asked a second time. */
-export function rememberQuestions(questions: Questions): void {
+function rememberQuestions(questions: Questions): void {
   const known = copies.get(questions);
   if (known === questions) return;
   const copy = known === undefined ? null : frozenCopy(questions);

@@ -39,7 +39,7 @@ export interface PostedService {
 }
 
 /** A service's connections, private text and reading of errors. */
-export interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
+interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
   readonly http: HttpClient;
   /** The headers that the caller added. */
   readonly addedHeaders: Readonly<Record<string, string>> | undefined;
@@ -51,7 +51,10 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
   const send = http.prepare(endpoint);
   return (body: string | null, context: AttemptContext, state: unknown): Promise<JsonResponse> => {
     const { clock, headers: ofCall } = context;
-    const sendThis = ofCall === undefined ? send : http.prepare(withHeaders(endpoint, ofCall));
+    const sendThis =
+      ofCall === undefined
+        ? send
+        : http.prepare({ ...endpoint, headers: mergeHeaders(endpoint.headers, ofCall) });
     return sendThis(body, context).then((received) => {
       const response = toJsonResponse(received, endpoint);
       if (isSuccess(response.status)) return response;
@@ -59,13 +62,6 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
       throw service.toError({ response, clock, apiKey, headers, state });
     });
   };
-}
-
-function withHeaders(
-  endpoint: HttpEndpoint,
-  added: Readonly<Record<string, string>>,
-): HttpEndpoint {
-  return { ...endpoint, headers: mergeHeaders(endpoint.headers, added) };
 }
 
 /** Makes the transport of a service that answers a JSON body with another. */

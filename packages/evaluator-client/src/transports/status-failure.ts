@@ -104,7 +104,7 @@ const SHORTEST_VALUE = 4;
 const SHORTEST_KEY = 12;
 
 /** Private text, which no error may repeat. */
-export interface PrivateText {
+interface PrivateText {
   /** The key in use, or null. */
   readonly apiKey: string | null;
   /** The headers that the caller added, whose values may be secrets. */

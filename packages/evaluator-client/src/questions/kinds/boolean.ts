@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { frozenCopy } from "../json.ts";
-import type { KindOf } from "./kind.ts";
-import { isProbability, outOfRange, probability } from "./probabilities.ts";
+import { checkProbability, type KindOf, probability } from "./kind.ts";
 
 /** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
 export const booleanQuestionSchema = /* @__PURE__ */ (() =>
@@ -36,9 +35,6 @@ export interface BooleanAnswer {
 
 /**
  * Builds a yes/no question; its answer is the probability of yes.
- *
- * @param instructions - The question text.
- * @param criteria - What counts as yes and as no; left out in the contract's form.
  * @example
  * ```ts
  * boolean("Does it look like a scam?");
@@ -58,7 +54,7 @@ export const booleanKind = {
   limit: null,
   hasConfidence: false,
   keys: () => [],
-  check: (_, answer) => (isProbability(answer["probability"]) ? null : outOfRange),
+  check: (_, answer) => checkProbability(answer["probability"]),
   values: () => [
     {
       name: "probability",

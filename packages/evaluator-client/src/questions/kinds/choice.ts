@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { frozenCopy, recordOf } from "../json.ts";
-import type { KindOf } from "./kind.ts";
-import { checkDistribution, probability, roundingError, TOLERANCE } from "./probabilities.ts";
+import { checkDistribution, type KindOf, probability, roundingError, TOLERANCE } from "./kind.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
 export const choiceQuestionSchema = /* @__PURE__ */ (() =>
@@ -37,9 +36,6 @@ export interface ChoiceAnswer<TOption extends string = string> {
 
 /**
  * Builds a question that picks exactly one of the named options.
- *
- * @param instructions - The question text.
- * @param criteria - Option name to description; the model reads both.
  * @example
  * ```ts
  * choice("What kind of email is this?", { receipt: "a payment receipt", other: "none of the above" });

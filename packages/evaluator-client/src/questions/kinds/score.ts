@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { frozenCopy, recordOf } from "../json.ts";
-import type { KindOf } from "./kind.ts";
-import { checkDistribution, probability, roundingError, TOLERANCE } from "./probabilities.ts";
+import { checkDistribution, type KindOf, probability, roundingError, TOLERANCE } from "./kind.ts";
 
 /** A question that places the state on ordered levels; the position in the list is the level index. */
 export const scoreQuestionSchema = /* @__PURE__ */ (() =>
@@ -42,9 +41,6 @@ export type LevelIndex<TLevels extends readonly string[]> = number extends TLeve
 
 /**
  * Builds a question that places the state on ordered levels, index 0 first.
- *
- * @param instructions - The question text.
- * @param criteria - One sentence for each level; the answer's keys are their indexes.
  * @example
  * ```ts
  * score("How important is it?", ["ignore: nothing to do", "high: reply within days"]);

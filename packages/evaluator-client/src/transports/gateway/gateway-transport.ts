@@ -9,13 +9,7 @@ import {
   readHeaderOption,
   type TransportOptions,
 } from "../transport-options.ts";
-import {
-  fromGatewayResponse,
-  gatewayHeaders,
-  type GatewayWire,
-  gatewayWires,
-  toGatewayError,
-} from "./gateway-wire.ts";
+import { gatewayHeaders, type GatewayWire, gatewayWires, toGatewayError } from "./gateway-wire.ts";
 
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
@@ -45,7 +39,6 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
       ...service,
       ...gatewayWires[wire].support,
       name: "gateway",
-      toReply: fromGatewayResponse,
       toError: (failure) => toGatewayError(failure, wire),
     },
     options,
@@ -64,7 +57,7 @@ function readOptions(options: GatewayTransportOptions) {
   const variable = environmentNames.modelId;
   const fallback = "typesafe-ai/jev";
   const modelId = readHeaderOption(options, "modelId", { variable, fallback });
-  const headers = mergeHeaders(gatewayHeaders({ apiKey, modelId, wire }), options.headers);
+  const headers = mergeHeaders(gatewayHeaders(wire, { apiKey, modelId }), options.headers);
   return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, modelId, wire };
 }
 

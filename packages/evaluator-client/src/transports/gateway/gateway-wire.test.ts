@@ -4,8 +4,9 @@ import type { JsonResponse } from "../../http/http-client.ts";
 import { boolean } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
 import { gatewayTransport } from "./gateway-transport.ts";
-import { fromGatewayResponse, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
+import { type GatewayWire, gatewayWires } from "./gateway-wire.ts";
 
+const { toReply } = gatewayWires["evaluation-model"].support;
 const questions = { sure: boolean("sure?") };
 
 function replied(json: unknown, headers: Record<string, string> = {}): JsonResponse {
@@ -46,7 +47,7 @@ test.each<[unknown, string | null, string | null]>([
   ["text", null, null],
 ])("takes who answered from %j", (json, modelId, requestId) => {
   const expected = { response: json, modelId, requestId };
-  expect(fromGatewayResponse(replied(json))).toEqual(expected);
+  expect(toReply(replied(json))).toEqual(expected);
 });
 
 test.each<[Record<string, string>, string]>([
@@ -55,7 +56,7 @@ test.each<[Record<string, string>, string]>([
   [{}, "gen_1"],
 ])("takes the request id from %j as %j", (headers, requestId) => {
   const json = { providerMetadata: { gateway: { generationId: "gen_1" } } };
-  expect(fromGatewayResponse(replied(json, headers))).toMatchObject({ requestId });
+  expect(toReply(replied(json, headers))).toMatchObject({ requestId });
 });
 
 type Answer = [status: number, body: unknown, headers?: Record<string, string>];

@@ -12,7 +12,6 @@ import {
   type StatePart,
 } from "../../questions/state.ts";
 import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
-import type { TransportReply } from "../transport.ts";
 
 /**
  * The images of the successor's wire. The gateway's own client sends bytes and rejects addresses. No
@@ -30,12 +29,12 @@ export const gatewayWires = {
   "evaluation-model": {
     path: "/evaluation-model",
     specificationHeader: "ai-evaluation-model-specification-version",
-    support: { toBody: toEvaluationBody },
+    support: { toBody: toEvaluationBody, toReply: fromGatewayResponse },
   },
   "decision-model": {
     path: "/decision-model",
     specificationHeader: "ai-decision-model-specification-version",
-    support: { toBody: toDecisionBody, images },
+    support: { toBody: toDecisionBody, toReply: fromGatewayResponse, images },
   },
 } as const;
 
@@ -43,15 +42,10 @@ export const gatewayWires = {
 export type GatewayWire = keyof typeof gatewayWires;
 
 /** Returns the six headers of contract section 4.1, in its order. */
-export function gatewayHeaders({
-  apiKey,
-  modelId,
-  wire,
-}: {
-  apiKey: string;
-  modelId: string;
-  wire: GatewayWire;
-}): Record<string, string> {
+export function gatewayHeaders(
+  wire: GatewayWire,
+  { apiKey, modelId }: { apiKey: string; modelId: string },
+): Record<string, string> {
   return {
     Authorization: `Bearer ${apiKey}`,
     "ai-model-id": modelId,
@@ -94,9 +88,7 @@ function toGatewayPart(part: StatePart): object {
 }
 
 /** Returns a gateway's response with its model and id; it is in the gateway's form already. */
-export function fromGatewayResponse(
-  response: JsonResponse,
-): Pick<TransportReply, "response" | "modelId" | "requestId"> {
+function fromGatewayResponse(response: JsonResponse) {
   const { json } = response;
   const gateway = valueAt(json, "providerMetadata", "gateway");
   return {
