@@ -27,7 +27,7 @@ import {
   requestParser,
 } from "./questions/request.ts";
 import type { AttemptContext } from "./retry/attempt.ts";
-import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
+import { RetriedCall, type RetryPolicy } from "./retry/retried-call.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { CallEstimate, Transport } from "./transports/transport.ts";
 
@@ -211,7 +211,7 @@ class Calls {
       return { value: { reply, response }, status: reply.status ?? null, tokensUsed: inputTokens };
     };
     const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
-    const { value, attempts } = await withRetries(attempt, policy, tokens);
+    const { value, attempts } = await new RetriedCall(policy, tokens).run(attempt);
     const timing = { totalMs: elapsedMs(this.#clock, startedAtMs), attempts };
     const { reply, response } = value;
     return toEvaluation(response, { reply, transport: transport.name, questions, timing });

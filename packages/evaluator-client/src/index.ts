@@ -62,8 +62,12 @@ export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/ht
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export { type SharedPacerOptions, sharedPacer } from "./pacing/shared-pacer.ts";
-export type { LimitRow } from "./pacing/limit-row.ts";
-export { type LimitStore, memoryLimits, type StoredLimit } from "./pacing/limit-store.ts";
+export {
+  type LimitRow,
+  type LimitStore,
+  memoryLimits,
+  type StoredLimit,
+} from "./pacing/limit-store.ts";
 export type { Admission, PacedCall, Patience, WaitLimit } from "./pacing/call-queue.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";

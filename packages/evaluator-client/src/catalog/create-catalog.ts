@@ -9,7 +9,7 @@ import {
 import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { type RetryPolicy, withRetries } from "../retry/with-retries.ts";
+import { RetriedCall, type RetryPolicy } from "../retry/retried-call.ts";
 import { toGatewayError } from "../transports/gateway/gateway-wire.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
 import {
@@ -87,7 +87,7 @@ class CatalogClient {
       throw toGatewayError({ response, apiKey, clock: this.#policy.clock }, null);
     };
     const policy = { ...this.#policy, signal: ofCall.signal };
-    const { value } = await withRetries(attempt, policy, 0);
+    const { value } = await new RetriedCall(policy, 0).run(attempt);
     return value;
   }
 }

@@ -1,6 +1,5 @@
 import { type Clock, describeWait } from "../clock.ts";
 import { type EvaluatorError, TimeoutError } from "../errors.ts";
-import type { Pause } from "./pause.ts";
 
 /** How long a call waits before it fails. */
 export interface WaitLimit {
@@ -18,9 +17,8 @@ export interface Patience {
   isMeant(cause: EvaluatorError): boolean;
 }
 
-/** The reason why a call left the queue during a pause, because its patience ended. */
+/** The reason why a call left the queue: its patience ended during a pause that `cause` began. */
 export class OutOfPatience {
-  /** The error that began the pause. */
   readonly cause: EvaluatorError;
 
   constructor(cause: EvaluatorError) {
@@ -60,6 +58,68 @@ export interface Admission {
   ended(): void;
 }
 
+/** A failed attempt that may be repeated. */
+interface Retry {
+  /** Retries made so far. */
+  readonly retries: number;
+  /** Whether the service reported a limit. */
+  readonly isThrottled: boolean;
+  /** The wait that the service asks for, in milliseconds, or null. */
+  readonly retryAfterMs: number | null;
+  /** A number from 0 to 1. */
+  readonly random: number;
+}
+
+type Refusal = Pick<Retry, "retryAfterMs" | "random"> & { readonly cause: EvaluatorError | null };
+
+// Refusals in a row that pause every call: with three, 10 % of strays pause a service without a limit.
+export const IN_A_ROW = 4;
+
+/** A time in which no call is sent, after refusals (429, 503). Each further refusal makes it longer. */
+export class Pause {
+  /** The error that began the pause. */
+  cause: EvaluatorError | null = null;
+  opensAtMs = Number.NEGATIVE_INFINITY;
+  /** Refusals in a row. */
+  refusals = 0;
+
+  /** Returns how long the pause lasts at least, in milliseconds. */
+  leftMs(nowMs: number): number {
+    return Math.max(0, this.opensAtMs - nowMs);
+  }
+
+  /** Returns when a call with a `WaitLimit` may expect the end: never, if the first call after the pause was refused. */
+  endsAtMs(nowMs: number): number {
+    return this.refusals > 1 ? Number.POSITIVE_INFINITY : Math.max(this.opensAtMs, nowMs);
+  }
+
+  /** Counts a refusal with its error; returns how long the pause has to last, in milliseconds. */
+  add({ cause, ...refusal }: Refusal): number {
+    const retries = this.refusals;
+    this.refusals += 1;
+    this.cause = cause;
+    return retryDelayMs({ ...refusal, retries, isThrottled: true });
+  }
+
+  extendTo(untilMs: number): void {
+    this.opensAtMs = Math.max(this.opensAtMs, untilMs);
+  }
+}
+
+// Chosen, not measured: a first retry that no user notices.
+const BASE_MS = 250;
+// Half: 2.7 % of a bucket of 200 a second are refused instead of 1.4 %.
+const THROTTLED_BASE_MS = 1000;
+// Twice: a call may wait twice as long, and no limit is used better.
+const CAP_MS = 8000;
+
+/** Returns the delay before the next attempt, in milliseconds. */
+export function retryDelayMs({ retries, isThrottled, retryAfterMs, random }: Retry): number {
+  if (retryAfterMs !== null) return retryAfterMs + random * Math.min(1000, retryAfterMs / 10);
+  const baseMs = isThrottled ? THROTTLED_BASE_MS : BASE_MS;
+  return random * Math.min(CAP_MS, baseMs * 2 ** retries);
+}
+
 /** A call in the line, and how its waiting ends. */
 export interface Waiter extends PacedCall {
   admit(admission: Admission): void;
@@ -67,7 +127,7 @@ export interface Waiter extends PacedCall {
 }
 
 /** The pacer of a queue. */
-export interface QueueOwner {
+interface QueueOwner {
   /** Returns the pause in effect, or null. */
   pause(): Pause | null;
   /** Called when a call left by its signal or deadline. */

@@ -1,6 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Lease } from "./limit-row.ts";
-import { leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
+import { type Lease, leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
 import { type RateLimits, scaleLimits } from "./rate-limits.ts";
 
 // Less than an equal share, as leases of the store may still be in use. In
@@ -19,7 +18,7 @@ interface Slot {
 }
 
 /** Whom to lease from, and how much at once. */
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly store: LimitStore;
   readonly key: string;
   /** What all members together may use. */

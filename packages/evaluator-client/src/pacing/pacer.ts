@@ -1,15 +1,11 @@
 import { type Clock, type EvaluatorRuntime, readRuntime, wholeMicroseconds } from "../clock.ts";
+import type { EvaluatorError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
-import { Pause, type Refusal } from "./pause.ts";
+import { type Admission, CallQueue, type PacedCall, Pause, type Waiter } from "./call-queue.ts";
 import { RateEstimate } from "./rate-estimate.ts";
-import { type RateLimits, rateLimitsSchema, TokenBucket } from "./rate-limits.ts";
+import { type RateLimits, rateLimitsSchema, SHARE_OF_LIMIT, TokenBucket } from "./rate-limits.ts";
 
-/**
- * The share of a known limit that is used. Chosen as a margin for a service that counts differently;
- * one that counts as we do throttles nothing at 100 % either (processes-simulation.test.ts).
- */
-export const SHARE_OF_LIMIT = 0.95;
+type Refusal = Parameters<Pause["add"]>[0];
 
 /** Decides when requests may be sent, for all evaluators that share a limit. */
 export interface Pacer {
@@ -117,38 +113,39 @@ class LocalPacer implements Pacer {
     );
   }
 
-  #pass(tokens: number, passedAtMs: number): Admission {
-    this.#endIdling(passedAtMs);
+  #pass(tokens: number, nowMs: number): Admission {
+    this.#endIdling(nowMs);
     this.#inFlight += 1;
-    this.#requests?.take(1, passedAtMs);
-    this.#tokens?.take(tokens, passedAtMs);
-    this.#nextAtMs = Math.max(this.#nextAtMs, passedAtMs) + this.#rate.intervalMs;
-    const isProbe = this.#pause !== null;
-    this.#isProbing = isProbe;
-    const probes = this.#pause?.cause ?? null;
-    const attempt = this.#rate.sent();
+    this.#requests?.take(1, nowMs);
+    this.#tokens?.take(tokens, nowMs);
+    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + this.#rate.intervalMs;
+    this.#isProbing = this.#pause !== null;
+    return this.#admission(tokens, this.#rate.sent(), this.#pause?.cause ?? null);
+  }
+
+  #admission(tokens: number, attempt: number, probes: EvaluatorError | null): Admission {
+    const isProbe = this.#isProbing;
     return {
       probes,
       succeeded: (tokensUsed) => {
         const nowMs = this.#clock.now();
-        this.#inFlight -= 1;
         this.#tokens?.take((tokensUsed ?? tokens) - tokens, nowMs);
         const busyMs = this.#pause === null ? nowMs - this.#idledMs : this.#pausedAtBusyMs;
         this.#rate.succeeded(attempt, busyMs);
         if (isProbe) this.#reopen(nowMs);
+        this.#inFlight -= 1;
         this.#wake();
       },
       throttled: (retryAfterMs, error) => {
-        const cause = probes ?? error ?? null;
-        const refusal = { retryAfterMs, random: this.#random(), cause };
-        this.#inFlight -= 1;
+        const refusal = { retryAfterMs, random: this.#random(), cause: probes ?? error ?? null };
         const verdict = isProbe ? this.#pauseFor(refusal) : this.#refused(attempt, refusal);
+        this.#inFlight -= 1;
         this.#wake();
         return verdict;
       },
       ended: () => {
-        this.#inFlight -= 1;
         if (isProbe) this.#isProbing = false;
+        this.#inFlight -= 1;
         this.#wake();
       },
     };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { Pause } from "./call-queue.ts";
 import { createPacer } from "./pacer.ts";
-import { Pause } from "./pause.ts";
 
 const refusal = { retryAfterMs: 2000, random: 0, cause: null };
 

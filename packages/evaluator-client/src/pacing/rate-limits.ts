@@ -1,6 +1,10 @@
 import * as z from "zod/mini";
 import { optionsObject } from "../options.ts";
 
+// The share of a known limit that is used. Chosen as a margin for a service that counts differently;
+// one that counts as we do throttles nothing at 100 % either (processes-simulation.test.ts).
+export const SHARE_OF_LIMIT = 0.95;
+
 /** Known limits of a service; 95 % of each is used. */
 export const rateLimitsSchema = optionsObject({
   requestsPerMinute: z.optional(z.number().check(z.positive())),
@@ -23,10 +27,7 @@ export function scaleLimits(limits: RateLimits, share: number): RateLimits {
   };
 }
 
-/**
- * A budget that refills evenly. It may go into debt, so that an amount larger than the capacity
- * still passes once the bucket is full, and is paid back by later ones.
- */
+/** A budget that refills evenly; an amount larger than the capacity passes once it is full, as a debt. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #capacity: number;

@@ -3,13 +3,18 @@ import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { ConfigurationError, RateLimitError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
-import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
+import {
+  type Admission,
+  CallQueue,
+  IN_A_ROW,
+  type PacedCall,
+  Pause,
+  type Waiter,
+} from "./call-queue.ts";
 import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
-import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
-import { type RateLimits, rateLimitsSchema, scaleLimits } from "./rate-limits.ts";
-import { Pause } from "./pause.ts";
-import { IN_A_ROW } from "./rate-estimate.ts";
+import type { Pacer } from "./pacer.ts";
+import { type RateLimits, rateLimitsSchema, scaleLimits, SHARE_OF_LIMIT } from "./rate-limits.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
 const LEASE_MS = 100;
@@ -196,15 +201,10 @@ class SharedPacer implements Pacer, AsyncDisposable {
         if (passedAtMs < this.#pausedAtMs) return this.#refusedBefore(retryAfterMs);
         this.#score += 1;
         const isLimit = this.#score >= (1 - STRAYS) * IN_A_ROW || this.#pause.refusals > 0;
-        if (isLimit) {
-          const refusal = {
-            retryAfterMs,
-            random: this.#random(),
-            cause: cause ?? this.#pause.cause,
-          };
-          this.#pauseAll(this.#pause.add(refusal));
-        }
-        return isLimit ? "limit" : "stray";
+        if (!isLimit) return "stray";
+        const refusal = { retryAfterMs, random: this.#random(), cause: cause ?? this.#pause.cause };
+        this.#pauseAll(this.#pause.add(refusal));
+        return "limit";
       },
       ended: () => undefined,
     };

@@ -32,7 +32,7 @@ interface TurnSource {
 }
 
 /** How a call goes on after a failed attempt. */
-export type Failure = "final" | "retryable" | "limit" | "stray";
+type Failure = "final" | "retryable" | "limit" | "stray";
 
 /** One attempt, as a transport sees it, with the pacer's grant for each request that it sends. */
 export class Attempt implements AttemptContext {
@@ -70,38 +70,45 @@ export class Attempt implements AttemptContext {
    */
   run<TValue>(
     send: (context: AttemptContext) => Promise<TValue>,
-    { signal, timeoutMs, createTimeoutError }: AttemptLimits,
+    limits: AttemptLimits,
   ): Promise<TValue> {
-    const { clock } = this;
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    return new Promise<TValue>((resolve, reject) => {
-      const release = () => {
-        cancelTimeout();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const fail = (reason: unknown) => {
-        release();
-        reject(reason);
-      };
-      const end = (reason: unknown) => {
-        fail(reason);
-        this.abort(reason);
-      };
-      const onAbort = () => end(signal?.reason);
-      const startedAtMs = clock.now();
-      const onTime = () => {
-        const leftMs = timeoutMs + this.#totalWaitedMs() - (clock.now() - startedAtMs);
-        // A clock does not move by a picosecond: without rounding, it would be scheduled for ever.
-        if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
-        else end(createTimeoutError());
-      };
-      let cancelTimeout = clock.schedule(timeoutMs, onTime);
-      signal?.addEventListener("abort", onAbort);
-      send(this).then((value) => {
-        release();
-        resolve(value);
-      }, fail);
+    if (limits.signal?.aborted) return Promise.reject(limits.signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<TValue>();
+    const fail = (reason: unknown) => {
+      release();
+      reject(reason);
+    };
+    const release = this.#limit(limits, (reason) => {
+      fail(reason);
+      this.abort(reason);
     });
+    send(this).then((value) => {
+      release();
+      resolve(value);
+    }, fail);
+    return promise;
+  }
+
+  /** Calls `end` when the time is up or the caller aborts; the returned function stops that. */
+  #limit(
+    { signal, timeoutMs, createTimeoutError }: AttemptLimits,
+    end: (reason: unknown) => void,
+  ): () => void {
+    const { clock } = this;
+    const startedAtMs = clock.now();
+    const onTime = () => {
+      const leftMs = timeoutMs + this.#totalWaitedMs() - (clock.now() - startedAtMs);
+      // A clock does not move by a picosecond: without rounding, it would be scheduled for ever.
+      if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
+      else end(createTimeoutError());
+    };
+    let cancelTimeout = clock.schedule(timeoutMs, onTime);
+    const onAbort = () => end(signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    return () => {
+      cancelTimeout();
+      signal?.removeEventListener("abort", onAbort);
+    };
   }
 
   /** Made on demand: an `AbortController` costs a fifth of a call (benchmark: calls). */

@@ -5,7 +5,7 @@ import { createPacer, type Pacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import type { AttemptContext } from "./attempt.ts";
-import { type RetryPolicy, withRetries } from "./with-retries.ts";
+import { RetriedCall, type RetryPolicy } from "./retried-call.ts";
 
 function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {
   const limits = { maxRetries: 2, deadlineMs: 60_000, attemptTimeoutMs: 10_000 };
@@ -40,9 +40,9 @@ function run(
     return { value: "answer", status: 200, tokensUsed: 1 };
   };
   const changed = typeof changes === "function" ? changes(clock) : changes;
-  const outcome = withRetries(attempt, policyWith(clock, changed), 1).catch(
-    (error: unknown) => error,
-  );
+  const outcome = new RetriedCall(policyWith(clock, changed), 1)
+    .run(attempt)
+    .catch((error: unknown) => error);
   return { clock, startedAtMs, outcome };
 }
 
@@ -121,9 +121,9 @@ test("ends an attempt at its own limit and tries again", async () => {
     signals.push(signal);
     return never();
   };
-  const outcome = withRetries(attempt, policyWith(clock, { maxRetries: 1 }), 1).catch(
-    (e: unknown) => e,
-  );
+  const outcome = new RetriedCall(policyWith(clock, { maxRetries: 1 }), 1)
+    .run(attempt)
+    .catch((e: unknown) => e);
   await clock.advance(30_000);
   const error = await outcome;
   expect(error).toBeInstanceOf(TimeoutError);
@@ -140,7 +140,7 @@ test("ends an attempt at its own limit and tries again", async () => {
 test("ends everything at the deadline", async () => {
   const clock = new ManualClock();
   const policy = policyWith(clock, { deadlineMs: 4000 });
-  const outcome = withRetries(never, policy, 1).catch((error: unknown) => error);
+  const outcome = new RetriedCall(policy, 1).run(never).catch((error: unknown) => error);
   await clock.advance(4000);
   expect(await outcome).toMatchObject({
     name: "TimeoutError",
@@ -159,7 +159,7 @@ test("throws the caller's reason before, during and between attempts", async () 
   const during = new AbortController();
   const clock = new ManualClock();
   const policy = policyWith(clock, { signal: during.signal });
-  const outcome = withRetries(never, policy, 1).catch((error: unknown) => error);
+  const outcome = new RetriedCall(policy, 1).run(never).catch((error: unknown) => error);
   during.abort(reason);
   expect(await outcome).toBe(reason);
   expect(clock.waiting).toBe(0);
@@ -232,7 +232,9 @@ test.each([
   const clock = new ManualClock();
   const waitLimit = { maxWaitMs, isMeant: () => true };
   const policy = { pacer, maxRetries: 0, attemptTimeoutMs: 500, waitLimit };
-  const outcome = withRetries(never, policyWith(clock, policy), 1).catch((error: unknown) => error);
+  const outcome = new RetriedCall(policyWith(clock, policy), 1)
+    .run(never)
+    .catch((error: unknown) => error);
   await clock.advance(500);
   expect(await outcome).toMatchObject(expected);
 });

@@ -5,15 +5,20 @@ import {
   type Admission,
   OutOfPatience,
   type Patience,
+  retryDelayMs,
   type WaitLimit,
 } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
-import { retryDelayMs } from "../pacing/pause.ts";
 import { Attempt, type AttemptContext, retryAfterMsOf } from "./attempt.ts";
-import { RetryCount, type RetryLimits } from "./retry-count.ts";
 
 /** How often, how long and at which pace to try. */
-export interface RetryPolicy extends RetryLimits {
+export interface RetryPolicy {
+  /** Retries after the first attempt. */
+  readonly maxRetries: number;
+  /** Refusals (429, 503) that do not count as retries while the service answers other calls. @default 0 */
+  readonly freeRetries?: number;
+  /** The number of answers to the calls of a batch; each call adds its own. */
+  readonly answered?: { count: number };
   /** Makes a call fail early instead of waiting. */
   readonly waitLimit?: WaitLimit;
   /** Time over all attempts and waits, in milliseconds; infinite for none. */
@@ -41,22 +46,8 @@ type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly tokensUsed: number;
 }>;
 
-/**
- * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
- * error. After a refusal that shows a limit the call waits with all others, else alone.
- *
- * @param tokens - Estimated input tokens of one attempt.
- */
-export function withRetries<TValue>(
-  send: Send<TValue>,
-  policy: RetryPolicy,
-  tokens: number,
-): Promise<{ value: TValue; attempts: number }> {
-  return new RetriedCall(policy, tokens).run(send);
-}
-
 /** One call, from its first attempt to its last. */
-class RetriedCall {
+export class RetriedCall {
   readonly #policy: RetryPolicy;
   readonly #tokens: number;
   readonly #deadlineAtMs: number;
@@ -68,6 +59,7 @@ class RetriedCall {
   /** The end of all waits for a pause or a retry, from the first wait on. */
   #patienceEndsAtMs: number | null = null;
 
+  /** @param tokens - Estimated input tokens of one attempt. */
   constructor(policy: RetryPolicy, tokens: number) {
     this.#policy = policy;
     this.#tokens = tokens;
@@ -75,6 +67,10 @@ class RetriedCall {
     this.#answeredBefore = policy.answered?.count ?? 0;
   }
 
+  /**
+   * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
+   * error. After a refusal that shows a limit the call waits with all others, else alone.
+   */
   async run<TValue>(send: Send<TValue>): Promise<{ value: TValue; attempts: number }> {
     const policy = this.#policy;
     const { clock, signal, pacer, answered } = policy;
@@ -185,6 +181,46 @@ class RetriedCall {
     const asked =
       retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
     return `${asked} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
+  }
+}
+
+/** Counts the retries of a call. */
+class RetryCount {
+  readonly #policy: RetryPolicy;
+  /** Retries used so far, without the free ones. */
+  used = 0;
+  #free: number;
+  /** The refusals among the used ones since another call was answered. */
+  #refusals = 0;
+  #answeredBefore: number;
+
+  constructor(policy: RetryPolicy, answeredBefore: number) {
+    this.#policy = policy;
+    this.#free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
+    this.#answeredBefore = answeredBefore;
+  }
+
+  /** Counts a failed attempt; returns whether the call may be tried again. */
+  allows(failure: ReturnType<Attempt["failed"]>): boolean {
+    const isRefusal = failure === "limit" || failure === "stray";
+    const answered = this.#policy.answered?.count ?? 0;
+    const isAnswered = answered > this.#answeredBefore;
+    this.#answeredBefore = answered;
+    if (isRefusal && isAnswered) this.#forgiveRefusals();
+    if (this.#free > 0 && (failure === "stray" || (isRefusal && isAnswered))) this.#free -= 1;
+    else {
+      this.used += 1;
+      if (isRefusal) this.#refusals += 1;
+    }
+    return failure !== "final" && this.used <= this.#policy.maxRetries;
+  }
+
+  /** The first calls of a batch are refused together, before any can be answered. */
+  #forgiveRefusals(): void {
+    const forgiven = Math.min(this.#free, this.#refusals);
+    this.#free -= forgiven;
+    this.used -= forgiven;
+    this.#refusals = 0;
   }
 }
 
