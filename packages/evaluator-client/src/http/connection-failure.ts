@@ -65,8 +65,7 @@ const sayings: readonly [RegExp, Fate, string][] = [
 // The third byte is their length.
 const settingsFrame = "\0\0\x04\0\0\0\0\0";
 
-/** Facts about a failure beside the error. */
-export interface FailureContext {
+interface FailureContext {
   readonly endpoint: HttpEndpoint;
   /** Whether the error cannot hold the request, so that it may be shown as the cause. */
   readonly keepCause: boolean;

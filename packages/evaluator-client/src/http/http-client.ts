@@ -48,7 +48,7 @@ export interface HttpResponse {
  * It throws the reason of an abort, a `ConnectionError` when no usable response arrives, or an
  * `InvalidResponseError` when the body of a success is over {@link MAX_BODY_BYTES}.
  */
-type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
+export type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
 
 /** Sends requests, over connections that it may own. */
 export interface HttpClient {

@@ -16,8 +16,7 @@ import {
   whenAborted,
 } from "./http-client.ts";
 
-/** The context of an exchange. */
-export interface ExchangeContext {
+interface ExchangeContext {
   readonly endpoint: HttpEndpoint;
   /** A sentence to add to the error if no connection was made. */
   readonly hint: string;

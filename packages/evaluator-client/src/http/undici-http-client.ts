@@ -1,35 +1,25 @@
-// First, because it looks at what there is before undici is loaded, and rejects too old a Node.
-import { dispatchersBefore, globalDispatcherKeys } from "./before-undici.ts";
-import { Socket } from "node:net";
-import { isProxy } from "node:util/types";
-import { type Dispatcher, EnvHttpProxyAgent, getGlobalDispatcher, Pool } from "undici";
+// First, because it looks at the program's dispatchers before undici is loaded, and rejects an old Node.
+import { afterUndiciLoaded, replacementInUse } from "./program-dispatcher.ts";
+import { BlockList, isIP, Socket } from "node:net";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
 import { fetchHttpClient } from "./fetch-http-client.ts";
 import {
   type AnyDispatcher,
+  closedError,
   type HttpClient,
   type HttpClientOptions,
-  closedError,
+  type HttpEndpoint,
+  type SendRequest,
 } from "./http-client.ts";
-import { passOverContinueFrom, AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
-import { isInRange, proxiesInUse, unusedProxyHint } from "./proxies.ts";
+import { AnyUndiciExchange, passOverContinueFrom, UndiciExchange } from "./undici-exchange.ts";
+
+afterUndiciLoaded();
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
 const http1 = { allowH2: false };
 // The attempt's own limit covers headers and body, so undici's are off.
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
-
-const { newer: newerKey, older: olderKey } = globalDispatcherKeys;
-
-// Its own dispatcher, and the one that it makes of it for older versions.
-const ownDispatchers: readonly unknown[] =
-  dispatchersBefore.newer === undefined
-    ? [getGlobalDispatcher(), Reflect.get(globalThis, olderKey)]
-    : [];
-// A dispatcher that was set with undici 6 or 7 before stays in use.
-if (dispatchersBefore.newer === undefined && dispatchersBefore.older !== undefined) {
-  Reflect.set(globalThis, olderKey, dispatchersBefore.older);
-}
 
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the
@@ -39,7 +29,7 @@ if (dispatchersBefore.newer === undefined && dispatchersBefore.older !== undefin
  * @throws ConfigurationError when the dispatcher is none, or a proxy in use is no URL.
  */
 export function createHttpClient({ fetch: given, ...options }: HttpClientOptions): HttpClient {
-  const client = given === undefined ? undiciHttpClient(options) : fetchHttpClient(given);
+  const client = given === undefined ? new UndiciHttpClient(options) : fetchHttpClient(given);
   return {
     prepare(endpoint) {
       passOverContinueFrom(endpoint.url);
@@ -49,49 +39,69 @@ export function createHttpClient({ fetch: given, ...options }: HttpClientOptions
   };
 }
 
-function undiciHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
-  const given = dispatcher === undefined ? null : checkDispatcher(dispatcher);
-  const proxies = given === null ? proxiesInUse(env) : null;
-  const overFetch = fetchHttpClient((url, init) => fetch(url, init));
-  const user = {};
-  let isClosed = false;
-  return {
-    prepare(endpoint) {
-      const { origin, hostname, pathname, search } = new URL(endpoint.url);
-      const { method, headers } = endpoint;
-      const target = { origin, path: pathname + search, method, ...noTimeouts };
-      const flatHeaders = Object.entries(headers).flat();
-      const sendOverFetch = overFetch.prepare(endpoint);
-      const isProxied = proxies !== null && !isInRange(hostname, proxies.noProxy);
-      const key = isProxied ? JSON.stringify(proxies) : origin;
-      const create = () =>
-        isProxied
-          ? new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts })
-          : new Pool(origin, { ...http1, ...noTimeouts });
-      const context = { endpoint, hint: given === null ? unusedProxyHint(endpoint.url, env) : "" };
-      return (body, abortable) => {
-        if (isClosed) return Promise.reject(closedError());
-        if (given === null && isFetchReplaced()) return sendOverFetch(body, abortable);
-        const other = given ?? programDispatcher(proxies !== null);
-        if (other !== null) {
-          const exchange = new AnyUndiciExchange(context, abortable);
-          // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
-          const version = "isMockActive" in other ? {} : http1;
-          dispatch(other, { ...target, ...version, headers: { ...headers }, body }, exchange);
-          return exchange.response;
-        }
-        const exchange = new UndiciExchange(context, abortable);
-        if (exchange.isOver) return exchange.response;
-        const dispatcher = sharedDispatcher(key, user, create);
-        dispatcher.dispatch({ ...target, headers: flatHeaders, body }, exchange);
-        return exchange.response;
-      };
-    },
-    async close() {
-      isClosed = true;
-      await leaveAll(user);
-    },
-  };
+class UndiciHttpClient implements HttpClient {
+  readonly #given: AnyDispatcher | null;
+  readonly #env: HttpClientOptions["env"];
+  readonly #proxies: ReturnType<typeof proxiesInUse>;
+  readonly #overFetch = fetchHttpClient((url, init) => fetch(url, init));
+  #isClosed = false;
+
+  constructor({ dispatcher, env }: HttpClientOptions) {
+    this.#given = dispatcher === undefined ? null : checkDispatcher(dispatcher);
+    this.#env = env;
+    this.#proxies = this.#given === null ? proxiesInUse(env) : null;
+  }
+
+  prepare(endpoint: HttpEndpoint): SendRequest {
+    const given = this.#given;
+    const hasProxies = this.#proxies !== null;
+    const hint = given === null ? unusedProxyHint(endpoint.url, this.#env) : "";
+    const target = targetOf(endpoint);
+    const sendOverFetch = this.#overFetch.prepare(endpoint);
+    const sendOverPool = this.#preparePool(endpoint, hint);
+    return (body, abortable) => {
+      if (this.#isClosed) return Promise.reject(closedError());
+      const other = given ?? replacementInUse(hasProxies);
+      if (other === null) return sendOverPool(body, abortable);
+      if (other === "fetch") return sendOverFetch(body, abortable);
+      const exchange = new AnyUndiciExchange({ endpoint, hint }, abortable);
+      // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
+      const version = "isMockActive" in other ? {} : http1;
+      const headers = { ...endpoint.headers };
+      dispatch(other, { ...target, ...version, headers, body }, exchange);
+      return exchange.response;
+    };
+  }
+
+  /** Sends over a `Pool` of the origin, or over the proxies; all clients share them. */
+  #preparePool(endpoint: HttpEndpoint, hint: string): SendRequest {
+    const { origin, hostname } = new URL(endpoint.url);
+    const proxies = isInRange(hostname, this.#proxies?.noProxy ?? "") ? null : this.#proxies;
+    const key = proxies === null ? origin : JSON.stringify(proxies);
+    const create = () =>
+      proxies === null
+        ? new Pool(origin, { ...http1, ...noTimeouts })
+        : new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts });
+    const target = { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() };
+    const context = { endpoint, hint };
+    return (body, abortable) => {
+      const exchange = new UndiciExchange(context, abortable);
+      if (exchange.isOver) return exchange.response;
+      const dispatcher = sharedDispatcher(key, this, create);
+      dispatcher.dispatch({ ...target, body }, exchange);
+      return exchange.response;
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await leaveAll(this);
+  }
+}
+
+function targetOf({ url, method }: HttpEndpoint) {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search, method, ...noTimeouts };
 }
 
 function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
@@ -102,7 +112,7 @@ function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
   throw new ConfigurationError(message, { option: "dispatcher" });
 }
 
-/** Sends over a dispatcher of the user; some versions throw. */
+/** Sends over a dispatcher of the user, which may throw in some versions. */
 function dispatch(
   dispatcher: AnyDispatcher,
   options: Dispatcher.DispatchOptions,
@@ -149,65 +159,50 @@ async function leaveAll(user: object): Promise<void> {
   await Promise.all(closing);
 }
 
-let nativeFetch: unknown;
-
-/** Returns whether the program has put another `fetch` in place of Node's own, as interceptors do. */
-function isFetchReplaced(): boolean {
-  const { fetch } = globalThis;
-  if (fetch === nativeFetch || typeof fetch !== "function") return false;
-  // Node's own is written in JavaScript; a Proxy or a bound function shows no source.
-  const isNative = Function.prototype.toString.call(fetch).includes("internal/deps/undici/undici");
-  if (isNative) nativeFetch = fetch;
-  return !isNative;
+/** Returns the proxies of the environment, as Node reads them, if `NODE_USE_ENV_PROXY` is 1; else null. */
+function proxiesInUse(env: HttpClientOptions["env"]) {
+  if (env["NODE_USE_ENV_PROXY"] !== "1") return null;
+  const httpProxy = readProxy(env, "HTTP_PROXY");
+  const httpsProxy = readProxy(env, "HTTPS_PROXY") || httpProxy;
+  if (httpProxy === "" && httpsProxy === "") return null;
+  return { httpProxy, httpsProxy, noProxy: readEither(env, "NO_PROXY").value };
 }
 
-let seen: { newer: unknown; older: unknown; chosen: AnyDispatcher | null } | null = null;
+function readProxy(env: HttpClientOptions["env"], name: string): string {
+  const { value, environmentVariable } = readEither(env, name);
+  if (value === "") return "";
+  const protocol = URL.canParse(value) ? new URL(value).protocol : null;
+  if (protocol === "http:" || protocol === "https:") return value;
+  const message = `${environmentVariable} is not the http or https URL of a proxy, such as http://127.0.0.1:3128; its value is not shown here. Correct it, or set NODE_USE_ENV_PROXY to 0.`;
+  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
+}
 
-/**
- * Returns the dispatcher that the program has set for itself with any version of undici, or null.
- *
- * @param hasProxies - Whether one for the proxies of the environment does not count: Node sets it.
- */
-function programDispatcher(hasProxies: boolean): AnyDispatcher | null {
-  const newer: unknown = Reflect.get(globalThis, newerKey);
-  const older: unknown = Reflect.get(globalThis, olderKey);
-  if (seen === null || seen.newer !== newer || seen.older !== older) {
-    seen = { newer, older, chosen: chooseDispatcher(newer, older) };
+/** The variable in lower case, else in upper case. */
+function readEither(env: HttpClientOptions["env"], name: string) {
+  const lower = name.toLowerCase();
+  const environmentVariable = env[lower] === undefined ? name : lower;
+  return { environmentVariable, value: env[environmentVariable]?.trim() ?? "" };
+}
+
+/** Returns whether `NO_PROXY` has the address in a range such as `10.0.0.1-10.0.0.99`, which undici ignores. */
+function isInRange(hostname: string, noProxy: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  if (isIP(address) === 0) return false;
+  const ranges = new BlockList();
+  for (const entry of noProxy.split(/[\s,]/)) {
+    const [first = "", last = ""] = entry.split("-");
+    if (isIP(first) !== 0 && isIP(first) === isIP(last))
+      ranges.addRange(first, last, isIP(first) === 6 ? "ipv6" : "ipv4");
   }
-  const { chosen } = seen;
-  return hasProxies && nameOf(chosen) === "EnvHttpProxyAgent" ? null : chosen;
+  return ranges.check(address, family);
 }
 
-function chooseDispatcher(newer: unknown, older: unknown): AnyDispatcher | null {
-  // undici 8 wraps its dispatcher for older versions; older versions set no newer one.
-  if (isSet(older) && nameOf(older) !== "Dispatcher1Wrapper") return older;
-  return isSet(newer) ? newer : null;
-}
-
-/** Whether a dispatcher was set by the program, not by undici. */
-function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
-  if (typeof dispatcher !== "object" || dispatcher === null) return false;
-  return !ownDispatchers.includes(dispatcher) && !isPlainAgent(dispatcher);
-}
-
-/** Whether it is an `Agent` without options; composed with an interceptor, it is a Proxy. */
-function isPlainAgent(dispatcher: object): boolean {
-  if (isProxy(dispatcher) || nameOf(dispatcher) !== "Agent") return false;
-  if (Object.hasOwn(dispatcher, "dispatch")) return false;
-  const { options, factory } = symbolFields(dispatcher);
-  const hasOptions = Object.values(options ?? {}).some(
-    (value) => value !== undefined && value !== Number.POSITIVE_INFINITY,
-  );
-  return !hasOptions && typeof factory === "function" && factory.name === "defaultFactory";
-}
-
-function symbolFields(dispatcher: object): { options?: object; factory?: unknown } {
-  const symbols = Object.getOwnPropertySymbols(dispatcher);
-  return Object.fromEntries(
-    symbols.map((symbol) => [symbol.description, Reflect.get(dispatcher, symbol)]),
-  );
-}
-
-function nameOf(dispatcher: unknown): string {
-  return typeof dispatcher === "object" && dispatcher !== null ? dispatcher.constructor.name : "";
+/** Returns a sentence for failed connections if a proxy is set but not in use. */
+function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
+  if (env["NODE_USE_ENV_PROXY"] === "1") return "";
+  const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
+  const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
+  if (set === undefined) return "";
+  return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
 }
