@@ -12,7 +12,7 @@ import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { reportCommands } from "./commands/report-commands.ts";
 import type { OptionsOf } from "./commands/shared-options.ts";
 import { readAnswers } from "./files/read-answers.ts";
-import { hashOfId, readArtifact } from "./files/read-artifact.ts";
+import { hashOfId, readArtifact } from "./files/read-json-files.ts";
 import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck } from "./report/sentences.ts";
 

@@ -14,7 +14,7 @@ import { CliError, type CliContext, exitCodes, printable, UsageError } from "eva
 import type { reportCommands } from "./commands/report-commands.ts";
 import type { OptionsOf } from "./commands/shared-options.ts";
 import { readAnswers } from "./files/read-answers.ts";
-import { readArtifact } from "./files/read-artifact.ts";
+import { readArtifact } from "./files/read-json-files.ts";
 import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 

@@ -15,7 +15,7 @@ import {
   UsageError,
 } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import { readQuestionsFile } from "../engines/asked-questions.ts";
+import { readQuestionsFile } from "../files/read-json-files.ts";
 import { answerNames, readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";

@@ -5,8 +5,8 @@ import {
   type QuestionReport,
   reportQuestions,
 } from "evaluator-calibration";
-import type { Action, CalibrateOptions } from "../commands/report-commands.ts";
-import { hashesOf } from "../files/read-artifact.ts";
+import type { CalibrateOptions } from "../commands/report-commands.ts";
+import { hashOfId } from "../files/read-json-files.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource, summarize } from "../report/sentences.ts";
@@ -26,7 +26,7 @@ type ReportOptions = ReturnType<typeof toReportOptions>;
 
 /** Returns the options of a report from the typed ones. */
 export function toReportOptions(typed: CalibrateOptions) {
-  const actions: readonly Action[] | undefined = typed.action;
+  const { action: actions } = typed;
   return {
     ...typed,
     maxRisk: typed.require ?? 0.05,
@@ -137,6 +137,19 @@ function* idsOf(labelled: readonly JoinedColumn[]): Generator<string> {
   for (const { column, rows } of labelled) {
     for (const row of rows) yield column.ids[row] ?? "";
   }
+}
+
+const MOST_IDS = 10_000;
+
+/** Returns the sorted hashes of the first 10,000 labelled ids. */
+function hashesOf(ids: Iterable<string>): string[] {
+  const kept = new Set<string>();
+  for (const id of ids) {
+    // A million hashes take as long as the whole report.
+    if (kept.size === MOST_IDS) break;
+    kept.add(hashOfId(id));
+  }
+  return [...kept].toSorted();
 }
 
 function meanHeldOut(reports: readonly QuestionReport[]): CalibrationArtifact["heldOut"] {

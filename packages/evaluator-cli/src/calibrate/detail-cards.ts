@@ -5,8 +5,13 @@ import { count, percent } from "../report/sentences.ts";
 
 type Reported = CalibrationReport["reports"][number];
 
-/** Returns the groups of a question. */
-export function groupCard({ groups }: Reported): Html {
+/** Returns the groups of a question, what recalibrating gains, and how many labels are missing. */
+export function detailCards(question: Reported, report: CalibrationReport): (Html | null)[] {
+  const groups = question.groups.length === 0 ? null : groupCard(question);
+  return [groups, recalibrationCard(question), neededCard(question, report)];
+}
+
+function groupCard({ groups }: Reported): Html {
   const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
     const judged =
       pValue === null
@@ -36,8 +41,7 @@ function signed(share: number): string {
   return `${share < 0 ? "−" : "+"}${Math.round(100 * Math.abs(share))} %`;
 }
 
-/** Returns the result of recalibrating; null without one. */
-export function recalibrationCard({ recalibration }: Reported): Html | null {
+function recalibrationCard({ recalibration }: Reported): Html | null {
   const { heldOut, note, recalibration: found } = recalibration;
   if (heldOut === null && note === null) return null;
   const gain =
@@ -53,11 +57,7 @@ export function recalibrationCard({ recalibration }: Reported): Html | null {
   </div>`;
 }
 
-/** Returns how many more labels are needed. */
-export function neededCard(
-  { needed, n }: Reported,
-  { maxRisk, confidence }: CalibrationReport,
-): Html {
+function neededCard({ needed, n }: Reported, { maxRisk, confidence }: CalibrationReport): Html {
   const risk = `${Number((100 * maxRisk).toFixed(4))} %`;
   const more = Math.max(0, needed.forFivePoints - n);
   return html`<div class="card">
@@ -73,25 +73,6 @@ export function neededCard(
         ${count(needed.forPromise)} give an 80 % chance of it where
         ${Number((40 * maxRisk).toFixed(4))} % are wrong.
       </li>
-    </ul>
-  </div>`;
-}
-
-/** Returns the rows with the largest errors; null without any. */
-export function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
-  if (worst.length === 0) return null;
-  const rows = worst.map(({ id, truth, answer, probability }) => {
-    const text = texts !== null && Object.hasOwn(texts, id) ? (texts[id] ?? null) : null;
-    const shown =
-      text === null ? null : html`<br /><span class="quiet">${text.slice(0, 160)}</span>`;
-    return html`<li>
-      <b>${id}</b>: is “${truth}”, printed ${probability.toFixed(2)}; answered “${answer}”${shown}
-    </li>`;
-  });
-  return html`<div class="card" style="margin-top:0.5rem">
-    <h3>Farthest off</h3>
-    <ul class="worst">
-      ${rows}
     </ul>
   </div>`;
 }

@@ -14,7 +14,7 @@ import {
   range,
 } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
-import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
+import { detailCards } from "./detail-cards.ts";
 
 /** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
 export function reportPage(report: CalibrationReport): string {
@@ -41,7 +41,7 @@ export function reportPage(report: CalibrationReport): string {
 type Reported = CalibrationReport["reports"][number];
 
 function questionSection(question: Reported, report: CalibrationReport): Html {
-  const { curve, actions, groups, noPromise } = question;
+  const { curve, actions, noPromise } = question;
   const basis = describeBasis(question.source.basis);
   const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
@@ -61,8 +61,7 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
       <div class="stack">
         ${actions.length === 0 ? null : actionCard(question, report)}
         ${noPromise === null || actions.length > 0 ? null : html`<p class="notice">${noPromise}</p>`}
-        ${groups.length === 0 ? null : groupCard(question)} ${recalibrationCard(question)}
-        ${neededCard(question, report)}
+        ${detailCards(question, report)}
       </div>
     </div>
     ${worstCard(question, report)}
@@ -178,6 +177,24 @@ function actionCard(question: Reported, report: CalibrationReport): Html {
       ${isPermitted ? "A promise holds for records like the labelled ones." : "No line is a permission."}
     </figcaption>
   </figure>`;
+}
+
+function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
+  if (worst.length === 0) return null;
+  const rows = worst.map(({ id, truth, answer, probability }) => {
+    const text = texts !== null && Object.hasOwn(texts, id) ? (texts[id] ?? null) : null;
+    const shown =
+      text === null ? null : html`<br /><span class="quiet">${text.slice(0, 160)}</span>`;
+    return html`<li>
+      <b>${id}</b>: is “${truth}”, printed ${probability.toFixed(2)}; answered “${answer}”${shown}
+    </li>`;
+  });
+  return html`<div class="card" style="margin-top:0.5rem">
+    <h3>Farthest off</h3>
+    <ul class="worst">
+      ${rows}
+    </ul>
+  </div>`;
 }
 
 /** Returns a sentence with the text between backticks as names. */

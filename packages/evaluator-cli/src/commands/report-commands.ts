@@ -70,7 +70,7 @@ const calibrateCommand = (program: Command) =>
     );
 
 /** An action that depends on an answer, as in `--action refund=yes`. */
-export interface Action {
+interface Action {
   readonly question: string;
   readonly action: "yes" | "no" | "top";
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   type Answer,
   AuthenticationError,
@@ -13,29 +14,56 @@ import {
   valuesOf,
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-kit";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
-import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";
+import { makeFolder } from "../files/write-report.ts";
+import {
+  AnswerStore,
+  callKeys,
+  engineKey,
+  type KeptEvaluation,
+  type Outcome,
+} from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";
-
-/** An engine's answers and failures by record. */
-export type AskedEngine = Awaited<ReturnType<typeof askEngine>>;
-
-/** What all engines of a run share. */
-interface AskOptions {
-  readonly store: AnswerStore;
-  /** The key of the call about each record. */
-  readonly calls: ReadonlyMap<string, string>;
-  readonly budget: Budget;
-  readonly context: CliContext;
-  readonly concurrency: number;
-}
 
 // Chosen, not measured: a record may be rejected; this many in a row are the engine's fault.
 const MOST_IN_A_ROW = 5;
 
+/** An engine's answers and failures by record. */
+export type AskedEngine = Pick<EngineRun, "engine" | "evaluations" | "failures">;
+
+/**
+ * Asks one engine after the other, so that none slows down another, for every answer that is not kept.
+ *
+ * @throws CliError if an engine is at fault or the budget is used up; answers are kept.
+ */
+export async function askEngines(
+  asked: Asked,
+  options: CompareOptions,
+  context: CliContext,
+): Promise<AskedEngine[]> {
+  const folder = await makeFolder(options.out, context);
+  using store = await AnswerStore.open(join(folder, "answers.sqlite"));
+  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = options;
+  const calls = callKeys(asked.states, asked.questions);
+  const shared = { store, calls, budget: new Budget(maxCost), context, concurrency };
+  const answered: AskedEngine[] = [];
+  for (const engine of asked.engines) {
+    const run = new EngineRun(engine, asked, shared);
+    await using evaluator = evaluatorOf(engine, context.env);
+    await run.askMissing(evaluator);
+    const [failure] = run.failures.values();
+    if (run.evaluations.size === 0 && failure !== undefined) {
+      throw new CliError(printable`${engine.name} answered nothing. ${failure}`);
+    }
+    answered.push(run);
+  }
+  return answered;
+}
+
 /** The spending limit of a run, over all engines. */
-export class Budget {
+class Budget {
   readonly #maxUsd: number;
   spentUsd = 0;
   #dearestUsd = 0;
@@ -44,7 +72,6 @@ export class Budget {
     this.#maxUsd = maxUsd;
   }
 
-  /** Counts the price of one call. */
   add(costUsd: number | null): void {
     this.spentUsd += costUsd ?? 0;
     this.#dearestUsd = Math.max(this.#dearestUsd, costUsd ?? 0);
@@ -56,95 +83,91 @@ export class Budget {
   }
 }
 
-interface Missing {
-  readonly id: string;
-  readonly call: string;
-  readonly state: string | object;
-}
-
-/**
- * Asks one engine for every answer that is not kept yet.
- *
- * @throws CliError if the engine is at fault or the budget is used up; answers are kept.
- */
-export async function askEngine(engine: Engine, asked: Asked, options: AskOptions) {
-  const run = new EngineRun(engine, asked, options);
-  await using evaluator = evaluatorOf(engine, options.context.env);
-  await run.askMissing(evaluator);
-  return { engine, evaluations: run.evaluations, failures: run.failures };
+/** The parts that all engines of a run share. */
+interface Shared {
+  readonly store: AnswerStore;
+  /** The key of the call about each record. */
+  readonly calls: ReadonlyMap<string, string>;
+  readonly budget: Budget;
+  readonly context: CliContext;
+  readonly concurrency: number;
 }
 
 class EngineRun {
+  readonly engine: Engine;
   readonly evaluations = new Map<string, KeptEvaluation>();
   readonly failures = new Map<string, string>();
-  readonly #engine: Engine;
   readonly #asked: Asked;
-  readonly #options: AskOptions;
+  readonly #shared: Shared;
   readonly #key: string;
-  readonly #missing: Missing[] = [];
+  readonly #missing: string[] = [];
   #begun = 0;
   #ended = 0;
   #failedInARow = 0;
   #spentUsd = 0;
   #nextProgressMs: number;
 
-  constructor(engine: Engine, asked: Asked, options: AskOptions) {
-    this.#engine = engine;
+  constructor(engine: Engine, asked: Asked, shared: Shared) {
+    this.engine = engine;
     this.#asked = asked;
-    this.#options = options;
+    this.#shared = shared;
     this.#key = engineKey(engine.transport);
-    this.#nextProgressMs = options.context.clock.now() + PROGRESS_EVERY_MS;
-    for (const [id, state] of asked.states) {
-      const call = options.calls.get(id) as string;
-      const outcome = options.store.find(this.#key, call);
-      if (outcome === null) this.#missing.push({ id, call, state });
+    this.#nextProgressMs = shared.context.clock.now() + PROGRESS_EVERY_MS;
+    for (const id of asked.states.keys()) {
+      const outcome = shared.store.find(this.#key, this.#callOf(id));
+      if (outcome === null) this.#missing.push(id);
       else this.#note(id, outcome);
     }
   }
 
+  #callOf(id: string): string {
+    return this.#shared.calls.get(id) as string;
+  }
+
   async askMissing(evaluator: Evaluator): Promise<void> {
-    const { context, concurrency } = this.#options;
+    const { context, concurrency } = this.#shared;
     const batch = { signal: context.signal, concurrency, order: "completion" } as const;
     const kept = this.#asked.states.size - this.#missing.length;
     this.#print(`${kept} kept, ${this.#missing.length} to ask.`);
     // The first alone, since a problem of the engine shows there.
     for (const part of [this.#missing.slice(0, 1), this.#missing.slice(1)]) {
       for await (const item of evaluator.evaluateMany(this.#requestsOf(part), batch)) {
-        const missing = part[item.index] as Missing;
+        const id = part[item.index] as string;
         this.#ended += 1;
-        if (item.status === "succeeded") this.#keep(missing, item.evaluation);
-        else this.#fail(missing, item.error);
+        if (item.status === "succeeded") this.#keep(id, item.evaluation);
+        else this.#fail(id, item.error);
         this.#printProgress();
       }
     }
     if (this.#begun < this.#missing.length) throw this.#outOfBudget();
   }
 
-  *#requestsOf(part: readonly Missing[]) {
-    for (const { state } of part) {
-      if (this.#options.budget.isUsedUp(this.#begun - this.#ended)) return;
+  *#requestsOf(part: readonly string[]) {
+    for (const id of part) {
+      if (this.#shared.budget.isUsedUp(this.#begun - this.#ended)) return;
       this.#begun += 1;
+      const state = this.#asked.states.get(id) as string | object;
       yield { state, questions: this.#asked.questions };
     }
   }
 
-  #keep({ id, call }: Missing, answered: Evaluation): void {
-    const evaluation = toKept(answered, this.#asked, this.#engine);
+  #keep(id: string, answered: Evaluation): void {
+    const evaluation = toKept(answered, this.#asked, this.engine);
     this.#failedInARow = 0;
     this.#spentUsd += evaluation.costUsd ?? 0;
-    this.#options.budget.add(evaluation.costUsd);
-    this.#options.store.keep(this.#key, call, { evaluation });
+    this.#shared.budget.add(evaluation.costUsd);
+    this.#shared.store.keep(this.#key, this.#callOf(id), { evaluation });
     this.#note(id, { evaluation });
   }
 
-  #fail({ id, call }: Missing, error: unknown): void {
+  #fail(id: string, error: unknown): void {
     this.#failedInARow += 1;
     const isEnd = isEnginesFault(error) || this.#failedInARow >= MOST_IN_A_ROW;
-    if (!(error instanceof EvaluatorError) || isEnd) throw toEngineError(error, this.#engine);
+    if (!(error instanceof EvaluatorError) || isEnd) throw toEngineError(error, this.engine);
     const outcome = { failure: error.message };
     // An unusable answer is kept, as it would be paid for again; other failures are asked again.
     const isFinal = error instanceof RefusalError || error instanceof InvalidResponseError;
-    if (isFinal) this.#options.store.keep(this.#key, call, outcome);
+    if (isFinal) this.#shared.store.keep(this.#key, this.#callOf(id), outcome);
     this.#note(id, outcome);
   }
 
@@ -154,11 +177,11 @@ class EngineRun {
   }
 
   #print(text: string): void {
-    this.#options.context.stderr.write(printable`${this.#engine.name}: ${text}` + "\n");
+    this.#shared.context.stderr.write(printable`${this.engine.name}: ${text}` + "\n");
   }
 
   #printProgress(): void {
-    const now = this.#options.context.clock.now();
+    const now = this.#shared.context.clock.now();
     if (now < this.#nextProgressMs) return;
     this.#nextProgressMs = now + PROGRESS_EVERY_MS;
     const failed = this.failures.size === 0 ? "" : `, ${this.failures.size} failed`;
@@ -167,9 +190,9 @@ class EngineRun {
   }
 
   #outOfBudget(): CliError {
-    const spent = this.#options.budget.spentUsd.toFixed(4);
+    const spent = this.#shared.budget.spentUsd.toFixed(4);
     const left = this.#missing.length - this.#begun;
-    const problem = printable`Stopped at --max-cost: $${spent} spent, and ${this.#engine.name} has ${String(left)} records left.`;
+    const problem = printable`Stopped at --max-cost: $${spent} spent, and ${this.engine.name} has ${String(left)} records left.`;
     return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
   }
 }

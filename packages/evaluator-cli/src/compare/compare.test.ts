@@ -218,7 +218,19 @@ test("bad input names file, line and what would be right, before anything is ask
   expect(bare.stderr).toContain("hold no state; name the file of the records with --states");
   const none = await run(cwd, ["compare", "labels.ndjson", ...engines]);
   expect(none.stderr).toContain("name a file of them with --questions");
-  expect([noId, bare, none].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+  const ends = [noId, bare, none];
+  for (const [label, problem] of [
+    [{ truth: true }, 'names no question, and the answers know "scam", "kind"'],
+    [{ question: "kind", truth: "invoice" }, 'truth is "invoice"'],
+  ] as const) {
+    await writeFile(join(cwd, "labels.ndjson"), JSON.stringify({ id: "m0", state: "x", ...label }));
+    const wrong = await run(cwd, [...plain, ...engines]);
+    expect(wrong.stderr).toContain(`labels.ndjson line 1: ${problem}`);
+    expect(wrong.stderr).toMatch(/Nothing was written\.\n$/);
+    ends.push(wrong);
+  }
+  expect(ends.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1, 1]);
+  await expect(readComparison(cwd)).rejects.toThrow("no such file");
   expect(await paths()).toEqual([]);
 });
 

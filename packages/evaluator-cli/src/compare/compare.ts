@@ -1,20 +1,18 @@
-import { join } from "node:path";
-import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
+import { type CliContext, exitCodes, UsageError } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { type Engine, readEngine } from "../engines/engine.ts";
-import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
-import { AnswerStore, callKeys } from "./answer-store.ts";
-import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
+import { describeWritten, writeReport } from "../files/write-report.ts";
+import { askEngines } from "./ask-engines.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
 import { comparisonPage, printComparison } from "./comparison-report.ts";
-import { type Asked, readAsked } from "./read-asked.ts";
+import { checkLabels } from "./engine-columns.ts";
+import { readAsked } from "./read-asked.ts";
 
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
-  const engines = options.engine.map((text) => readEngine(text, context.env));
   const asked = await readAsked(options, context);
-  const answered = await askAll(engines, asked, { options, context });
+  checkLabels(asked, options);
+  const answered = await askEngines(asked, options, context);
   const comparison = compareEngines(answered, asked, options);
   const json = `${JSON.stringify(comparison, null, 2)}\n`;
   const files: [string, string][] = [
@@ -39,29 +37,6 @@ function checkOptions({ labels, engine: engines, ...options }: CompareOptions): 
   if (options.margin !== undefined || options.calibrated === true) {
     throw new UsageError("--margin and --calibrated need LABELS.");
   }
-}
-
-/** Asks one engine after the other, so that none slows down another's answers. */
-async function askAll(
-  engines: readonly Engine[],
-  asked: Asked,
-  { options, context }: { readonly options: CompareOptions; readonly context: CliContext },
-): Promise<AskedEngine[]> {
-  const folder = await makeFolder(options.out, context);
-  using store = await AnswerStore.open(join(folder, "answers.sqlite"));
-  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = options;
-  const calls = callKeys(asked.states, asked.questions);
-  const budget = new Budget(maxCost);
-  const answered: AskedEngine[] = [];
-  for (const engine of engines) {
-    const one = await askEngine(engine, asked, { store, calls, budget, context, concurrency });
-    const [failure] = one.failures.values();
-    if (one.evaluations.size === 0 && failure !== undefined) {
-      throw new CliError(printable`${engine.name} answered nothing. ${failure}`);
-    }
-    answered.push(one);
-  }
-  return answered;
 }
 
 function endingOf({ questions, margin }: Comparison): number {

@@ -2,12 +2,10 @@ import { columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, pageStyle, table } from "../report/page-parts.ts";
 import { count, describeBasis, percent, signed } from "../report/sentences.ts";
-import type {
-  ComparedEngine,
-  ComparedQuestion,
-  Comparison,
-  EngineOnQuestion,
-} from "./comparison.ts";
+import type { Comparison } from "./comparison.ts";
+
+type ComparedQuestion = Comparison["questions"][number];
+type EngineOnQuestion = ComparedQuestion["engines"][number];
 
 /** Returns the comparison in lines for a terminal. */
 export function printComparison(comparison: Comparison): string {
@@ -27,7 +25,7 @@ export function printComparison(comparison: Comparison): string {
 }
 
 /** Returns the counts, times and price of an engine. */
-function describeWork(engine: ComparedEngine): string[] {
+function describeWork(engine: Comparison["engines"][number]): string[] {
   const { answered, failed, p50Ms, p95Ms, costPer1000Usd: usd } = engine;
   const [p50, p95] = [p50Ms, p95Ms].map((time) =>
     time === null ? "–" : `${count(Math.round(time))} ms`,

@@ -8,20 +8,18 @@ import {
 import { truncateCharacters } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { describeState } from "../files/read-answers.ts";
-import { agreementsOf, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import { type EngineColumn, joinEngine, recalibrateEngine } from "./engine-columns.ts";
+import {
+  agreementsOf,
+  disagreementsOf,
+  type EngineColumn,
+  joinEngine,
+  recalibrateEngine,
+} from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
-/** The time and cost of one engine. */
-export type ComparedEngine = ReturnType<typeof measure>;
-/** One question, with the result of every engine. */
-export type ComparedQuestion = ReturnType<typeof compareQuestion>;
-/** The result of one engine on one question. */
-export type EngineOnQuestion = ComparedQuestion["engines"][number];
-
 /** Whether an engine is as good as the first, by the margin. */
 type Judgement = "first" | "as good" | "worse" | "not shown" | "no margin";
 
@@ -183,7 +181,7 @@ function judge(difference: ReturnType<typeof differenceOf>, { margin }: CompareO
 }
 
 function textsOf(
-  questions: readonly ComparedQuestion[],
+  questions: readonly ReturnType<typeof compareQuestion>[],
   { states }: Asked,
 ): Record<string, string> {
   const ids = new Set(questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id)));

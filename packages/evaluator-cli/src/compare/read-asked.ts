@@ -4,17 +4,19 @@ import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { readQuestionsFile } from "../engines/asked-questions.ts";
+import { readEngine } from "../engines/engine.ts";
+import { readQuestionsFile } from "../files/read-json-files.ts";
 import { entriesOf } from "../files/read-answers.ts";
 import { fieldsOf, isDatabase, readRecords } from "../files/read-records.ts";
 
-/** The questions and records of a comparison, and their labels. */
+/** The engines, questions and records of a comparison, and the labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 type States = ReadonlyMap<string, string | object>;
 
 /** Reads states, questions and labels. @throws an error with the file, the line and the advice. */
 export async function readAsked(options: CompareOptions, context: CliContext) {
+  const engines = options.engine.map((text) => readEngine(text, context.env));
   const labels: InputRecord[] = [];
   const name = options.labels;
   const labelsFile =
@@ -35,7 +37,7 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }
   if (states.size === 0) throw new CliError("There are no records to ask about.");
-  return { states, questions, labels, labelsFile };
+  return { engines, states, questions, labels, labelsFile };
 }
 
 async function readStatesFile(

@@ -3,9 +3,13 @@ import { text as readText } from "node:stream/consumers";
 import {
   type Answer,
   type AnswerValue,
+  boolean,
+  choice,
   type Evaluation,
+  type KindName,
   type Question,
   type Questions,
+  score,
   valuesOf,
 } from "evaluator-client";
 import {
@@ -16,9 +20,9 @@ import {
   UsageError,
   readTextFile,
 } from "evaluator-kit";
-import type { askCommands, TypedWord } from "../commands/ask-commands.ts";
+import { type askCommands, typedKinds, type TypedWord } from "../commands/ask-commands.ts";
 import type { OptionsOf } from "../commands/shared-options.ts";
-import { readQuestionsFile, toQuestions } from "./asked-questions.ts";
+import { readQuestionsFile } from "../files/read-json-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
 
@@ -46,6 +50,62 @@ export async function ask(
   const text =
     options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
+}
+
+type Words = readonly [text: string, names: string];
+
+const builders = {
+  choice: ([text, names]) => choice(text, Object.fromEntries(namesIn(names, "choice"))),
+  score: ([text, names]) =>
+    score(
+      text,
+      namesIn(names, "score").map(([, description]) => description),
+    ),
+  boolean: ([text]) => boolean(text),
+} satisfies Record<KindName, (words: Words) => Question>;
+
+/**
+ * Returns the typed questions; each is called after its kind.
+ *
+ * @throws UsageError with an example of the kind.
+ */
+function toQuestions(typed: readonly TypedWord[]): Questions {
+  const questions = new Map<string, Question>();
+  const words = typed.values();
+  for (const { kind, word } of words) {
+    const names = typedKinds[kind].names !== "" ? nameWord(words.next().value, kind) : "";
+    if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
+    let id: string = kind;
+    for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
+    questions.set(id, builders[kind]([word, names]));
+  }
+  return Object.fromEntries(questions);
+}
+
+function nameWord(next: TypedWord | undefined, kind: KindName): string {
+  if (next?.kind === kind) return next.word;
+  throw mistyped(kind);
+}
+
+function mistyped(kind: KindName): UsageError {
+  return new UsageError(`A question is typed as ${exampleOf(kind)}.`);
+}
+
+function exampleOf(kind: KindName): string {
+  return `--${kind} ${typedKinds[kind].example}`;
+}
+
+function namesIn(text: string, kind: KindName): [name: string, description: string][] {
+  const parts = text.split(",").map((part) => part.trim());
+  const names = parts.map((part): [string, string] => {
+    const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());
+    return [name, description];
+  });
+  const isNamed = names.every(([name]) => name !== "");
+  if (isNamed && new Set(names.map(([name]) => name)).size === names.length) return names;
+  throw new UsageError(
+    printable`"${text}" names an option twice or not at all; type ${exampleOf(kind)}.`,
+  );
 }
 
 function join(read: Questions, typed: Questions): Questions {

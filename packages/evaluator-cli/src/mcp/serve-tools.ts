@@ -1,14 +1,24 @@
 import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { type Catalog, createCatalog, type Evaluator } from "evaluator-client";
 import { budget, type Budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
-import { type CliContext, type Environment, packageVersion, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  closeServer,
+  type Environment,
+  isForeignRequest,
+  listen,
+  packageVersion,
+  parseJson,
+  UsageError,
+} from "evaluator-kit";
 import { type askCommands, limit } from "../commands/ask-commands.ts";
 import { type OptionsOf, readSetting } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
-import { serveMcp } from "./mcp-http.ts";
 import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
 
 type McpOptions = OptionsOf<typeof askCommands.mcp>;
@@ -26,16 +36,14 @@ export async function serveTools(options: McpOptions, context: CliContext): Prom
   else await serveHttp(create, options.http, context);
 }
 
-interface Limits {
-  readonly maxCostUsd?: number;
-  readonly maxTokens?: number;
-  readonly spanMs?: number;
-  readonly price: number | null;
-}
-
 function toToolContext(
   own: Evaluator,
-  { engine, catalog, price, ...limits }: Limits & Pick<ToolContext, "engine" | "catalog">,
+  {
+    engine,
+    catalog,
+    price,
+    ...limits
+  }: ReturnType<typeof readLimits> & Pick<ToolContext, "engine" | "catalog">,
 ): ToolContext {
   const { maxCostUsd, maxTokens } = limits;
   const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
@@ -54,7 +62,7 @@ function toToolContext(
   };
 }
 
-function readLimits(options: McpOptions, env: Environment, engine: Engine): Limits {
+function readLimits(options: McpOptions, env: Environment, engine: Engine) {
   const read = (name: string) => readSetting(name, env[name], limit);
   const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
   const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
@@ -101,10 +109,63 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
   await server.close();
 }
 
+/** Serves MCP over streamable HTTP on loopback; each message gets a new server, without sessions. */
 async function serveHttp(create: Create, port: number, context: CliContext): Promise<void> {
-  const { stdout, signal } = context;
-  const listener = await serveMcp(create, port);
-  stdout.write(`MCP is at ${listener.url}\n`);
-  if (!signal.aborted) await once(signal, "abort");
-  await listener.close();
+  const server = createServer((incoming, outgoing) => {
+    answer(create, incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  const { origin } = await listen(server, { port });
+  context.stdout.write(`MCP is at ${origin}${path}\n`);
+  if (!context.signal.aborted) await once(context.signal, "abort");
+  await closeServer(server);
+}
+
+const path = "/mcp";
+// A state of 32k tokens has about 130 kB.
+const maxBodyBytes = 4 * 1024 * 1024;
+
+async function answer(
+  create: Create,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  if (isForeignRequest(incoming.headers)) {
+    const problem = "This server answers to this machine's own names and origins only.";
+    return refuse(outgoing, 403, problem);
+  }
+  if (new URL(incoming.url ?? "/", "http://localhost").pathname !== path) {
+    return refuse(outgoing, 404, `There is nothing here; MCP is at ${path}.`);
+  }
+  if (incoming.method !== "POST") {
+    outgoing.setHeader("allow", "POST");
+    return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
+  }
+  const text = await readBody(incoming);
+  if (text === null) {
+    const limit = maxBodyBytes.toLocaleString("en");
+    return refuse(outgoing, 413, `The message has over ${limit} bytes; send a shorter state.`);
+  }
+  const message = parseJson(text);
+  if (message === null) return refuse(outgoing, 400, "The message is not JSON.");
+  const server = create();
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  // If the caller leaves, its request is aborted.
+  outgoing.on("close", () => void server.close());
+  await server.connect(transport);
+  await transport.handleRequest(incoming, outgoing, message);
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  }
+  return size <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : null;
+}
+
+function refuse(outgoing: ServerResponse, status: number, message: string): void {
+  const error = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
+  outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(error));
 }

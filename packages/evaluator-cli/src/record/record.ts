@@ -20,9 +20,16 @@ import {
 import type { reportCommands } from "../commands/report-commands.ts";
 import type { OptionsOf } from "../commands/shared-options.ts";
 import { contractBreaches } from "./contract-breaches.ts";
-import { chooseCalls, type LiveCall, readLiveServices } from "./live-calls.ts";
-import { readAnswer, type Sending, UnusableAnswerError } from "./read-answer.ts";
+import {
+  chooseCalls,
+  type LiveCall,
+  readAnswer,
+  readLiveServices,
+  UnusableAnswerError,
+} from "./live-calls.ts";
 import { compareShapes, openComparison } from "./compare-answers.ts";
+
+type Sending = Parameters<typeof readAnswer>[1];
 
 type RecordOptions = OptionsOf<typeof reportCommands.record> & {
   readonly names: readonly string[];
