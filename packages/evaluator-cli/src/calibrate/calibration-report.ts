@@ -7,7 +7,7 @@ import {
 } from "evaluator-calibration";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { hashOfId } from "../files/read-json-files.ts";
-import type { ReadAnswers } from "../files/read-answers.ts";
+import type { readAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource, summarize } from "../report/sentences.ts";
 
@@ -16,7 +16,7 @@ export type CalibrationReport = ReturnType<typeof buildReport>;
 
 /** The answers and labels of a report. */
 interface ReportInput {
-  readonly answers: ReadAnswers;
+  readonly answers: Awaited<ReturnType<typeof readAnswers>>;
   readonly join: LabelJoin;
   readonly labelsFile: ReadFile;
 }

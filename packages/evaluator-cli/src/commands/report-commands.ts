@@ -2,16 +2,21 @@ import { Argument, type Command, InvalidArgumentError, Option, wholeNumber } fro
 import {
   type OptionsOf,
   allowUnknownOption,
-  answersOption,
   collect,
   examples,
   jsonOption,
   labelsOption,
   lastOption,
-  modelOption,
   seedOption,
   share,
 } from "./shared-options.ts";
+
+const answersOption = new Option(
+  "--answers <file>",
+  "a triage journal (.triage.sqlite) or result file, the router's decision log, or NDJSON of { id, question, probability or probabilities, modelId? }; may be given again",
+).argParser(collect);
+
+const modelOption = new Option("--model <id>", "only the answers of this model");
 
 const labels = labelsOption.description;
 const moreAnswers = new Argument("[answers...]", "more files of answers");

@@ -221,7 +221,7 @@ test("bad input names file, line and what would be right, before anything is ask
   const ends = [noId, bare, none];
   for (const [label, problem] of [
     [{ truth: true }, 'names no question, and the answers know "scam", "kind"'],
-    [{ question: "kind", truth: "invoice" }, 'truth is "invoice"'],
+    [{ question: "kind", truth: "invoice" }, 'truth of "kind" is "invoice"'],
   ] as const) {
     await writeFile(join(cwd, "labels.ndjson"), JSON.stringify({ id: "m0", state: "x", ...label }));
     const wrong = await run(cwd, [...plain, ...engines]);

@@ -9,13 +9,7 @@ import { truncateCharacters } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { describeState } from "../files/read-answers.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import {
-  agreementsOf,
-  disagreementsOf,
-  type EngineColumn,
-  joinEngine,
-  recalibrateEngine,
-} from "./engine-columns.ts";
+import { agreementsOf, disagreementsOf, type EngineColumn, joinEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
@@ -33,10 +27,7 @@ export function compareEngines(
   options: CompareOptions,
 ) {
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
-  const printed = engines.map((engine) => joinEngine(engine, asked, options));
-  const joined = isCalibrated
-    ? printed.map((engine) => recalibrateEngine(engine, asked, options))
-    : printed;
+  const joined = engines.map((engine) => joinEngine(engine, asked, options));
   const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => {
     const columns = joined.map((engine) => engine.columns.get(question) ?? null);
     return { question, kind, columns: onSameRecords(columns) };

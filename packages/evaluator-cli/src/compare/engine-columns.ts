@@ -48,11 +48,20 @@ export function checkLabels(asked: Asked, options: CompareOptions): void {
   const none = { modelId: null, basis: null, flips: null, costUsd: null, ms: 0 };
   const made = { ...none, answers: Object.fromEntries(even) };
   const evaluations = new Map(Array.from(asked.states.keys(), (id) => [id, made]));
-  joinEngine({ engine: asked.engines[0] as Engine, evaluations }, asked, options);
+  joinPrinted({ engine: asked.engines[0] as Engine, evaluations }, asked, options);
 }
 
-/** Returns an engine's answers by question, joined with the labels. */
+/** Returns an engine's answers by question, with --calibrated the fitted ones, joined with the labels. */
 export function joinEngine(
+  engine: AskedEngine,
+  asked: Asked,
+  options: CompareOptions,
+): JoinedEngine {
+  const printed = joinPrinted(engine, asked, options);
+  return options.calibrated === true ? recalibrateEngine(printed, asked, options) : printed;
+}
+
+function joinPrinted(
   { engine, evaluations }: Pick<AskedEngine, "engine" | "evaluations">,
   asked: Asked,
   options: CompareOptions,
@@ -118,7 +127,7 @@ function isFitted(id: string, seed: number): boolean {
  *
  * @throws CliError if the labels are too few for a fit.
  */
-export function recalibrateEngine(
+function recalibrateEngine(
   { columns, notes }: JoinedEngine,
   asked: Asked,
   options: CompareOptions,

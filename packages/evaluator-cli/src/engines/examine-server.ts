@@ -1,9 +1,21 @@
 import { apiKeyVariables } from "evaluator-client";
-import { type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  type CliContext,
+  exitCodes,
+  parseJson,
+  printable,
+  systemErrorCode,
+  UsageError,
+} from "evaluator-kit";
 import type { askCommands } from "../commands/ask-commands.ts";
 import type { OptionsOf } from "../commands/shared-options.ts";
-import { type Findings, probeServer } from "./probe-server.ts";
+import { probeServer } from "./probe-server.ts";
 
+type Findings = Awaited<ReturnType<typeof probeServer>> & {
+  readonly server: Parameters<typeof probeServer>[0];
+  readonly models: readonly string[];
+};
 type DoctorOptions = OptionsOf<typeof askCommands.doctor>;
 
 /** Prints the findings about a server, with the lines that reach it or the changes to make. */
@@ -13,10 +25,12 @@ export async function examineServer(
   context: CliContext,
 ): Promise<void> {
   const address = { baseUrl: readUrl(url), apiKey: readKey(options.key, context) };
-  const findings = await probeServer(address, options.model, context);
+  const models = await listModels(address, context);
+  const server = { ...address, model: chooseModel(models, options.model, address.baseUrl) };
+  const probes = await probeServer(server, context);
+  const findings = { server, models, ...probes };
   const paste = linesToPaste(findings);
-  const { server, ...probes } = findings;
-  const json = { url: server.baseUrl, model: server.model, ...probes, paste };
+  const json = { url: server.baseUrl, model: server.model, models, ...probes, paste };
   const isJson = options.json === true;
   const text = isJson ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
@@ -37,6 +51,71 @@ function readKey(variable: string | undefined, { env }: CliContext): string | nu
   const key = env[variable ?? apiKeyVariables.logprobs] ?? null;
   if (key !== null || variable === undefined) return key;
   throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
+}
+
+function chooseModel(
+  models: readonly string[],
+  wanted: string | undefined,
+  baseUrl: string,
+): string {
+  const [first] = models;
+  if (wanted !== undefined) {
+    if (first === undefined || models.includes(wanted)) return wanted;
+    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
+    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
+    throw new CliError(`${problem}; choose one with --model.`);
+  }
+  if (first !== undefined) return first;
+  const problem = printable`${baseUrl} lists no models.`;
+  throw new CliError(`${problem} Load one there, or name it with --model.`);
+}
+
+/** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
+async function listModels(
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string | null },
+  { signal }: CliContext,
+): Promise<readonly string[]> {
+  const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
+  const { status, list } = await fetch(`${baseUrl}/v1/models`, {
+    headers,
+    signal: limit,
+    redirect: "manual",
+  })
+    .then(async (response) => {
+      const text = await response.text();
+      return { status: response.status, list: response.ok ? parseJson(text) : null };
+    })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw unreachable(baseUrl, error);
+    });
+  if (status === 401 || status === 403) {
+    const what = apiKey === null ? "wants a key" : "refuses the key";
+    const advice = "Name the variable that holds it with --key VARIABLE.";
+    throw new CliError(printable`${baseUrl} ${what} (${String(status)}). ${advice}`);
+  }
+  if (status >= 300 && status < 400) {
+    throw new CliError(printable`${baseUrl} redirects to another address; give that one.`);
+  }
+  if (list === null && status < 400) {
+    const problem = printable`${baseUrl} answers, but /v1/models is no JSON: it is a web page or another service.`;
+    throw new CliError(`${problem} Check the port and the path.`);
+  }
+  const { data } = (list ?? {}) as { data?: readonly { id?: unknown }[] };
+  return Array.isArray(data) ? data.map((model: { id?: unknown }) => String(model.id)) : [];
+}
+
+const failures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses the connection: nothing listens there",
+  ENOTFOUND: "is no known host",
+};
+
+function unreachable(baseUrl: string, error: unknown): CliError {
+  const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
+  const found = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
+  const advice = "Start the server, or check host, port and http or https.";
+  return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }
 
 function describe(

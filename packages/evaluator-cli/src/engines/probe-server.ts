@@ -9,7 +9,7 @@ import {
   StatusError,
   type Transport,
 } from "evaluator-client";
-import { CliError, type CliContext, parseJson, printable, systemErrorCode } from "evaluator-kit";
+import { type CliContext, parseJson } from "evaluator-kit";
 
 interface ProbedServer {
   /** Without a slash and `/v1` at its end. */
@@ -43,84 +43,13 @@ const known = {
 
 type Known = Evaluation<typeof known.questions>;
 
-/** The findings about a server. */
-export type Findings = Awaited<ReturnType<typeof probeServer>>;
-
 /** Asks known questions on every route that a server may have. */
-export async function probeServer(
-  address: Omit<ProbedServer, "model">,
-  wanted: string | undefined,
-  context: CliContext,
-) {
-  const models = await listModels(address, context);
-  const server = { ...address, model: chooseModel(models, wanted, address.baseUrl) };
+export async function probeServer(server: ProbedServer, context: CliContext) {
   return {
-    server,
-    models,
     systemone: await probeNative("systemone", server, context),
     decisions: await probeNative("decisions", server, context),
     logprobs: await probeLogprobs(server, context),
   };
-}
-
-function chooseModel(
-  models: readonly string[],
-  wanted: string | undefined,
-  baseUrl: string,
-): string {
-  const [first] = models;
-  if (wanted !== undefined) {
-    if (first === undefined || models.includes(wanted)) return wanted;
-    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
-    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
-    throw new CliError(`${problem}; choose one with --model.`);
-  }
-  if (first !== undefined) return first;
-  const problem = printable`${baseUrl} lists no models.`;
-  throw new CliError(`${problem} Load one there, or name it with --model.`);
-}
-
-/** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
-async function listModels(
-  { baseUrl, apiKey }: Omit<ProbedServer, "model">,
-  { signal }: Pick<CliContext, "signal">,
-): Promise<readonly string[]> {
-  const recorder = new RequestRecorder();
-  const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
-  const { status } = await recorder
-    .fetch(`${baseUrl}/v1/models`, { headers, signal: limit, redirect: "manual" })
-    .catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw unreachable(baseUrl, error);
-    });
-  if (status === 401 || status === 403) {
-    const what = apiKey === null ? "wants a key" : "refuses the key";
-    const advice = "Name the variable that holds it with --key VARIABLE.";
-    throw new CliError(printable`${baseUrl} ${what} (${String(status)}). ${advice}`);
-  }
-  if (status >= 300 && status < 400) {
-    throw new CliError(printable`${baseUrl} redirects to another address; give that one.`);
-  }
-  const list = recorder.calls[0]?.json;
-  if (list === null && status < 400) {
-    const problem = printable`${baseUrl} answers, but /v1/models is no JSON: it is a web page or another service.`;
-    throw new CliError(`${problem} Check the port and the path.`);
-  }
-  const { data } = (list ?? {}) as { data?: readonly { id?: unknown }[] };
-  return Array.isArray(data) ? data.map((model: { id?: unknown }) => String(model.id)) : [];
-}
-
-const failures: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "refuses the connection: nothing listens there",
-  ENOTFOUND: "is no known host",
-};
-
-function unreachable(baseUrl: string, error: unknown): CliError {
-  const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
-  const found = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
-  const advice = "Start the server, or check host, port and http or https.";
-  return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }
 
 /** Asks the known questions through a route of the contract. */

@@ -15,9 +15,6 @@ export function answerNames(
   throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
 }
 
-/** Answers of one or several files. */
-export type ReadAnswers = Awaited<ReturnType<typeof readAnswers>>;
-
 /** Reads answers of triage journals, result files, decision logs and lines of JSON, in any mix. */
 export async function readAnswers(
   names: readonly string[],

@@ -15,7 +15,7 @@ import { emulatedBasis, type Engine } from "../engines/engine.ts";
 import { toolSchemas, toRequest } from "./mcp-schemas.ts";
 
 /** The engine of the tools and their limits. */
-export interface ToolContext {
+interface ToolContext {
   readonly version: string;
   readonly engine: Engine;
   readonly evaluator: Evaluator;

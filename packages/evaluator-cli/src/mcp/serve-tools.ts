@@ -19,8 +19,9 @@ import {
 import { type askCommands, limit } from "../commands/ask-commands.ts";
 import { type OptionsOf, readSetting } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
-import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
+import { createMcpServer } from "./mcp-tools.ts";
 
+type ToolContext = Parameters<typeof createMcpServer>[0];
 type McpOptions = OptionsOf<typeof askCommands.mcp>;
 
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
