@@ -170,7 +170,7 @@ test.each(["status", "export", "work", "report", "explain"])(
     expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
     await rm(join(cwd, "two.triage.sqlite"));
     await writeFile(path, "");
-    expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; run triage/);
+    expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; start a run/);
     await writeFile(path, "no journal ".repeat(100));
     expect(await said()).toMatch(/^1 The journal .* is not a journal\. Move it away/);
     await rm(path);

@@ -83,7 +83,7 @@ function describeEntry(
 
 function runRows({ service: { address, modelId }, evaluation }: JournalEntry): string[][] {
   const asked = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
-  if (evaluation === null) return [...asked, ["answer", "not there; run triage again"]];
+  if (evaluation === null) return [...asked, ["answer", "missing; start the run again"]];
   const { usage, costUsd, timing } = evaluation;
   const cost = costUsd === null ? "not reported" : printUsd(costUsd);
   return [

@@ -1,6 +1,6 @@
 import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "./postgres/index.ts";
-import { printCount, printMails } from "./amounts.ts";
+import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options/journal-options.ts";
 import { toAnswered, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
@@ -21,6 +21,7 @@ export async function exportResults(
   let isPrinting = false;
   return await withResults(command, context, async (results) => {
     const { info } = results;
+    const { source } = context;
     const rules =
       command.rules === undefined ? null : await readRules(command.rules, results.columns, context);
     const names = rules === null ? await results.names() : ["id", "action"];
@@ -49,40 +50,41 @@ export async function exportResults(
     const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
     // The reader of the output closed it early, as `head` does; the counts are of no use.
     if (!isWhole) return 0;
-    if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
+    if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }, source.word));
     if (failed === 0) return 0;
-    context.stderr.write(describeLack({ count, failed, refused }, info));
+    context.stderr.write(describeLack({ count, failed, refused, program: source.program }, info));
     return 2;
   });
 }
 
-async function* recordsOf(mails: AsyncIterable<AnsweredRecord>): AsyncGenerator<ResultRecord> {
-  for await (const { record } of mails) yield record;
+async function* recordsOf(answered: AsyncIterable<AnsweredRecord>): AsyncGenerator<ResultRecord> {
+  for await (const { record } of answered) yield record;
 }
 
-/** Returns the ids of the mails that rules take, and what they do with them. */
+/** Returns the ids of the records that rules take, and what they do with them. */
 async function* actionsOf(
-  mails: AsyncIterable<AnsweredRecord>,
+  answered: AsyncIterable<AnsweredRecord>,
   { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
 ): AsyncGenerator<{ id: string; action: string }> {
-  for await (const mail of mails) {
-    const at = takeRecord(rules, mail).taken;
+  for await (const one of answered) {
+    const at = takeRecord(rules, one).taken;
     if (at === null) continue;
     taken[at] = (taken[at] ?? 0) + 1;
-    yield { id: mail.record.id, action: rules[at]?.action ?? "" };
+    yield { id: one.record.id, action: rules[at]?.action ?? "" };
   }
 }
 
 function describePlan(
   rules: readonly Rule[],
   { taken, count }: { readonly taken: readonly number[]; readonly count: number },
+  word: string,
 ): string {
-  const all = taken.reduce((sum, mails) => sum + mails, 0);
+  const all = taken.reduce((sum, one) => sum + one, 0);
   const lines = rules.map(
     ({ line, text, action }, at) =>
-      printable`line ${String(line)}: ${text} → ${action}: ${printMails(taken[at] ?? 0)}\n`,
+      printable`line ${String(line)}: ${text} → ${action}: ${printCounted(taken[at] ?? 0, word)}\n`,
   );
-  return `${lines.join("")}Rules take ${printCount(all)} of ${printMails(count)}; nothing was done to any of them.\n`;
+  return `${lines.join("")}Rules take ${printCount(all)} of ${printCounted(count, word)}; nothing was done to any of them.\n`;
 }
 
 /** How many records there are, have no answer, and are refused as too long. */
@@ -90,20 +92,20 @@ interface Lack {
   readonly count: number;
   readonly failed: number;
   readonly refused: number;
+  /** The words that start the program. */
+  readonly program: string;
 }
 
-function describeLack({ count, failed, refused }: Lack, info: RunInfo | null): string {
+function describeLack({ count, failed, refused, program }: Lack, info: RunInfo | null): string {
   const next =
     info === null
-      ? nextOfFile(failed - refused, refused)
-      : `run ${info.run} is ${info.state}, and "npm run triage -- status" says more.`;
+      ? nextOfFile(failed - refused, refused, `"${program} work"`)
+      : `run ${info.run} is ${info.state}, and "${program} status" prints more.`;
   return `${printCount(failed)} of ${printCount(count)} records have no answer, and say why in "error"; ${next}\n`;
 }
 
-function nextOfFile(open: number, refused: number): string {
-  if (refused === 0) return '"npm run triage -- work" asks for what is missing.';
+function nextOfFile(open: number, refused: number, work: string): string {
+  if (refused === 0) return `${work} asks for what is missing.`;
   const kept = `${printCount(refused)} refused as too long and not asked again`;
-  return open === 0
-    ? `${kept}.`
-    : `${kept}; "npm run triage -- work" asks for the other ${printCount(open)}.`;
+  return open === 0 ? `${kept}.` : `${kept}; ${work} asks for the other ${printCount(open)}.`;
 }

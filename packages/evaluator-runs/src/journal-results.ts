@@ -112,7 +112,7 @@ async function findRun(runs: PostgresRuns, { run, file }: ResultsCommand): Promi
   throw new CliError(
     name === null
       ? "There is no run in this database yet."
-      : printable`There is no run about ${name} in this database; run triage on the file first.`,
+      : printable`There is no run about ${name} in this database; start one first.`,
   );
 }
 

@@ -157,6 +157,6 @@ test.each([
   using database = new DatabaseSync(join(cwd, "inbox.triage.sqlite"));
   database.exec(`UPDATE answers SET ${change}`);
   const { stdout } = await startTriage(["explain", "m-1"], { cwd });
-  expect(stdout).toContain("answer  not there; run triage again\n");
+  expect(stdout).toContain("answer  missing; start the run again\n");
   expect(stdout).not.toContain("0.99");
 });

@@ -70,7 +70,7 @@ test("a journal of the version before is brought up to date by a run, and asked 
   database.exec("PRAGMA user_version = 3");
   const { exitCode, stderr } = await startTriage(["status"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("run triage on its file, which brings it up to date and asks nothing");
+  expect(stderr).toContain("start the run again, which brings it up to date and asks nothing");
   expect(await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-09")).toBe(1);
   expect((await read(cwd)).news?.ids).toEqual(["m-2"]);
 });

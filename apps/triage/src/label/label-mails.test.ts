@@ -162,7 +162,7 @@ test("without answers, or with another question, it says what there is", async (
   const early = await startTriage(["label", "inbox.json"], { cwd });
   expect(early).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("run triage on its file first"),
+    stderr: expect.stringContaining("start a run about its input first"),
   });
   const triaged = await triagedFolder();
   const other = await startTriage(["label", "inbox.json", "--question", "spam"], { cwd: triaged });

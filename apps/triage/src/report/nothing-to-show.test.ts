@@ -24,5 +24,5 @@ test("without a run the way on is named", async () => {
   const cwd = await folderWith([]);
   const { exitCode, stderr } = await startTriage(["report", "inbox.json"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("run triage on its file first.");
+  expect(stderr).toContain("start a run about its input first.");
 });

@@ -49,7 +49,7 @@ test("results are those of one machine, in every format", async () => {
     expect([exitCode, transport.requests.length]).toEqual([0, 102]);
     expect(stderr).toContain(
       format === "json"
-        ? "Loaded as run 1; other machines join it with: triage work --run 1"
+        ? "Loaded as run 1; other machines join it with: npm run triage -- work --run 1"
         : "Joined run 1, which has begun already: 102 of 102 are answered.",
     );
     expect(await read(together, `inbox.triage.${format}`)).toBe(expected);
@@ -95,7 +95,7 @@ test("a report names the file that no run of the database is about", async () =>
   const cwd = await folderWith(inbox(1));
   const { exitCode, stderr } = await start(["report", "inbox.json"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("There is no run about inbox.json in this database; run triage on");
+  expect(stderr).toContain("There is no run about inbox.json in this database; start one first.");
 });
 
 test("another machine works without the file, and two together ask about each mail once", async () => {

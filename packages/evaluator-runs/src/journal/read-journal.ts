@@ -27,7 +27,7 @@ export async function readJournal<TResult>(
 ): Promise<TResult> {
   if (!existsSync(path)) {
     const problem = printable`There is no journal at ${path}`;
-    throw new CliError(`${problem}; run triage on its file first.`);
+    throw new CliError(`${problem}; start a run about its input first.`);
   }
   for (;;) {
     const writtenAt = lastWrite(path);
@@ -73,12 +73,12 @@ export function openForReading(path: string, isChecked = true, takesOlder = fals
     return closedOnError(database, () => {
       if (isEmpty(database)) {
         const problem = printable`${path} is not a journal yet: there is nothing in it`;
-        throw new CliError(`${problem}; run triage on its file first.`);
+        throw new CliError(`${problem}; start a run about its input first.`);
       }
       if (checkVersion(database, path) === "before" && !takesOlder) {
         const problem = printable`${path} is of an older version`;
         throw new CliError(
-          `${problem}; run triage on its file, which brings it up to date and asks nothing again.`,
+          `${problem}; start the run again, which brings it up to date and asks nothing twice.`,
         );
       }
       if (isChecked) checkDamage(database);

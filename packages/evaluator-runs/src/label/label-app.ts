@@ -28,7 +28,7 @@ const formSchema = z.object({
   answer: z.union([z.literal("skip"), z.coerce.number().int().min(0)]),
 });
 
-/** Returns the page's routes: `GET /` shows a mail, `POST /labels` saves its label at once. */
+/** Returns the page's routes: `GET /` shows a record, `POST /labels` saves its label at once. */
 export function labelApp(options: LabelAppOptions): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -40,7 +40,7 @@ export function labelApp(options: LabelAppOptions): Hono {
     c.header("Cache-Control", "no-store");
     return await next();
   });
-  app.get("/", (c) => showMail(c, options));
+  app.get("/", (c) => showRecord(c, options));
   app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
   app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
   app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
@@ -55,14 +55,14 @@ function isForeign(c: Context): boolean {
   return !isOwn || isForeignRequest({ host }) || !["none", "same-origin"].includes(site);
 }
 
-async function showMail(c: Context, { sheets, first, labels, nextCommand }: LabelAppOptions) {
+async function showRecord(c: Context, { sheets, first, labels, nextCommand }: LabelAppOptions) {
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
-  const isLabelled = sheet.mails.map(({ id }) => labels.truthOf(sheet.id, id) !== null);
+  const isLabelled = sheet.records.map(({ id }) => labels.truthOf(sheet.id, id) !== null);
   const at = c.req.query("at") === undefined ? null : indexSchema.parse(c.req.query("at"));
   const next = isLabelled.indexOf(false, indexSchema.parse(c.req.query("from") ?? 0));
-  const shown = at !== null && at < sheet.mails.length ? at : next === -1 ? null : next;
-  const mail = shown === null ? undefined : sheet.mails[shown];
-  const truth = mail === undefined ? null : labels.truthOf(sheet.id, mail.id);
+  const shown = at !== null && at < sheet.records.length ? at : next === -1 ? null : next;
+  const record = shown === null ? undefined : sheet.records[shown];
+  const truth = record === undefined ? null : labels.truthOf(sheet.id, record.id);
   const labelled = isLabelled.filter(Boolean).length;
   return c.html(await labelPage({ sheet, sheets, at: shown, labelled, truth, nextCommand }));
 }
@@ -72,12 +72,12 @@ async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOption
   if (!form.success) return c.text("That is no label of this page.", 400);
   const { question, id, at, answer } = form.data;
   const sheet = sheets.find((candidate) => candidate.id === question);
-  const mail = sheet?.mails.find((candidate) => candidate.id === id);
-  // A skip is kept: calibrate counts it as wrong, since the mails nobody can judge are seldom random.
+  const record = sheet?.records.find((candidate) => candidate.id === id);
+  // A skip is kept: calibrate counts it as wrong, since records that no one can judge are rarely random.
   const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
-  if (mail === undefined || truth === undefined)
+  if (record === undefined || truth === undefined)
     return c.text("That is no label of this page.", 400);
   const skipped = truth === null && { skipped: true };
-  await labels.save({ id, question, truth, ...skipped, weight: mail.weight, labeler });
+  await labels.save({ id, question, truth, ...skipped, weight: record.weight, labeler });
   return c.redirect(linkTo(question, "from", at + 1), 303);
 }

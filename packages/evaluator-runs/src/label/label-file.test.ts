@@ -29,7 +29,7 @@ test("a label is in the file when save returns, and one file has many", async ()
   expect(await linesOf(path)).toHaveLength(3);
 });
 
-test("a second label of a mail replaces the first, and of another question does not", async () => {
+test("a second label of a record replaces the first, and of another question does not", async () => {
   const path = await newPath();
   const labels = await LabelFile.open(path);
   await labels.save({ id: "m-1", question: "scam", truth: false });

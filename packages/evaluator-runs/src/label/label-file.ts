@@ -7,7 +7,7 @@ const truthSchema = z.union([z.boolean(), z.string(), z.number()]);
 const labelSchema = z.looseObject({
   id: z.string(),
   question: z.string().optional(),
-  /** Null for a mail that was skipped. */
+  /** Null for a record that was skipped. */
   truth: truthSchema.nullable(),
   skipped: z.boolean().optional(),
   weight: z.number().positive().optional(),
@@ -45,14 +45,14 @@ export class LabelFile {
     return new LabelFile(path, labels);
   }
 
-  /** Returns what was said of a mail; null for a skip too, so that it is shown again. */
+  /** Returns the label of a record; null for a skip too, so that it is shown again. */
   truthOf(question: string, id: string): Truth | null {
     return this.#labels.get(keyOf(question, id))?.truth ?? null;
   }
 
   /** Sets drawn labels to the weight of today's draw; labels without a weight were not drawn. */
-  reweigh(question: string, mails: readonly { id: string; weight: number }[]): void {
-    for (const { id, weight } of mails) {
+  reweigh(question: string, records: readonly { id: string; weight: number }[]): void {
+    for (const { id, weight } of records) {
       const label = this.#labels.get(keyOf(question, id));
       if (label?.weight !== undefined) label.weight = weight;
     }
@@ -69,7 +69,7 @@ export class LabelFile {
   async #write(): Promise<void> {
     const lines = [...this.#labels.values()].map((label) => `${JSON.stringify(label)}\n`);
     await writeMailFile(this.path, lines).catch((error: unknown) => {
-      throw toFileError(error, `write ${this.path}`, "Make room there and label the mail again.");
+      throw toFileError(error, `write ${this.path}`, "Make room there and label the record again.");
     });
   }
 }

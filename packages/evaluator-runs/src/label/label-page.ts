@@ -29,10 +29,10 @@ export function answerKeys(question: Question): AnswerKey[] {
 export interface SheetView {
   readonly sheet: LabelSheet;
   readonly sheets: readonly LabelSheet[];
-  /** The index of the mail shown, or null at the end. */
+  /** The index of the record shown, or null at the end. */
   readonly at: number | null;
   readonly labelled: number;
-  /** What was said of the mail shown. */
+  /** The label of the record shown. */
   readonly truth: Truth | null;
   /** What to run once enough is labelled. */
   readonly nextCommand: string;
@@ -95,7 +95,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Returns the page that shows one mail and asks one question; the model's answer is not in it. */
+/** Returns the page that shows one record and asks one question, without the answer of the model. */
 export async function labelPage(view: SheetView): Promise<string> {
   const { sheet, sheets, labelled, at } = view;
   const page = html`<!doctype html>
@@ -103,16 +103,20 @@ export async function labelPage(view: SheetView): Promise<string> {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <title>Label ${sheet.id}: ${labelled} of ${sheet.mails.length}</title>
+        <title>Label ${sheet.id}: ${labelled} of ${sheet.records.length}</title>
         ${raw(styleElement)}
       </head>
       <body>
         <header>
-          <strong>${labelled} of ${sheet.mails.length} labelled</strong>
+          <strong>${labelled} of ${sheet.records.length} labelled</strong>
           ${sheets.map((other) => questionLink(other, sheet))}
         </header>
-        <progress value="${labelled}" max="${sheet.mails.length}" aria-label="Labelled"></progress>
-        <main>${at === null ? ending(view) : mailForm(view, at)}</main>
+        <progress
+          value="${labelled}"
+          max="${sheet.records.length}"
+          aria-label="Labelled"
+        ></progress>
+        <main>${at === null ? ending(view) : recordForm(view, at)}</main>
         ${raw(scriptElement)}
       </body>
     </html> `;
@@ -124,15 +128,15 @@ function questionLink(other: LabelSheet, shown: LabelSheet) {
   return html`<a href="${linkTo(other.id, "from", 0)}">${other.id}</a>`;
 }
 
-function mailForm({ sheet, truth }: SheetView, at: number) {
-  const mail = sheet.mails[at];
-  if (mail === undefined) return html``;
-  return html`<article><dl>${fieldsOf(mail.state)}</dl></article>
+function recordForm({ sheet, truth }: SheetView, at: number) {
+  const record = sheet.records[at];
+  if (record === undefined) return html``;
+  return html`<article><dl>${fieldsOf(record.state)}</dl></article>
     <h1>${toText(sheet.question.instructions)}</h1>
     <form id="answers" method="post" action="/labels">
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
-      <input type="hidden" name="id" value="${mail.id}" />
+      <input type="hidden" name="id" value="${record.id}" />
       ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, truth))}
     </form>
     <nav>
@@ -159,7 +163,7 @@ function answerButton(
 }
 
 function ending({ sheet, labelled, nextCommand }: SheetView) {
-  const left = sheet.mails.length - labelled;
+  const left = sheet.records.length - labelled;
   return html`<h1>${left === 0 ? "All labelled." : `${left} left without a label.`}</h1>
     ${
       left === 0
@@ -172,14 +176,14 @@ function ending({ sheet, labelled, nextCommand }: SheetView) {
     <code>${nextCommand}</code>`;
 }
 
-/** Returns the address of a mail: one by its index, or the first without a label from there on. */
+/** Returns the address of a record: one by its index, or the first without a label from there on. */
 export function linkTo(question: string, parameter: "at" | "from", index: number): string {
   return `/?question=${encodeURIComponent(question)}&${parameter}=${index}`;
 }
 
 function fieldsOf(state: JsonValue) {
   const isRecord = typeof state === "object" && state !== null && !Array.isArray(state);
-  const fields = isRecord ? Object.entries(state) : [["mail", state] as const];
+  const fields = isRecord ? Object.entries(state) : [["state", state] as const];
   return fields.map(
     ([name, value]) =>
       html`<dt>${name}</dt>

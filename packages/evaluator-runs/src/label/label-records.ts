@@ -2,28 +2,33 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-kit";
+import { CliError, closeServer, listen, printable } from "evaluator-kit";
 import { truthsOf } from "evaluator-client";
+import { printCounted } from "../amounts.ts";
 import type { LabelCommand } from "../options/journal-options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
+import type { ProgramContext } from "../service.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet } from "./label-sheet.ts";
 
 /**
- * Serves a page on this machine that shows drawn mails without the model's answers and saves what
+ * Serves a page on this machine that shows drawn records without the model's answers and saves what
  * a person says of each, until Ctrl-C; returns the exit code.
  *
  * @throws CliError when there are no answers to draw from, or the labels cannot be read.
  */
-export async function labelRecords(command: LabelCommand, context: CliContext): Promise<number> {
-  const { cwd, stderr, signal } = context;
+export async function labelRecords(
+  command: LabelCommand,
+  context: ProgramContext,
+): Promise<number> {
+  const { cwd, stderr, signal, source } = context;
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const sheets = await drawSheets(inputPath, { ...command, signal });
   const first = chooseSheet(sheets, command.question);
   const labels = await LabelFile.open(path);
-  for (const { id, mails } of sheets) labels.reweigh(id, mails);
+  for (const { id, records } of sheets) labels.reweigh(id, records);
   const files = [path, toJournalPath(inputPath)].map((file) => relative(cwd, file) || file);
   const nextCommand = `npm run evaluator -- calibrate ${files[0]} --answers ${files[1]}`;
   const app = labelApp({ sheets, first, labels, labeler: command.labeler, nextCommand });
@@ -32,17 +37,17 @@ export async function labelRecords(command: LabelCommand, context: CliContext): 
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
   );
-  stderr.write(describeShortage(first, command.count));
+  stderr.write(describeShortage(first, command.count, source.word));
   if (!signal.aborted) await once(signal, "abort");
   await closeServer(server);
   stderr.write(printable`\nNext: ${nextCommand}\n`);
   return 0;
 }
 
-// A calibration is of one model, so the mails that another answered are not drawn.
-function describeShortage({ id, mails }: LabelSheet, count: number): string {
-  if (mails.length >= count) return "";
-  return printable`Of ${id} there are ${String(mails.length)} mails and not ${String(count)}: one model has answered no more.\n`;
+// A calibration is of one model, so the records that another answered are not drawn.
+function describeShortage({ id, records }: LabelSheet, count: number, word: string): string {
+  if (records.length >= count) return "";
+  return printable`Of ${id} there are ${printCounted(records.length, word)} and not ${String(count)}: one model has answered no more.\n`;
 }
 
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {

@@ -18,9 +18,7 @@ export function besideInput(inputPath: string, end: string): string {
 /** Returns the path of the results of an input: `.triage.json` in place of `.json` (contract section 4.7). */
 export function toOutputPath(inputPath: string, format: OutputFormat = "json"): string {
   if (/\.triage\.\w+$/i.test(inputPath)) {
-    throw new CliError(
-      printable`${inputPath} holds results; give the file of mails they came from.`,
-    );
+    throw new CliError(printable`${inputPath} holds results; give the file of mails they came from.`);
   }
   return besideInput(inputPath, `.triage.${format}`);
 }

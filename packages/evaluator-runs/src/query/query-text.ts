@@ -55,7 +55,7 @@ export function checkQuery(text: string): string {
   return end === -1 ? text : text.slice(0, end);
 }
 
-const nextStep = '"npm run triage -- query" without one names the tables and their columns.';
+const nextStep = 'The command "query" without one prints the tables and their columns.';
 
 /** Returns a query of the same length with spaces for what is in comments and quotes. */
 function withoutPassages(text: string): string {

@@ -220,7 +220,7 @@ export function toFailure(error: EvaluatorError): KeptFailure {
 
 /** The advice about a refused record. */
 export const shorten =
-  "The mail is too long for the service: shorten it, or what its state has of it; it is not asked again until the mail, the questions or the engine change.";
+  "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
 
 // The client's message about a status: who answered, the service's words in quotes, advice.
 const statusMessage =

@@ -136,18 +136,18 @@ export async function goOn(
   const { path } = address;
   const newest = await readJournal(path, (journal) => journal.newestRun());
   if (newest === null) {
-    throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
+    throw new CliError(printable`No run has begun in ${path}; start one about its input.`);
   }
   const { openTransport, env } = program;
   const transport = await openTransport({ ...command, env });
-  const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
+  const advice = "set the same engine (.env, --offline), or start a new run about the file.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
   const run = { ...toRun(newest, command), file: inputOf(address), state };
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(
-      "The run asks other questions than this program would now; undo the change to its --questions or TRIAGE_USER_NAME, or run triage on the file to ask anew.",
+      "The run asks other questions than this program would now; undo the change to --questions or the environment, or start a new run about the file.",
     );
   }
   return await runFile(run, program);

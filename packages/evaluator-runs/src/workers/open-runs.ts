@@ -35,7 +35,7 @@ function toCliError(error: unknown): unknown {
   const { failure } = error as Error & { failure?: string };
   const message =
     failure === "no-run"
-      ? `${error.message} triage status names all.`
+      ? `${error.message} The command "status" lists all runs.`
       : `The journal in PostgreSQL cannot be used: ${error.message}\nEvery answer that was kept is still there.`;
   return new CliError(message, { cause: error });
 }

@@ -94,7 +94,7 @@ async function join(
   context: RunContext,
   { plan, digest, known }: Awaited<ReturnType<typeof planRun>> & { known: readonly RunInfo[] },
 ) {
-  const { service, run, stderr, signal } = context;
+  const { service, run, stderr, signal, source } = context;
   const { address: wire, modelId } = service;
   const questions = JSON.stringify(context.questions);
   const setup = { hash: setupHash(context), wire, modelId, questions };
@@ -112,7 +112,7 @@ async function join(
   stderr.write(
     info.isJoined
       ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
-      : `Loaded as run ${info.run}; other machines join it with: triage work --run ${info.run}\n`,
+      : `Loaded as run ${info.run}; other machines join it with: ${source.program} work --run ${info.run}\n`,
   );
   const last = known.findLast((other) => other.name === name && other.setup.hash !== setup.hash);
   if (last !== undefined) {
