@@ -53,8 +53,8 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const labelsFile = await readRecords(file, context, (record) => {
     labels.add(record, typed.labels);
   });
-  checkColumn("--by", typed.by, { names: labels.groups.list, file: typed.labels });
-  checkColumn("--one-per", typed.onePer, { names: labels.clusters.list, file: typed.labels });
+  checkColumn("--by", typed, labels.groups.list);
+  checkColumn("--one-per", typed, labels.clusters.list);
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, options);
   if (report.reports.length === 0) {
@@ -104,12 +104,13 @@ function checkAsked({ columns }: AnswerTable, asked: string | null): void {
 
 /** @throws CliError for a column that no label has. */
 function checkColumn(
-  option: string,
-  column: string | undefined,
-  { names, file }: { readonly names: readonly string[]; readonly file: string },
+  option: "--by" | "--one-per",
+  { labels, by, onePer }: CalibrateOptions,
+  found: readonly string[],
 ): void {
-  if (column === undefined || names.length > 0) return;
-  const problem = printable`No label of ${file} has anything in the column "${column}".`;
+  const column = option === "--by" ? by : onePer;
+  if (column === undefined || found.length > 0) return;
+  const problem = printable`No label of ${labels} has anything in the column "${column}".`;
   throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
 }
 

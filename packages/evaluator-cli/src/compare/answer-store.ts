@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
-import type { Questions, Transport } from "evaluator-client";
+import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { isDatabase } from "../files/read-records.ts";
 
@@ -53,18 +53,17 @@ export class AnswerStore implements Disposable {
     // SQLite accepts an empty file, as a run leaves that was killed at its start.
     const size = (await stat(path).catch(() => null))?.size ?? 0;
     if (size > 0 && !(await isDatabase(path))) throw notOurs(path);
-    const database = openDatabase(path);
+    let database: DatabaseSync | null = null;
     try {
+      database = new DatabaseSync(path);
       // Held until the end: two runs at once would pay for the same answers.
-      database.exec("PRAGMA locking_mode = EXCLUSIVE");
-      database.exec("BEGIN EXCLUSIVE");
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
       prepare(database, path);
-      database.exec("COMMIT");
       // An answer takes one fsync; with a rollback journal it takes four (strace).
-      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+      database.exec("COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
       return new AnswerStore(database, path);
     } catch (error) {
-      database.close();
+      database?.close();
       throw toStoreError(error, path);
     }
   }
@@ -93,12 +92,6 @@ export class AnswerStore implements Disposable {
   }
 }
 
-/** Returns the key of an engine: its address, its model, and how its answers are read. */
-export function engineKey({ name, target }: Transport): string {
-  const { url = "", modelId = "", format = "" } = target ?? {};
-  return JSON.stringify([name, url, modelId, format]);
-}
-
 /** Returns the key of each record's call: a hash of the state and the questions. */
 export function callKeys(
   states: ReadonlyMap<string, string | object>,
@@ -108,14 +101,6 @@ export function callKeys(
   const keyOf = (state: string | object) =>
     hash("sha256", `[${asked},${JSON.stringify(state)}]`, "base64url");
   return new Map(Array.from(states, ([id, state]) => [id, keyOf(state)]));
-}
-
-function openDatabase(path: string): DatabaseSync {
-  try {
-    return new DatabaseSync(path);
-  } catch (error) {
-    throw toStoreError(error, path);
-  }
 }
 
 function toStoreError(error: unknown, path: string): unknown {

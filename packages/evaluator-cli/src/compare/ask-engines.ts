@@ -11,6 +11,7 @@ import {
   type Question,
   RefusalError,
   StatusError,
+  type Transport,
   valuesOf,
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-kit";
@@ -18,13 +19,7 @@ import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
 import { makeFolder } from "../files/write-report.ts";
-import {
-  AnswerStore,
-  callKeys,
-  engineKey,
-  type KeptEvaluation,
-  type Outcome,
-} from "./answer-store.ts";
+import { AnswerStore, callKeys, type KeptEvaluation, type Outcome } from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";
 
 // Chosen, not measured: a record may be rejected; this many in a row are the engine's fault.
@@ -91,6 +86,12 @@ interface Shared {
   readonly budget: Budget;
   readonly context: CliContext;
   readonly concurrency: number;
+}
+
+/** Returns the key of an engine: its address, its model, and how its answers are read. */
+function engineKey({ name, target }: Transport): string {
+  const { url = "", modelId = "", format = "" } = target ?? {};
+  return JSON.stringify([name, url, modelId, format]);
 }
 
 class EngineRun {

@@ -42,7 +42,7 @@ type JoinedEngine = ReturnType<typeof joinTable>;
  */
 export function checkLabels(asked: Asked, options: CompareOptions): void {
   const even = Object.entries(asked.questions).map(([id, question]) => {
-    const keys = questionKinds[question.type].keys(question);
+    const { keys } = keysOf(question);
     return [id, keys.length === 0 ? [0.5] : keys.map(() => 1 / keys.length)] as const;
   });
   const none = { modelId: null, basis: null, flips: null, costUsd: null, ms: 0 };
@@ -72,8 +72,9 @@ function joinPrinted(
   for (const [id, { answers, modelId, basis }] of evaluations) {
     const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: hashed };
     for (const [question, values] of Object.entries(answers)) {
-      const { kind, names } = optionsOf(asked.questions[question] as Question);
-      const answer = { ids: [id], question, kind, options: names, values, source };
+      const { kind, keys } = keysOf(asked.questions[question] as Question);
+      const options = keys.length === 0 ? ["no", "yes"] : keys;
+      const answer = { ids: [id], question, kind, options, values, source };
       table.add(answer, { file: wire, line: 0 });
     }
   }
@@ -81,11 +82,6 @@ function joinPrinted(
     if (!evaluations.has(id)) table.addFailed(id);
   }
   return joinTable(table, asked.labels, { asked, options });
-}
-
-function optionsOf(question: Question) {
-  const keys = questionKinds[question.type].keys(question);
-  return { kind: question.type, names: keys.length === 0 ? ["no", "yes"] : keys };
 }
 
 function joinTable(
@@ -114,6 +110,10 @@ function joinTable(
 
 function describeOthers({ source }: AnswerColumn, left: number): string {
   return `compared are the answers of ${nameSource(source)}; ${left} of another source are left out, since sources are never mixed`;
+}
+
+function keysOf(question: Question) {
+  return { kind: question.type, keys: questionKinds[question.type].keys(question) };
 }
 
 /** Whether every engine is fitted on a record: one half by their ids, the same for all engines. */

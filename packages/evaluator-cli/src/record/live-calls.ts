@@ -77,22 +77,33 @@ export function chooseCalls(
   { services, folder }: { readonly services: Services; readonly folder: string },
 ): LiveCall[] {
   const exchanges = readExchanges(folder);
-  const toCall = (exchange: Exchange) => callOf(exchange, { exchanges, services });
-  if (names.length > 0) {
-    return [...new Set(names)].map((name) => {
-      const exchange = exchanges.find((one) => one.name === name);
-      if (exchange === undefined) {
-        throw new CliError(`There is no exchange ${name}; names are like gateway/rate-limited.`);
-      }
-      const call = toCall(exchange);
-      if (call !== null) return call;
-      throw new CliError(`${name} needs a key: set ${keyVariables[transportOf(exchange)]}.`);
-    });
+  const toCall = (exchange: Exchange): LiveCall | null => {
+    const transport = transportOf(exchange);
+    const service = services[transport];
+    if (service === null) return null;
+    const asked = questionOf(exchange);
+    return {
+      exchange,
+      samples: exchanges.filter((other) => questionOf(other) === asked),
+      url: exchangeUrl(exchange.request.path, transport, service.baseUrl),
+      apiKey: service.apiKey,
+    };
+  };
+  if (names.length === 0) {
+    const calls = exchanges.filter(isEvaluation).flatMap((exchange) => toCall(exchange) ?? []);
+    if (calls.length > 0) return calls;
+    const variables = Object.values(keyVariables).join(" or ");
+    throw new CliError(`There is nothing to ask: set ${variables}.`);
   }
-  const calls = exchanges.filter(isEvaluation).flatMap((exchange) => toCall(exchange) ?? []);
-  if (calls.length > 0) return calls;
-  const variables = Object.values(keyVariables).join(" or ");
-  throw new CliError(`There is nothing to ask: set ${variables}.`);
+  return [...new Set(names)].map((name) => {
+    const exchange = exchanges.find((one) => one.name === name);
+    if (exchange === undefined) {
+      throw new CliError(`There is no exchange ${name}; names are like gateway/rate-limited.`);
+    }
+    const call = toCall(exchange);
+    if (call !== null) return call;
+    throw new CliError(`${name} needs a key: set ${keyVariables[transportOf(exchange)]}.`);
+  });
 }
 
 function readExchanges(folder: string): Exchange[] {
@@ -109,22 +120,6 @@ function readExchanges(folder: string): Exchange[] {
 // A balance and a price list are asked for by name only: the one is private, the other is long.
 function isEvaluation({ request, response }: Exchange): boolean {
   return request.method === "POST" && response.status < 300;
-}
-
-function callOf(
-  exchange: Exchange,
-  { exchanges, services }: { readonly exchanges: readonly Exchange[]; readonly services: Services },
-): LiveCall | null {
-  const transport = transportOf(exchange);
-  const service = services[transport];
-  if (service === null) return null;
-  const asked = questionOf(exchange);
-  return {
-    exchange,
-    samples: exchanges.filter((other) => questionOf(other) === asked),
-    url: exchangeUrl(exchange.request.path, transport, service.baseUrl),
-    apiKey: service.apiKey,
-  };
 }
 
 function questionOf({ request, response }: Exchange): string {

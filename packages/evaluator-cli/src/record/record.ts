@@ -58,9 +58,15 @@ export async function record(
   const run: LiveRun = { calls, sending: { fetch, timeoutMs, keys, signal, clock }, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
-  const paths = calls.map(({ exchange }) => recordingPath(folder, exchange.name));
-  await checkTargets(paths, { mayReplace: options.replace === true });
-  await recordAll(run, { folder, acceptsEmulator: folder !== exchanges });
+  const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
+  await checkTargets(calls.map(pathOf), options.replace === true);
+  const recorded = await askEach(run, "recorded", async (call, answer) => {
+    const response = scrubResponse(answer);
+    await checkRecordable(call.exchange, response, folder !== exchanges);
+    await writeRecording(pathOf(call), toRecording(call.exchange, response, clock.today()));
+    context.stdout.write(describeRecorded(call.exchange, response));
+  });
+  context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${folder}\n`);
 }
 
 interface LiveRun {
@@ -79,18 +85,6 @@ async function compareAll(run: LiveRun): Promise<void> {
   const result = differences === "" ? "the shapes agree" : "the shapes differ";
   context.stdout.write(`${differences}Compared ${compared} of ${calls.length}: ${result}\n`);
   if (differences !== "") context.exitCode = exitCodes.failed;
-}
-
-async function recordAll(run: LiveRun, target: Target): Promise<void> {
-  const { calls, context } = run;
-  const recorded = await askEach(run, "recorded", async (call, answer) => {
-    const line = await recordAnswer(call.exchange, scrubResponse(answer), {
-      ...target,
-      recordedAt: context.clock.today(),
-    });
-    context.stdout.write(`${line}\n`);
-  });
-  context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${target.folder}\n`);
 }
 
 /** Makes each call, one after the other, and returns how many answers could be used. */
@@ -113,29 +107,17 @@ async function askEach(
   return calls.length - failures;
 }
 
-interface Target {
-  readonly folder: string;
-  /** Whether an answer of the emulator may be recorded there. */
-  readonly acceptsEmulator: boolean;
-}
-
-async function recordAnswer(
-  exchange: Exchange,
-  response: Exchange["response"],
-  { folder, acceptsEmulator, recordedAt }: Target & { readonly recordedAt: Date },
-): Promise<string> {
-  await checkRecordable(exchange, response, acceptsEmulator);
-  const path = recordingPath(folder, exchange.name);
-  const recording = toRecording(exchange, response, recordedAt);
+async function writeRecording(path: string, recording: Omit<Exchange, "name">): Promise<void> {
   await writeWholeFile(path, `${JSON.stringify(recording, null, 2)}\n`).catch((error: unknown) => {
     const reason = describeSystemError(error);
     if (reason === null) throw error;
     throw new UnusableAnswerError(`it cannot be written: ${reason}`);
   });
-  const differences = compareShapes([exchange.response.body], response.body, []).length;
-  const shape =
-    differences === 0 ? "same shape as before" : `shape differs in ${differences} places`;
-  return `${exchange.name}: recorded, ${shape}`;
+}
+
+function describeRecorded({ name, response }: Exchange, recorded: Exchange["response"]): string {
+  const { length } = compareShapes([response.body], recorded.body, []);
+  return `${name}: recorded, ${length === 0 ? "same shape as before" : `shape differs in ${length} places`}\n`;
 }
 
 function toRecording(
@@ -155,10 +137,6 @@ function toRecording(
     request,
     response,
   };
-}
-
-function recordingPath(folder: string, name: string): string {
-  return join(folder, `${name}.json`);
 }
 
 /** @throws UnusableAnswerError for an answer that is private, the emulator's, or breaks the contract. */
@@ -181,10 +159,7 @@ async function checkRecordable(
 }
 
 /** Checks, before any paid call, that recordings can be written and replace only recordings. */
-async function checkTargets(
-  paths: readonly string[],
-  { mayReplace }: { readonly mayReplace: boolean },
-): Promise<void> {
+async function checkTargets(paths: readonly string[], mayReplace: boolean): Promise<void> {
   const replaceable = await Promise.all(paths.map(isReplaceable));
   const others = replaceable.filter((is) => !is).length;
   if (others > 0 && !mayReplace) {
