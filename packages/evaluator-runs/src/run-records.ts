@@ -8,7 +8,7 @@ import {
   type UnansweredEntry,
 } from "./journal/journal-reader.ts";
 import { toJournalError } from "./journal/open-journal.ts";
-import { openForReading } from "./journal/read-journal.ts";
+import { openForReading } from "./journal/open-journal.ts";
 import { askMissing, toRunFacts } from "./run/ask-calls.ts";
 import { planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { serviceOf } from "./service.ts";

@@ -10,7 +10,7 @@ import {
   readKeptText,
   setupHash,
 } from "./kept-answer.ts";
-import { runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
+import { readStatements, runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
 import { toJournalError } from "./open-journal.ts";
 
 /** Everything that a journal keeps about one record. */
@@ -53,49 +53,6 @@ export interface UnansweredEntry {
   readonly evaluation: null;
 }
 
-const statements = {
-  byKey: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
-  openByKey:
-    "SELECT begun.call AS begun, refusals.call AS refused FROM calls " +
-    "LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?",
-  record: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
-  answer:
-    "SELECT key, state, evaluation, digest, wire, model, questions " +
-    "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
-  end:
-    "SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused " +
-    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
-    "LEFT JOIN refusals USING (call) WHERE id = ?",
-  // In the order of the answers in the file: in order of id, a million records are random reads.
-  results:
-    "WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails " +
-    "WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call) " +
-    "SELECT id, seen.error, source, key, state, evaluation, digest, hash, refusals.call AS refused " +
-    "FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call) " +
-    "LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)",
-  newIds:
-    "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
-    "AND seen = (SELECT max(seen) FROM mails)",
-  newSince:
-    "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM mails)",
-  setup: "SELECT wire, model, questions FROM setups WHERE hash = ?",
-  newestSetup: "SELECT wire, model, questions FROM setups ORDER BY setup DESC LIMIT 1",
-  newestRuns: "SELECT facts FROM runs ORDER BY run DESC",
-  progress:
-    "SELECT (SELECT count(*) FROM mails) AS records, (SELECT count(*) FROM begun) AS begun, " +
-    "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
-    "(SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused, " +
-    "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
-    "(SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd",
-  runs: "SELECT facts FROM runs ORDER BY run",
-  answered:
-    "SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails " +
-    "JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)",
-  records:
-    "SELECT id, state, evaluation, setup, wire, model, questions FROM mails " +
-    "LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)",
-};
-
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
 export class JournalReader {
   protected readonly path: string;
@@ -111,9 +68,9 @@ export class JournalReader {
   /** Returns the status of each call by its key. */
   statusesOf(keys: readonly string[]): CallStatus[] {
     return keys.map((key) => {
-      const [row] = this.#all(statements.byKey, key);
+      const [row] = this.#all(readStatements.byKey, key);
       if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
-      const [open] = this.#all(statements.openByKey, key);
+      const [open] = this.#all(readStatements.openByKey, key);
       if (open?.["refused"] != null) return "refused";
       return open?.["begun"] == null ? "unknown" : "begun";
     });
@@ -121,21 +78,21 @@ export class JournalReader {
 
   /** Returns a kept answer to the questions; null if it is missing or was changed. */
   answer(key: string, questions: Questions): KeptEvaluation | null {
-    const [row] = this.#all(statements.byKey, key);
+    const [row] = this.#all(readStatements.byKey, key);
     if (row === undefined || !isAsWritten(row)) return null;
     return fromKeptText(String(row["evaluation"]), questions);
   }
 
   /** Returns how the newest call about a record ended. */
   endOf(id: string, questions: Questions): RecordEnd {
-    const [row = {}] = this.#all(statements.end, id);
+    const [row = {}] = this.#all(readStatements.end, id);
     return toEnd(row, questions);
   }
 
   /** Returns one by one the records of the newest run, in no order, and how their newest calls ended. */
   *results({ questions, service }: CallSetup) {
     const setup = setupHash({ questions, service });
-    for (const row of this.#iterate(statements.results)) {
+    for (const row of this.#iterate(readStatements.results)) {
       const { id, source, hash } = row;
       const note = source === null ? null : (JSON.parse(String(source)) as JsonObject);
       yield { ...toEnd(row, questions, hash === setup), id: String(id), note };
@@ -144,9 +101,9 @@ export class JournalReader {
 
   /** Returns the records that are new since the last complete run; null if there are none. */
   newRecords(): NewRecords | null {
-    const [row] = this.#all(statements.newSince);
+    const [row] = this.#all(readStatements.newSince);
     const ids = new Set<string>();
-    for (const { id } of this.#iterate(statements.newIds)) ids.add(String(id));
+    for (const { id } of this.#iterate(readStatements.newIds)) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
@@ -154,12 +111,14 @@ export class JournalReader {
   newestRun() {
     const begin = this.#newestBegin();
     const [row] =
-      begin === null ? this.#all(statements.newestSetup) : this.#all(statements.setup, begin.setup);
+      begin === null
+        ? this.#all(readStatements.newestSetup)
+        : this.#all(readStatements.setup, begin.setup);
     return row === undefined ? null : { ...toSetup(row), begin };
   }
 
   #newestBegin() {
-    for (const { facts } of this.#iterate(statements.newestRuns)) {
+    for (const { facts } of this.#iterate(readStatements.newestRuns)) {
       const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
       if (begin.success) return begin.data;
     }
@@ -168,7 +127,7 @@ export class JournalReader {
 
   /** Counts the records of the journal, and sums the cost of its answers; null if no answer has a cost. */
   progress() {
-    const [row = {}] = this.#all(statements.progress);
+    const [row = {}] = this.#all(readStatements.progress);
     const { records, answered, failed, refused, begun, costUsd } = row;
     return {
       records: Number(records),
@@ -182,11 +141,11 @@ export class JournalReader {
 
   /** Returns the entry of a record. @throws CliError if it has no answer. */
   find(id: string, word = "record"): JournalEntry {
-    const [record] = this.#all(statements.record, id);
+    const [record] = this.#all(readStatements.record, id);
     if (record === undefined) {
       throw new CliError(printable`${this.path} knows no ${word} with this id.`);
     }
-    const [answer] = this.#all(statements.answer, String(record["key"]));
+    const [answer] = this.#all(readStatements.answer, String(record["key"]));
     if (answer !== undefined) return toEntry(id, answer);
     const why = typeof record["error"] === "string" ? record["error"] : "None has come yet.";
     throw new CliError(printable`There is no answer about this ${word}. ${why}`);
@@ -194,7 +153,7 @@ export class JournalReader {
 
   /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
-    for (const row of this.#iterate(statements.answered)) {
+    for (const row of this.#iterate(readStatements.answered)) {
       const { evaluation, ...entry } = toEntry(String(row["id"]), row);
       if (evaluation !== null) yield { ...entry, evaluation };
     }
@@ -203,7 +162,7 @@ export class JournalReader {
   /** Returns all records, each with its newest answer, without a check of the digests. */
   *records(): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
-    for (const row of this.#iterate(statements.records)) {
+    for (const row of this.#iterate(readStatements.records)) {
       const { state, evaluation } = row;
       const id = String(row["id"]);
       if (evaluation === null) {
@@ -219,7 +178,7 @@ export class JournalReader {
 
   /** Returns the facts of all complete runs, the oldest first. */
   runs(): RunFacts[] {
-    const rows = this.#all(statements.runs).map(
+    const rows = this.#all(readStatements.runs).map(
       ({ facts }) => JSON.parse(String(facts)) as unknown,
     );
     return rows.flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);

@@ -69,6 +69,50 @@ CREATE TABLE runs (
 ) STRICT;
 `;
 
+/** The queries of a journal. */
+export const readStatements = {
+  byKey: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+  openByKey:
+    "SELECT begun.call AS begun, refusals.call AS refused FROM calls " +
+    "LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?",
+  record: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
+  answer:
+    "SELECT key, state, evaluation, digest, wire, model, questions " +
+    "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
+  end:
+    "SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused " +
+    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
+    "LEFT JOIN refusals USING (call) WHERE id = ?",
+  // In the order of the answers in the file: in order of id, a million records are random reads.
+  results:
+    "WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails " +
+    "WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call) " +
+    "SELECT id, seen.error, source, key, state, evaluation, digest, hash, refusals.call AS refused " +
+    "FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call) " +
+    "LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)",
+  newIds:
+    "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
+    "AND seen = (SELECT max(seen) FROM mails)",
+  newSince:
+    "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM mails)",
+  setup: "SELECT wire, model, questions FROM setups WHERE hash = ?",
+  newestSetup: "SELECT wire, model, questions FROM setups ORDER BY setup DESC LIMIT 1",
+  newestRuns: "SELECT facts FROM runs ORDER BY run DESC",
+  progress:
+    "SELECT (SELECT count(*) FROM mails) AS records, (SELECT count(*) FROM begun) AS begun, " +
+    "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
+    "(SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused, " +
+    "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
+    "(SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd",
+  runs: "SELECT facts FROM runs ORDER BY run",
+  answered:
+    "SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails " +
+    "JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)",
+  records:
+    "SELECT id, state, evaluation, setup, wire, model, questions FROM mails " +
+    "LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)",
+};
+
 /** How a run was begun: enough to go on with it later. */
 export const runBeginSchema = z.object({
   /** The hash of questions, model and address. */

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { CliError, printable, systemErrorCode } from "evaluator-kit";
 import {
   applicationId,
@@ -26,7 +27,7 @@ const reasons = new Map([
 ]);
 
 /** How long a step waits for a reader that has the index of the log, in milliseconds. Chosen. */
-export const BUSY_TIMEOUT_MS = 5000;
+const BUSY_TIMEOUT_MS = 5000;
 /** How long a run waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
 const LOCK_TIMEOUT_MS = 250;
 
@@ -54,6 +55,42 @@ export function openForWriting(path: string) {
       unlock();
       throw error;
     }
+  } catch (error) {
+    throw toJournalError(error, path);
+  }
+}
+
+/** Returns whether a journal has a log beside it: a run is under way, or was killed. */
+export function hasLog(path: string): boolean {
+  return existsSync(`${path}-wal`);
+}
+
+/**
+ * Opens a journal for reading; changes nothing.
+ *
+ * @throws CliError if it is missing, damaged, or of another version or program.
+ */
+export function openForReading(path: string, isChecked = true, takesOlder = false): DatabaseSync {
+  const url = pathToFileURL(path);
+  // Without a log no process writes, and SQLite would create a log for reading.
+  if (!hasLog(path)) url.searchParams.set("immutable", "1");
+  try {
+    const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    return closedOnError(database, () => {
+      if (isEmpty(database)) {
+        const problem = printable`${path} is not a journal yet: there is nothing in it`;
+        throw new CliError(`${problem}; start a run about its input first.`);
+      }
+      if (checkVersion(database, path) === "before" && !takesOlder) {
+        const problem = printable`${path} is of an older version`;
+        throw new CliError(
+          `${problem}; start the run again, which brings it up to date and asks nothing twice.`,
+        );
+      }
+      if (isChecked) checkDamage(database);
+      const find = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'refusals'");
+      if (find.get() === undefined) database.exec(`CREATE TEMP TABLE ${refusalsTable}`);
+    });
   } catch (error) {
     throw toJournalError(error, path);
   }
@@ -139,7 +176,7 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
 }
 
 /** Returns whether a file has no pages, or one without content, which an early kill leaves. */
-export function isEmpty(database: DatabaseSync): boolean {
+function isEmpty(database: DatabaseSync): boolean {
   if (readPragma(database, "page_count") === 0) return true;
   const isMarked = ["application_id", "user_version"].some(
     (name) => readPragma(database, name) !== 0,
@@ -148,7 +185,7 @@ export function isEmpty(database: DatabaseSync): boolean {
 }
 
 /** Returns whether the tables are of this version or the one before. @throws CliError if of neither. */
-export function checkVersion(database: DatabaseSync, path: string): "this" | "before" {
+function checkVersion(database: DatabaseSync, path: string): "this" | "before" {
   if (readPragma(database, "application_id") !== applicationId) {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
@@ -160,7 +197,7 @@ export function checkVersion(database: DatabaseSync, path: string): "this" | "be
 }
 
 /** Throws if SQLite finds damage in the file. */
-export function checkDamage(database: DatabaseSync): void {
+function checkDamage(database: DatabaseSync): void {
   if (readPragma(database, "quick_check") !== "ok") {
     throw Object.assign(new Error("quick_check"), { errcode: CORRUPT });
   }
@@ -171,7 +208,7 @@ function readPragma(database: DatabaseSync, name: string): unknown {
 }
 
 /** Prepares a database, and closes it if that fails. */
-export function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
+function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
   try {
     prepare();
     return database;
