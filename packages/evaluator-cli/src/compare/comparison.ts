@@ -9,13 +9,13 @@ import { truncateCharacters } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { describeState } from "../files/read-answers.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import { agreementsOf, disagreementsOf, type EngineColumn, joinEngine } from "./engine-columns.ts";
+import { agreementsOf, type EngineColumn, joinEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
 /** Whether an engine is as good as the first, by the margin. */
-type Judgement = "first" | "as good" | "worse" | "not shown" | "no margin";
+type Judgement = "as good" | "worse" | "not shown" | "no margin";
 
 /** The confidence that the promises of a comparison share. */
 const CONFIDENCE = 0.95;
@@ -28,13 +28,35 @@ export function compareEngines(
 ) {
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const joined = engines.map((engine) => joinEngine(engine, asked, options));
-  const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => {
-    const columns = joined.map((engine) => engine.columns.get(question) ?? null);
-    return { question, kind, columns: onSameRecords(columns) };
-  });
+  const answered = Object.keys(asked.questions).map((question) => ({
+    question,
+    columns: onSameRecords(joined.map((engine) => engine.columns.get(question) ?? null)),
+  }));
   const all = answered.flatMap(({ columns }) => columns);
-  const compared = { engines, reports: reportsOf(all, options), options };
-  const questions = answered.map((one) => compareQuestion(one, compared));
+  const reports = reportsOf(all, options);
+  const names = engines.map(({ engine }) => engine.name);
+  const questions = answered.map(({ question, columns }) => {
+    const compared = {
+      question,
+      kind: asked.questions[question]?.type,
+      engines: engines.map((engine, at) => {
+        const [first = null, column = null] = [columns[0], columns[at]];
+        const difference = at === 0 ? null : differenceOf(first, column, seed);
+        return {
+          name: engine.engine.name,
+          answered: column?.column.ids.length ?? 0,
+          /** Share of records in which readings disagreed; null with one reading. */
+          flips: flipsOf(engine, question),
+          /** Null without labels. */
+          report: reports.get(column) ?? null,
+          /** To the first engine, on the labelled records of both. */
+          difference,
+          judgement: at === 0 ? ("first" as const) : judge(difference, options),
+        };
+      }),
+    };
+    return Object.assign(compared, agreementsOf(columns, names));
+  });
   return {
     version: 1,
     labels: asked.labelsFile,
@@ -85,46 +107,6 @@ function ranked(names: readonly string[]): [name: string, n: number][] {
   );
 }
 
-interface AnsweredQuestion {
-  readonly question: string;
-  readonly kind: string;
-  readonly columns: readonly (EngineColumn | null)[];
-}
-
-interface Compared {
-  readonly engines: readonly AskedEngine[];
-  readonly reports: ReadonlyMap<EngineColumn | null, QuestionReport>;
-  readonly options: CompareOptions;
-}
-
-function compareQuestion(
-  { question, kind, columns }: AnsweredQuestion,
-  { engines, reports, options }: Compared,
-) {
-  const names = engines.map(({ engine }) => engine.name);
-  const [first = null] = columns;
-  return {
-    question,
-    kind,
-    engines: columns.map((column, at) => {
-      const difference = at === 0 ? null : differenceOf(first, column, options.seed);
-      return {
-        name: names[at] ?? "",
-        answered: column?.column.ids.length ?? 0,
-        /** Share of records in which readings disagreed; null with one reading. */
-        flips: flipsOf(engines[at], question),
-        /** Null without labels. */
-        report: reports.get(column) ?? null,
-        /** To the first engine, on the labelled records of both. */
-        difference,
-        judgement: at === 0 ? "first" : judge(difference, options),
-      };
-    }),
-    agreements: agreementsOf(columns, names),
-    disagreements: disagreementsOf(columns),
-  };
-}
-
 /** Keeps the labels of the records that every engine answered: other figures do not compare. */
 function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn | null)[] {
   const isAnsweredByAll = (id: string) =>
@@ -136,8 +118,8 @@ function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn
   });
 }
 
-function flipsOf(engine: AskedEngine | undefined, question: string): number | null {
-  const flips = [...(engine?.evaluations.values() ?? [])].flatMap(
+function flipsOf({ evaluations }: AskedEngine, question: string): number | null {
+  const flips = [...evaluations.values()].flatMap(
     (evaluation) => evaluation.flips?.[question] ?? [],
   );
   return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
@@ -147,7 +129,7 @@ function flipsOf(engine: AskedEngine | undefined, question: string): number | nu
 function reportsOf(
   columns: readonly (EngineColumn | null)[],
   { require: maxRisk, seed }: CompareOptions,
-) {
+): ReadonlyMap<EngineColumn | null, QuestionReport> {
   const labelled = columns.flatMap((one) => {
     if (one === null || one.rows === null || one.joined === null) return [];
     return [{ one, rows: one.rows, joined: one.joined, join: one.join }];
@@ -172,7 +154,7 @@ function judge(difference: ReturnType<typeof differenceOf>, { margin }: CompareO
 }
 
 function textsOf(
-  questions: readonly ReturnType<typeof compareQuestion>[],
+  questions: readonly { readonly disagreements: readonly { readonly id: string }[] }[],
   { states }: Asked,
 ): Record<string, string> {
   const ids = new Set(questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id)));

@@ -103,13 +103,11 @@ function joinTable(
     const hasTruth = rows !== null && rows.ids.length > 0;
     columns.set(question, { column: most, rows: hasTruth ? rows : null, joined, join });
     const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
-    if (left > 0) notes.add(describeOthers(most, left));
+    if (left === 0) continue;
+    const compared = `compared are the answers of ${nameSource(most.source)}`;
+    notes.add(`${compared}; ${left} of another source are left out, since sources are never mixed`);
   }
   return { columns, notes: [...notes] };
-}
-
-function describeOthers({ source }: AnswerColumn, left: number): string {
-  return `compared are the answers of ${nameSource(source)}; ${left} of another source are left out, since sources are never mixed`;
 }
 
 function keysOf(question: Question) {
@@ -168,15 +166,16 @@ type Columns = readonly (EngineColumn | null)[];
 
 const MOST_SHOWN = 12;
 
-/** Returns how far each two engines agree on the records that both answered. */
+/** Returns how far each two engines agree on the records that both answered, and where they do not. */
 export function agreementsOf(columns: Columns, names: readonly string[]) {
-  return names.flatMap((first, one) =>
+  const agreements = names.flatMap((first, one) =>
     names.slice(one + 1).flatMap((second, after) => {
       const other = columns[one + 1 + after] ?? null;
       const agreement = agreementOf(columns[one]?.column, other?.column);
       return agreement === null ? [] : [{ first, second, ...agreement }];
     }),
   );
+  return { agreements, disagreements: disagreementsOf(columns) };
 }
 
 function agreementOf(one: AnswerColumn | undefined, other: AnswerColumn | undefined) {
@@ -219,7 +218,7 @@ function variationOf(one: ArrayLike<number>, other: ArrayLike<number>): number {
 }
 
 /** Returns the records with different decisions, the largest total variation first. */
-export function disagreementsOf(columns: Columns) {
+function disagreementsOf(columns: Columns) {
   const ids = new Set(columns.flatMap((column) => column?.column.ids ?? []));
   const found = [...ids].flatMap((id) => {
     const shown = columns.map((column) => {
