@@ -1,18 +1,46 @@
 import { availableParallelism, cpus } from "node:os";
+import { resolve } from "node:path";
 import process from "node:process";
-import { type Program, type ProgramOptions, runCommand } from "evaluator-kit";
-import { benchCommand, type BenchOptions } from "./bench-arguments.ts";
+import {
+  type CliContext,
+  createCommand,
+  Option,
+  packageVersion,
+  type Program,
+  type ProgramOptions,
+  runCommand,
+  wordList,
+} from "evaluator-kit";
+import { targetNames } from "./calls/targets.ts";
 import { buildClient, type BuiltClient, ownClient } from "./client-build.ts";
 import { printTable } from "./figures.ts";
-import { longScale, shortScale } from "./section.ts";
-import { sections } from "./sections.ts";
-import { startServer } from "./server/start-server.ts";
+import { longScale, sectionNames, sections, shortScale } from "./section.ts";
+import { startServer } from "./process/start-servers.ts";
 
 /** Name and errors of the program. */
 export const benchProgramOptions: ProgramOptions = {
   name: "The benchmark",
   isForPerson: () => true,
 };
+
+/** Declares the command. */
+export function benchCommand(context: CliContext) {
+  const path = (folder: string) => resolve(context.cwd, folder);
+  return createCommand("npm run bench --", { context, version: packageVersion(import.meta.url) })
+    .option("--long", "measure longer, for figures to quote")
+    .addOption(
+      new Option("--only <a,b>", `only these parts: ${sectionNames.join(", ")}`)
+        .argParser(wordList(sectionNames))
+        .default(sectionNames, "all"),
+    )
+    .addOption(
+      new Option("--targets <a,b>", `only these targets of calls: ${targetNames.join(", ")}`)
+        .argParser(wordList(targetNames))
+        .default(targetNames, "all"),
+    )
+    .option("--against <folder>", "measure the SDK of another checkout too, in calls", path)
+    .option("--profile <folder>", "write a CPU profile of each asking process there", path);
+}
 
 /** Runs the chosen sections and returns the exit code. */
 export const benchProgram: Program = async (words, context) => {
@@ -34,7 +62,13 @@ export const benchProgram: Program = async (words, context) => {
  * @throws Error if anything answers in an unexpected way: figures of errors are worth nothing.
  */
 async function runBench(
-  { long, only: names, targets, against, profile }: BenchOptions,
+  {
+    long,
+    only: names,
+    targets,
+    against,
+    profile,
+  }: ReturnType<ReturnType<typeof benchCommand>["opts"]>,
   write: (text: string) => void,
   tell: (line: string) => void,
 ): Promise<void> {

@@ -5,8 +5,8 @@ import { runToExitCode } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { benchProgram, benchProgramOptions } from "./bench-program.ts";
-import { targetNames } from "./targets/targets.ts";
-import { sectionNames } from "./sections.ts";
+import { targetNames } from "./calls/targets.ts";
+import { sectionNames } from "./section.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 

@@ -1,5 +1,5 @@
-import type { TargetName } from "./targets/targets.ts";
-import type { BenchmarkServer } from "./server/start-server.ts";
+import type { TargetName } from "./calls/targets.ts";
+import type { BenchmarkServer } from "./process/start-servers.ts";
 
 /** The setup of a section. */
 export interface SectionContext {
@@ -68,3 +68,16 @@ export const longScale: Scale = {
   triageRounds: 3,
   mailsPerCallInFlight: 1000,
 };
+
+// Each is loaded when it is run: with all of them, `--help` starts in five times the work.
+
+/** Every part of the benchmark, in the order it is run. */
+export const sections = {
+  calls: async (context) => (await import("./calls/calls-section.ts")).callsSection(context),
+  router: async (context) => (await import("./router/router-section.ts")).routerSection(context),
+  stream: async (context) => (await import("./stream/stream-section.ts")).streamSection(context),
+  triage: async (context) => (await import("./triage/triage-section.ts")).triageSection(context),
+} as const satisfies Record<string, Section>;
+
+/** All names, in order. */
+export const sectionNames = Object.keys(sections) as readonly (keyof typeof sections)[];

@@ -5,15 +5,14 @@ import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
 import { mailState, sampleExchanges, triageQuestions as questions } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-kit/child";
-import { cannedReplies } from "../server/replies.ts";
-import { createCannedServer } from "../server/canned-server.ts";
+import { cannedReplies, createCannedServer } from "../process/canned-server.ts";
 import {
   type BenchmarkServer,
   type ServiceAddresses,
   startServer,
-} from "../server/start-server.ts";
+} from "../process/start-servers.ts";
 import type { AskingService } from "./asking-process.ts";
-import { type TargetName, targetNames } from "../targets/targets.ts";
+import { type TargetName, targetNames } from "./targets.ts";
 
 let client: BuiltClient;
 let server: BenchmarkServer;

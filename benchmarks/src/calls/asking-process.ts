@@ -1,8 +1,7 @@
 import { mailState, triageQuestions as questions, verifyMailAnswers } from "../sample-requests.ts";
 import { serveParent } from "evaluator-kit/child";
 import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } from "./run-round.ts";
-import type { TargetSetUp } from "../targets/target.ts";
-import { type TargetName, targets } from "../targets/targets.ts";
+import { type TargetName, targets, type TargetSetUp } from "./targets.ts";
 
 /** The target and the addresses of a process. */
 export interface AskingSetUp extends TargetSetUp {
@@ -13,8 +12,7 @@ let call: VerifiedCall = () => Promise.reject(new Error("No target is set up."))
 
 const service = {
   async setUp({ target, ...setUp }: AskingSetUp): Promise<void> {
-    const open = await targets[target].load();
-    const ask = await open(setUp);
+    const ask = await targets[target].open(setUp);
     call = async (number) => verifyMailAnswers(await ask({ state: mailState(number), questions }));
   },
   run: (options: RoundOptions) => runRound(call, options),

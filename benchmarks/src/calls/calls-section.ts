@@ -8,7 +8,7 @@ import {
   type RoundsByName,
 } from "./contestants.ts";
 import { type Allocation, allocationFlags } from "./run-round.ts";
-import { references } from "../targets/targets.ts";
+import { references } from "./targets.ts";
 
 /** The results of a target at one number of calls in flight. */
 interface CallFigures {

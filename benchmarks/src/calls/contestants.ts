@@ -3,7 +3,7 @@ import { type Child, startChild } from "evaluator-kit/child";
 import type { SectionContext, Scale } from "../section.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
-import { type TargetDescription, type TargetName, targets } from "../targets/targets.ts";
+import { type TargetDescription, type TargetName, targets } from "./targets.ts";
 
 /** A target in its own process, which lives for the whole run. */
 export interface Contestant extends Runner {

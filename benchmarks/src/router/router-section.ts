@@ -4,7 +4,7 @@ import { type Child, startChild } from "evaluator-kit/child";
 import { printNumber, printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
-import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
+import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { serveParent } from "evaluator-kit/child";
-import { cannedReplies } from "./replies.ts";
-import { createCannedServer } from "./canned-server.ts";
+import { cannedReplies, createCannedServer } from "./canned-server.ts";
 
 /** The replies of the server. */
 export interface ServerAnswer {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { verifyResults, writeInbox } from "./run-triage.ts";
+import { verifyResults, writeInbox } from "./triage-section.ts";
 
 const resultOf = (id: string) => ({ id, category: "security_alert", scam: 0.31 });
 

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { replyBody } from "../sample-requests.ts";
 
 /** One reply as the bytes of a whole HTTP response. */
 export type CannedReply = Buffer;
@@ -82,4 +83,28 @@ function answer(head: string, body: Buffer, { socket, options }: Connection): vo
   const latencyMs = options.latencyMs();
   if (latencyMs === 0) send();
   else setTimeout(send, latencyMs);
+}
+
+/** Returns what both services answer, by method and path; an evaluation as the exchanges of a name do. */
+export async function cannedReplies(name: string): Promise<ReadonlyMap<string, CannedReply>> {
+  const [gatewayBody, directBody] = [
+    await readResponse("gateway", name),
+    await readResponse("direct", name),
+  ];
+  const gateway = toReply("200 OK", gatewayBody, "x-vercel-id: fra1::bench-1\r\n");
+  return new Map([
+    ["POST /v4/ai/evaluation-model", gateway],
+    ["POST /v4/ai/decision-model", gateway],
+    ["POST /v4/ai/language-model", toReply("200 OK", replyBody)],
+    ["GET /v1/models", toReply("200 OK", { object: "list", data: [] })],
+    ["POST /v1/systemone", toReply("200 OK", directBody, "x-typesafe-request-id: req_bench1\r\n")],
+  ]);
+}
+
+async function readResponse(wire: "gateway" | "direct", name: string): Promise<object> {
+  const path = `evaluator-fixtures/exchanges/${wire}/${name}.json`;
+  const exchange = (await import(path, { with: { type: "json" } })) as {
+    default: { response: { body: object } };
+  };
+  return exchange.default.response.body;
 }
