@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { createTestContext } from "evaluator-kit/testing";
 import { runCommand } from "evaluator-kit";
-import { benchCommand } from "./bench-program.ts";
+import { benchCommand, sectionNames } from "./bench-program.ts";
 import { targetNames } from "./calls/targets.ts";
-import { sectionNames } from "./section.ts";
 
 async function parse(words: readonly string[], cwd: string) {
   const context = createTestContext({ cwd });

@@ -1,6 +1,6 @@
 import { markdownTable } from "markdown-table";
 import { median, quantile } from "simple-statistics";
-import type { ReportTable } from "./section.ts";
+import type { ReportTable } from "./bench-program.ts";
 
 /** Summary of repeated measurements. */
 export interface Summary {

@@ -4,9 +4,8 @@ import { promisify } from "node:util";
 import { runToExitCode } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { benchProgram, benchProgramOptions } from "./bench-program.ts";
+import { benchProgram, benchProgramOptions, sectionNames } from "./bench-program.ts";
 import { targetNames } from "./calls/targets.ts";
-import { sectionNames } from "./section.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 

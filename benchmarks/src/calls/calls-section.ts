@@ -1,6 +1,6 @@
 import { sampleExchanges } from "../sample-requests.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "../figures.ts";
-import type { ReportTable, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../bench-program.ts";
 import {
   type Contestant,
   startContestants,

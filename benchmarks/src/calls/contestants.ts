@@ -1,6 +1,6 @@
 import { rotate } from "../figures.ts";
 import { type Child, startChild } from "evaluator-kit/child";
-import type { SectionContext, Scale } from "../section.ts";
+import type { SectionContext, Scale } from "../bench-program.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
 import { type TargetDescription, type TargetName, targets } from "./targets.ts";

@@ -2,7 +2,7 @@ import { measureRounds, type Runner, type RoundsByName } from "../calls/contesta
 import { sampleExchanges } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-kit/child";
 import { printNumber, printSummary, summarise } from "../figures.ts";
-import type { ReportTable, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../bench-program.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { startChild, type Child } from "evaluator-kit/child";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
-import type { ReportTable, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../bench-program.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";

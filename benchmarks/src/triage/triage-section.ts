@@ -9,7 +9,7 @@ import { programs, repository } from "../client-build.ts";
 import { printSummary, summarise } from "../figures.ts";
 import type { BenchmarkServer } from "../process/start-servers.ts";
 import { mailState, sampleExchanges } from "../sample-requests.ts";
-import type { ReportTable, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../bench-program.ts";
 
 const LATENCY_MS = 20;
 
