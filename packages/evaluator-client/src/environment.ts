@@ -1,10 +1,7 @@
 /** Environment variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * The variable of each transport's key, by the value of `EVALUATOR_TRANSPORT`. A program must never
- * print their values.
- */
+/** The variable of each transport's key; a program must never print their values. */
 export const apiKeyVariables = {
   gateway: "AI_GATEWAY_API_KEY",
   direct: "EVALUATOR_DIRECT_API_KEY",

@@ -25,14 +25,11 @@ import { type Logger, loggerSchema } from "./logger.ts";
 // The longest time a timer can hold.
 const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
 
-/**
- * The defaults of a call's limits. The retries are the contract's (section 8). The times are chosen:
- * answers took 138 to 166 ms (section 2.5), and attempts may wait.
- */
+// The retries are the contract's (section 8). Answers took 138 to 166 ms (2.5), and attempts may wait.
 export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
 /** Limits of one call; each may be given for all calls or for one. */
-export const callLimitsShape = {
+const callLimitsShape = {
   maxRetries: z.optional(z.int().check(z.minimum(0))),
   deadlineMs: z.optional(millisecondsSchema),
   attemptTimeoutMs: z.optional(millisecondsSchema),
@@ -44,8 +41,9 @@ const callOptionsShape = {
 };
 const wholeNumber = "it is a whole number from 1";
 const countSchema = z.int(wholeNumber).check(z.minimum(1, wholeNumber));
-/** The options of one call, and of a batch. */
+/** The limits of a call, the options of a call, and those of a batch. */
 export const callSchemas = {
+  limits: z.object(callLimitsShape),
   call: optionsObject(callOptionsShape),
   batch: optionsObject({
     ...callOptionsShape,
@@ -71,10 +69,7 @@ export interface TracedCall {
   readonly transport: Transport;
 }
 
-/**
- * Runs around every call of an evaluator, batches included: it calls `run` once, with callbacks
- * for what happens meanwhile, and returns its result or throws its error.
- */
+/** Runs around every call: it calls `run` once with callbacks, and returns its result or throws its error. */
 export type Tracing = (
   call: TracedCall,
   run: (hooks: Hooks) => Promise<Evaluation>,
@@ -105,10 +100,9 @@ const transports = {
 } satisfies Record<TransportName, (options: { env: Environment }) => Transport>;
 
 /**
- * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's. Its address, model and
- * key are read from the same environment.
+ * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's, with its address, model
+ * and key from the same variables.
  *
- * @param env - @default the program's own
  * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
  */
 export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
@@ -116,10 +110,8 @@ export function transportFromEnvironment(env: Environment = programEnvironment()
 }
 
 /**
- * Returns the key of the transport of {@link transportFromEnvironment}, or null. Programs that share
- * a limit have the same key.
+ * Returns the key of that transport, or null; programs that share a limit have the same key.
  *
- * @param env - @default the program's own
  * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.
  */
 export function keyFromEnvironment(env: Environment = programEnvironment()): string | null {

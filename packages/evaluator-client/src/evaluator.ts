@@ -23,10 +23,8 @@ export interface BatchLimits {
   /** Requests in flight at once, at most. @default 8 */
   concurrency?: number;
   /**
-   * Requests read from the input that are in flight, wait to be sent, or have an outcome that the
-   * consumer can take. In input order, up to 4,096 more outcomes are kept behind a slower call.
-   *
-   * @default 16 times `concurrency`
+   * Requests that are in flight, wait to be sent, or have an outcome to take. In input order, up to 4,096
+   * more outcomes wait behind a slower call. @default 16 times `concurrency`
    */
   readAhead?: number;
   /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
@@ -147,9 +145,6 @@ export interface Evaluator extends AsyncDisposable {
    */
   with(middleware: Middleware): Evaluator;
 
-  /**
-   * Waits for the calls in flight, then closes the connections of its transport. From then on a call
-   * is rejected with a `ConfigurationError`, and a batch ends with one.
-   */
+  /** Waits for the calls in flight, then closes the connections; later calls are a `ConfigurationError`. */
   close(): Promise<void>;
 }

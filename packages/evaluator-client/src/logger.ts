@@ -31,10 +31,7 @@ export interface Hooks {
   onWait?(event: WaitEvent): void;
 }
 
-/**
- * Joins hooks so that each event reaches all of them, even if one throws. If none of them has a
- * callback, it returns null or omits that callback, and no event is made.
- */
+/** Joins hooks so that each event reaches all of them, even if one throws; null if none has a callback. */
 export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
   const attempts = given.filter((hooks) => hooks?.onAttempt !== undefined);
   const waits = given.filter((hooks) => hooks?.onWait !== undefined);

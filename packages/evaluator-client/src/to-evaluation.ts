@@ -14,11 +14,7 @@ import type { TransportReply } from "./transports/transport.ts";
 
 const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
-/**
- * Checks a reply: the body's form (contract section 2.3), and the answers against the questions.
- *
- * @throws InvalidResponseError or RefusalError if it does not answer exactly the questions.
- */
+/** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
 export function checkReply<TQuestions extends Questions>(
   reply: TransportReply,
   questions: TQuestions,

@@ -188,10 +188,7 @@ class Outcomes<TItem> {
     signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  /**
-   * Whether another call may begin: fewer than `readAhead` are in flight or can be taken, and not
-   * too many wait behind one that has not ended.
-   */
+  /** Whether another call may begin: few enough are in flight, and few enough wait behind a slower one. */
   hasRoom(readAhead: number): boolean {
     const behind = this.#order === "input" ? this.#places.length - this.#pending - this.#ready : 0;
     return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
@@ -214,11 +211,7 @@ class Outcomes<TItem> {
     );
   }
 
-  /**
-   * Returns the next item, null at the end, or undefined while there is none yet.
-   *
-   * @throws the failure of a call: in its place, or after all items in the order of completion.
-   */
+  /** Returns the next item, null at the end, or undefined while it is open. @throws the failure of a call. */
   take(): TItem | null | undefined {
     this.#signal.throwIfAborted();
     if (this.#ready > 0) {

@@ -66,19 +66,10 @@ export interface Catalog extends AsyncDisposable {
    */
   listModels(options?: LookUpOptions): Promise<CatalogModel[]>;
 
-  /**
-   * Lists the providers of a model and their data handling; no key is sent either.
-   *
-   * @param modelId - `<creator>/<model>`.
-   * @throws {InvalidRequestError} before sending, when the id has another form.
-   */
+  /** Lists the providers of a model, `<creator>/<model>`, and their data handling; no key is sent. */
   listEndpoints(modelId: string, options?: LookUpOptions): Promise<ModelEndpoint[]>;
 
-  /**
-   * Reads the balance of the account that the key belongs to.
-   *
-   * @throws {ConfigurationError} before sending, when there is no key.
-   */
+  /** Reads the balance of the key's account. @throws {ConfigurationError} if there is no key. */
   getCredits(options?: LookUpOptions): Promise<Credits>;
 
   /** Closes its connections once their look-ups are over; a look-up after it is a `ConfigurationError`. */
@@ -125,14 +116,7 @@ const endpointListSchema = z.looseObject({
 
 const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
 
-/** A look-up: its path under the gateway's host root, and how its body is read. */
-export interface LookUp<TValue> {
-  readonly path: string;
-  /** @throws InvalidResponseError if the body has another shape. */
-  readonly read: (json: unknown) => TValue;
-}
-
-/** The look-ups of the gateway (contract sections 4.2 to 4.4, field facts). */
+/** Where the gateway's look-ups are, and how each body is read (contract sections 4.2 to 4.4). */
 export const lookUps = {
   models: { path: "/v1/models", read: toModels },
   endpoints: (modelId: string) => ({ path: endpointsPath(modelId), read: toEndpoints }),

@@ -1,8 +1,7 @@
-import * as z from "zod/mini";
 import { checkOptions, optionsNamed } from "../options.ts";
 import {
   type CallLimits,
-  callLimitsShape,
+  callSchemas,
   defaultCallLimits,
   readCallLimits,
 } from "../evaluator-options.ts";
@@ -19,7 +18,7 @@ import {
   type TransportOptions,
 } from "../transports/transport-options.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
-import { type Catalog, type LookUp, type LookUpOptions, lookUps } from "./catalog.ts";
+import { type Catalog, type LookUpOptions, lookUps } from "./catalog.ts";
 
 /** How to reach the gateway's catalog, and how long to try. */
 export interface CatalogOptions extends TransportOptions, CallLimits {
@@ -60,8 +59,8 @@ class CatalogClient {
   readonly #policy: RetryPolicy;
 
   constructor(options: CatalogOptions, runtime: EvaluatorRuntime) {
-    checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callLimitsShape));
-    checkOptions(z.object(callLimitsShape), options);
+    checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callSchemas.limits.shape));
+    checkOptions(callSchemas.limits, options);
     const timing = readRuntime(runtime);
     this.#origin = new URL(readGatewayBaseUrl(options)).origin;
     this.#headers = options.headers;
@@ -72,7 +71,7 @@ class CatalogClient {
   }
 
   async get<TValue>(
-    { path, read }: LookUp<TValue>,
+    { path, read }: { path: string; read: (json: unknown) => TValue },
     ofCall: LookUpOptions = {},
     apiKey: string | null = null,
   ): Promise<TValue> {

@@ -52,10 +52,7 @@ const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
 const idKey =
   /^(?:[\w-]+[-_])?(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
 
-/**
- * Replaces the ids that link a response to an account's logs by counted ones, such as
- * `gen_recorded0001`, consistently. Answers are unchanged, because an option may look like an id.
- */
+/** Numbers the ids that link a response to an account's logs: `gen_recorded0001`. Answers stay unchanged. */
 export function scrubResponse({
   status,
   headers,

@@ -36,11 +36,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
   };
 }
 
-/**
- * Makes the HTTP client of other runtimes than Node: over the global `fetch`, which finds proxies.
- *
- * @throws ConfigurationError when given a dispatcher, which only Node can use.
- */
+/** Makes the HTTP client of other runtimes than Node. @throws ConfigurationError when given a dispatcher. */
 export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions): HttpClient {
   if (dispatcher === undefined) return fetchHttpClient(given ?? ((url, init) => fetch(url, init)));
   const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;

@@ -43,11 +43,7 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/**
- * Sends one request and reads its whole response. It follows no redirect and never retries.
- * It throws the reason of an abort, a `ConnectionError` when no usable response arrives, or an
- * `InvalidResponseError` when the body of a success is over {@link MAX_BODY_BYTES}.
- */
+/** Sends one request, follows no redirect, never retries; rejects with the reason of an abort. */
 export type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
 
 /** Sends requests, over connections that it may own. */
@@ -143,12 +139,7 @@ export interface JsonResponse extends HttpResponse {
   readonly json: unknown;
 }
 
-/**
- * Parses the body of a response of the endpoint.
- *
- * @throws ConnectionError when a success has an empty, cut or otherwise unparseable body.
- * @throws InvalidResponseError when one of its objects has a key twice: only the last of the two would count.
- */
+/** Parses a body. @throws ConnectionError if a success is not JSON, InvalidResponseError if a key is repeated. */
 export function toJsonResponse(response: HttpResponse, endpoint: HttpEndpoint): JsonResponse {
   const { status, headers, text } = response;
   const json = parseJson(text);

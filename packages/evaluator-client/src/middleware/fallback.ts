@@ -9,15 +9,9 @@ export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
 
 /** When to ask somebody else. */
 export interface FallbackOptions {
-  /**
-   * After which errors, their subclasses included. @default those that a retry might have helped,
-   * and answers that break the contract
-   */
+  /** After which errors. @default those that a retry may help, and answers that break the contract */
   on?: readonly ErrorClass[];
-  /**
-   * How long a call waits for a pause of the first service, and for its retries, before the second
-   * one is asked, in milliseconds. @default 1000
-   */
+  /** How long a call waits for a pause or for retries of the first service, in milliseconds. @default 1000 */
   maxWaitMs?: number;
 }
 

@@ -49,10 +49,7 @@ export interface Admission {
   readonly probes?: EvaluatorError | null;
   /** An answer came; null if its tokens are unknown. */
   succeeded(tokensUsed: number | null): void;
-  /**
-   * The service refused the request (429, 503). Returns "limit" if all calls now wait, or "stray" if
-   * only this call is to wait, by itself.
-   */
+  /** The service refused it (429, 503): "limit" if all calls now wait, "stray" if only this one is to wait. */
   throttled(retryAfterMs: number | null, cause?: EvaluatorError): "limit" | "stray";
   /** It ended in any other way. */
   ended(): void;

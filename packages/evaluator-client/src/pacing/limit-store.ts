@@ -53,20 +53,13 @@ export interface StoredLimit {
   readonly nowMs: number;
 }
 
-/**
- * Where processes agree on a limit: one row for each key. {@link memoryLimits} is an example to copy.
- */
+/** Where processes agree on a limit: one row for each key. {@link memoryLimits} is an example to copy. */
 export interface LimitStore {
-  /**
-   * Returns the row of a key and the time, both from the store. A store with locks may lock the row until
-   * `swap` follows, which always happens at once.
-   */
+  /** Returns the row and the store's time. A store may lock the row until `swap`, which follows at once. */
   read(key: string): Promise<StoredLimit>;
   /**
-   * Writes the row unless it has changed since that version. If its `pausedUntilMs` is later than
-   * before, all listeners of the key are called with the rest of the pause.
-   *
-   * @returns Whether the row was written.
+   * Writes the row unless it has changed since that version; returns whether it did. If `pausedUntilMs`
+   * is later than before, all listeners of the key are called with the rest of the pause.
    */
   swap(key: string, version: number, row: LimitRow): Promise<boolean>;
   /** Calls the listener whenever a key is paused. The returned function ends that. */

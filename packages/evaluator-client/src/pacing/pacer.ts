@@ -13,20 +13,11 @@ export interface Pacer {
   readonly countsTokens: boolean;
   /** Returns the grant for a request of that many tokens, or null if the request has to wait. */
   admitNow(tokens: number): Admission | null;
-  /**
-   * Waits until the call may be sent.
-   *
-   * @throws the signal's reason, at once when it aborts.
-   * @throws TimeoutError when the call's deadline passes first, at once when that is certain.
-   */
+  /** Waits for the grant. @throws the signal's reason, or a TimeoutError once the deadline is sure to pass. */
   admit(call: PacedCall): Promise<Admission>;
 }
 
-/**
- * Keeps to known limits by token buckets and to unknown ones by {@link RateEstimate}. While the
- * service refuses every call, a {@link Pause} holds all calls back. Then one call is the probe, and
- * only its success ends the pause.
- */
+/** Keeps to known limits by token buckets, to unknown ones by {@link RateEstimate}; a probe ends a pause. */
 class LocalPacer implements Pacer {
   readonly countsTokens: boolean;
   readonly #clock: Clock;
@@ -190,11 +181,7 @@ class LocalPacer implements Pacer {
   }
 }
 
-/**
- * Makes a pacer that several evaluators can share, for services that count them together.
- *
- * @param limits - Known limits; without any, the rate is estimated from the service's answers.
- */
+/** Makes a pacer for several evaluators; without known limits, it estimates the rate from the answers. */
 export function createPacer(limits: RateLimits = {}, runtime: EvaluatorRuntime = {}): Pacer {
   checkOptions(rateLimitsSchema, limits);
   return new LocalPacer(limits, readRuntime(runtime));

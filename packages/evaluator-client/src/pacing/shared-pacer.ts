@@ -30,11 +30,7 @@ export interface SharedPacerOptions {
   key: string;
   /** The limits of all processes together; 95 % of each is used. */
   limits: RateLimits;
-  /**
-   * While the store cannot be reached: go on with an equal share of the limit, or send nothing.
-   *
-   * @default "own-share"
-   */
+  /** Without the store, use an equal share of the limit or send nothing. @default "own-share" */
   whenStoreIsDown?: "own-share" | "closed";
   /** How much of the rate one lease reserves, in milliseconds. @default 100 */
   leaseMs?: number;
@@ -79,10 +75,7 @@ export function sharedPacer(
   return new SharedPacer(options, readRuntime(runtime));
 }
 
-/**
- * Sends at the instants that are leased, asks for the next ones shortly before they are used up, and
- * pauses with everyone after several refusals in a row, or too many among successes.
- */
+/** Sends at leased instants, and pauses with all processes after several refusals in a row, or too many. */
 class SharedPacer implements Pacer, AsyncDisposable {
   readonly countsTokens: boolean;
   readonly #clock: Clock;

@@ -9,10 +9,7 @@ export interface AttemptContext extends Abortable {
   readonly clock: Clock;
   /** Headers that this call adds to those of the transport. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * For a transport that sends several requests: sends one as soon as the service's limits allow it.
-   * The wait does not count as the attempt's own time.
-   */
+  /** Sends one of several requests as soon as the limits allow it; the attempt's own time does not count that wait. */
   inTurn?<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue>;
 }
 
@@ -49,10 +46,7 @@ export class Attempt implements AttemptContext {
   #waitingSinceMs = 0;
   #waitedMs = 0;
 
-  /**
-   * @param own - The admission of its first request.
-   * @param others - The source of further admissions.
-   */
+  /** @param own - Admits its first request; `others` admits the rest. */
   constructor(
     { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
     own: Admission,
@@ -64,10 +58,7 @@ export class Attempt implements AttemptContext {
     this.#others = others;
   }
 
-  /**
-   * Sends under a time limit and the caller's signal. It settles as soon as either ends it, even if
-   * `send` does not listen, and leaves no timer or listener behind.
-   */
+  /** Settles once the time limit or the signal ends it, even if `send` does not listen; leaves no timer. */
   run<TValue>(
     send: (context: AttemptContext) => Promise<TValue>,
     limits: AttemptLimits,

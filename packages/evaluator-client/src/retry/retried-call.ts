@@ -67,10 +67,7 @@ export class RetriedCall {
     this.#answeredBefore = policy.answered?.count ?? 0;
   }
 
-  /**
-   * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
-   * error. After a refusal that shows a limit the call waits with all others, else alone.
-   */
+  /** Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last error. */
   async run<TValue>(send: Send<TValue>): Promise<{ value: TValue; attempts: number }> {
     const policy = this.#policy;
     const { clock, signal, pacer, answered } = policy;
