@@ -10,6 +10,8 @@ import { addedTo, stateFields } from "./input/state-fields.ts";
 export const mailSource: RecordSource = {
   word: "mail",
   program: "npm run triage --",
+  suffix: "triage",
+  journalVariable: "TRIAGE_JOURNAL",
   inputForm:
     'a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one record a line; UTF-8 or UTF-16; - reads standard input',
   examples: [

@@ -9,6 +9,7 @@ import {
   runOption,
   sinceOption,
 } from "evaluator-runs/commands";
+import { mailSource } from "./mail-source.ts";
 
 /** The options of `import`, with its arguments. */
 export type ImportCommand = ReturnType<ReturnType<typeof importCommand>["opts"]> & {
@@ -59,7 +60,7 @@ export const reportCommand = (program: Command) =>
       "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption)
+    .addOption(journalOption(mailSource))
     .addOption(runOption)
     .addOption(sinceOption)
     .addOption(onlyOption)
@@ -74,7 +75,7 @@ export const explainCommand = (program: Command) =>
     .description("Prints what was sent, asked and answered about one mail.")
     .argument("<id>", "the id of the mail")
     .argument("[file]", optionalFile)
-    .addOption(journalOption)
+    .addOption(journalOption(mailSource))
     .addOption(runOption);
 
 /** Declares `questions check` and `questions schema`. */

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CliContext, printable, toFileError, UsageError } from "evaluator-kit";
+import type { RecordSource } from "./input/record-source.ts";
 import { besideInput, inputEnd, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite, or a database of PostgreSQL. */
@@ -15,28 +16,35 @@ interface FileAddress {
   readonly input?: string | undefined;
 }
 
-const SUFFIX = ".triage.sqlite";
+type SourceNames = Pick<RecordSource, "suffix" | "journalVariable">;
+
+type AddressContext = Pick<CliContext, "cwd" | "env"> & { readonly source: SourceNames };
+
+function journalEnd({ suffix }: SourceNames): string {
+  return `.${suffix}.sqlite`;
+}
 
 /**
- * Returns where a journal is: as typed, else as TRIAGE_JOURNAL says, else beside the input; null
+ * Returns where a journal is: as typed, else as the environment variable of the source says, else beside the input; null
  * where none of these says.
  */
 export function findJournalAddress(
   { journal, file }: Pick<JournalCommand, "journal" | "file">,
-  { cwd, env }: Pick<CliContext, "cwd" | "env">,
+  { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
-  const named = journal ?? env["TRIAGE_JOURNAL"];
+  const named = journal ?? env[source.journalVariable];
   if (named !== undefined && /^postgres(?:ql)?:/i.test(named))
     return { kind: "postgres", url: named };
   const typed = file === undefined ? null : toInputPath(file, cwd);
-  const beside = typed === null ? null : toJournalPath(typed);
+  const beside = typed === null ? null : toJournalPath(typed, source);
   const input = typed === null || typed === beside ? undefined : typed;
   if (named === undefined) return beside === null ? null : { kind: "sqlite", path: beside, input };
-  const path = toJournalPath(resolve(cwd, named));
-  const from = journal === undefined ? "TRIAGE_JOURNAL" : "--journal";
-  if (!named.endsWith(SUFFIX) && !inputEnd.test(named)) {
+  const path = toJournalPath(resolve(cwd, named), source);
+  const from = journal === undefined ? source.journalVariable : "--journal";
+  const end = journalEnd(source);
+  if (!named.endsWith(end) && !inputEnd.test(named)) {
     throw new UsageError(
-      printable`${from} takes a postgres:// URL or a file that ends in ${SUFFIX}, such as inbox.triage.sqlite.`,
+      printable`${from} takes a postgres:// URL or a file that ends in ${end}, such as inbox${end}.`,
     );
   }
   if (beside !== null && beside !== path) {
@@ -63,11 +71,11 @@ interface JournalCommand {
  */
 export async function needJournalAddress(
   command: JournalCommand,
-  context: Pick<CliContext, "cwd" | "env">,
+  context: AddressContext,
 ): Promise<JournalAddress> {
   const address = findJournalAddress(command, context) ?? {
     kind: "sqlite",
-    path: await onlyJournal(context.cwd),
+    path: await onlyJournal(context),
   };
   if (address.kind === "sqlite" && command.run !== undefined) {
     throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
@@ -78,12 +86,12 @@ export async function needJournalAddress(
   return address;
 }
 
-async function onlyJournal(folder: string): Promise<string> {
-  const next = "Name the FILE, or the journal with --journal or TRIAGE_JOURNAL.";
+async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<string> {
+  const next = `Name the FILE, or the journal with --journal or ${source.journalVariable}.`;
   const all = await readdir(folder).catch((error: unknown) => {
     throw toFileError(error, `read ${folder}`, next);
   });
-  const names = all.filter((name) => name.endsWith(SUFFIX));
+  const names = all.filter((name) => name.endsWith(journalEnd(source)));
   const [name, ...others] = names;
   if (name !== undefined && others.length === 0) return join(folder, name);
   const count = names.length === 0 ? "No journal is" : `${names.length} journals are`;
@@ -91,9 +99,9 @@ async function onlyJournal(folder: string): Promise<string> {
 }
 
 /** Returns the input file that a journal file stands beside: the one typed, else one of its name. */
-export function inputOf({ path, input }: FileAddress): string {
+export function inputOf({ path, input }: FileAddress, source: SourceNames): string {
   if (input !== undefined) return input;
-  const [folder, stem] = [dirname(path), basename(path).slice(0, -SUFFIX.length)];
+  const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
   const name = beside.toSorted().find((name) => inputEnd.test(name)) ?? beside[0];

@@ -75,7 +75,7 @@ export async function withResults<TResult>(
     );
   }
   return await readJournal(address.path, async (journal) =>
-    use(await fileResults(journal, inputOf(address), { command, context })),
+    use(await fileResults(journal, inputOf(address, context.source), { command, context })),
   );
 }
 

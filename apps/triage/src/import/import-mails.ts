@@ -16,6 +16,7 @@ import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
 import { onlySentRule, sentLabels } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
+import { mailSource } from "../mail-source.ts";
 
 interface ImportOptions {
   readonly counts: ImportCounts;
@@ -36,7 +37,7 @@ export async function importMails(
     throw new UsageError("--skipped takes a file of its own.");
   }
   const sourcePath = resolve(cwd, command.source);
-  toOutputPath(command.output); // a file of this name could not be triaged later
+  toOutputPath(command.output, mailSource); // a file of this name could not be triaged later
   const outputPath = resolve(cwd, command.output);
   const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
   const counts = new ImportCounts(skippedPath !== null);

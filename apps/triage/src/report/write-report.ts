@@ -41,6 +41,7 @@ import { Plan } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { Sections } from "./sections.ts";
 import { toMailRow } from "./to-mail-row.ts";
+import { mailSource } from "../mail-source.ts";
 
 // Most senders send many mails; a limit bounds the memory for those who sent one.
 const SENDERS_KEPT = 10_000;
@@ -75,8 +76,8 @@ async function makeAndWrite(command: ReportCommand, context: ProgramContext): Pr
     return 0;
   }
   const input = toInputPath(command.file, cwd);
-  const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }) : input;
-  const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
+  const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
+  const path = toOutputPath(inputPath, mailSource).replace(/\.json$/, ".html");
   await writeMailFile(path, pieces).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });

@@ -1,4 +1,5 @@
 import { type Command, UsageError } from "evaluator-kit";
+import type { RecordSource } from "../input/record-source.ts";
 import { findJournalAddress, needJournalAddress } from "../journal-address.ts";
 import {
   exportCommand,
@@ -24,7 +25,7 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
-  refuseUrls(program);
+  refuseUrls(program, source);
   const run = runCommand(program, source);
   for (const option of source.options) run.addOption(option);
   // An action imports its command's code: all of it together is half of what a short one takes.
@@ -33,19 +34,19 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
     const start = await loadRun({ ...options, file, state }, context);
     await runAction(context, start);
   });
-  workCommand(program).action(async (file, options) => {
+  workCommand(program, source).action(async (file, options) => {
     await runAction(context, await loadWork({ ...options, file }, context));
   });
-  statusCommand(program).action(async (file, options) => {
+  statusCommand(program, source).action(async (file, options) => {
     const { showStatus } = await import("../status.ts");
     await runAction(context, () => showStatus({ ...options, file }, context));
   });
-  queryCommand(program, source.word).action(async (query, file, options) => {
+  queryCommand(program, source).action(async (query, file, options) => {
     const { queryJournal } = await import("../query/query-journal.ts");
     const named = isFile(query) ? { file: query, text: file } : { file, text: query };
     await runAction(context, () => queryJournal({ ...options, ...named }, context));
   });
-  exportCommand(program).action(async (file, options) => {
+  exportCommand(program, source).action(async (file, options) => {
     const { exportResults } = await import("../export.ts");
     await runAction(context, () => exportResults({ ...options, file }, context));
   });
@@ -96,13 +97,15 @@ function isFile(word = ""): boolean {
 }
 
 /** Refuses the URL of a database anywhere but after `--journal`. */
-export function refuseUrls(program: Command): void {
+export function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
   // Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.
   program.hook("preSubcommand", ({ args }) => {
     const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
     const isWrong = (word: string, at: number) =>
       isUrl.test(word) && args[at - 1] !== "--journal" && !word.startsWith("--journal=");
     if (!args.some(isWrong)) return;
-    throw new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.");
+    throw new UsageError(
+      `The URL of a database belongs after --journal, or into ${journalVariable}.`,
+    );
   });
 }

@@ -102,6 +102,10 @@ export interface RecordSource {
   readonly word: string;
   /** The words that start the program, for help and messages. */
   readonly program: string;
+  /** The part before the ending in the names of results and journals: "triage" in `inbox.triage.json`. */
+  readonly suffix: string;
+  /** The environment variable with the default of `--journal`. */
+  readonly journalVariable: string;
   /** The form of an input, for help. */
   readonly inputForm: string;
   /** Words of `run`, for help. */

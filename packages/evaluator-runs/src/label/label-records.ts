@@ -25,11 +25,11 @@ export async function labelRecords(
   const { cwd, stderr, signal, source } = context;
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
-  const sheets = await drawSheets(inputPath, { ...command, signal });
+  const sheets = await drawSheets(inputPath, { ...command, signal, source });
   const first = chooseSheet(sheets, command.question);
   const labels = await LabelFile.open(path);
   for (const { id, records } of sheets) labels.reweigh(id, records);
-  const files = [path, toJournalPath(inputPath)].map((file) => relative(cwd, file) || file);
+  const files = [path, toJournalPath(inputPath, source)].map((file) => relative(cwd, file) || file);
   const nextCommand = `npm run evaluator -- calibrate ${files[0]} --answers ${files[1]}`;
   const app = labelApp({ sheets, first, labels, labeler: command.labeler, nextCommand });
   const server = createServer(getRequestListener(app.fetch));

@@ -3,6 +3,7 @@ import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Question } from "evaluator-client";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";
+import type { RecordSource } from "../input/record-source.ts";
 import { toJournalPath } from "../output/paths.ts";
 
 /** A record that was drawn, as the model read it, without its answer. */
@@ -22,6 +23,7 @@ export interface DrawOptions {
   /** The same seed draws the same records from the same answers. */
   readonly seed: number;
   readonly signal: CliContext["signal"];
+  readonly source: RecordSource;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface DrawOptions {
  * @throws CliError when the journal keeps no answer.
  */
 export async function drawSheets(inputPath: string, options: DrawOptions): Promise<LabelSheet[]> {
-  const path = toJournalPath(inputPath);
+  const path = toJournalPath(inputPath, options.source);
   const sheets = await readJournal(path, (journal) => sheetsOf(journal, path, options));
   if (sheets.length > 0) return sheets;
   throw new CliError(

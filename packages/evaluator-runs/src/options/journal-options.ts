@@ -1,3 +1,4 @@
+import type { RecordSource } from "../input/record-source.ts";
 import { type Command, Option, wholeNumber } from "evaluator-kit";
 import {
   calibrationOption,
@@ -20,7 +21,7 @@ interface FileArgument {
 }
 
 /** Declares `status`. */
-export const statusCommand = (program: Command) =>
+export const statusCommand = (program: Command, source: RecordSource) =>
   program
     .command("status")
     .summary("print how far runs are, how fast, at what cost, and who works")
@@ -28,14 +29,14 @@ export const statusCommand = (program: Command) =>
       "Prints how far runs are, how fast, at what cost, and who works on them; in a terminal until they\nare over.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption)
+    .addOption(journalOption(source))
     .addOption(runOption);
 
 /** The options of `export`, with its argument. */
 export type ExportCommand = ReturnType<ReturnType<typeof exportCommand>["opts"]> & FileArgument;
 
 /** Declares `export`. */
-export const exportCommand = (program: Command) =>
+export const exportCommand = (program: Command, source: RecordSource) =>
   program
     .command("export")
     .summary("print the results of a run so far, in the order of its input")
@@ -43,7 +44,7 @@ export const exportCommand = (program: Command) =>
       "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions. Exit code 2: some records have no answer.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption)
+    .addOption(journalOption(source))
     .addOption(runOption)
     .addOption(formatOption)
     .addOption(sinceOption)
@@ -56,7 +57,7 @@ export type QueryCommand = ReturnType<ReturnType<typeof queryCommand>["opts"]> &
   FileArgument & { readonly text?: string | undefined };
 
 /** Declares `query`. */
-export const queryCommand = (program: Command, word: string) =>
+export const queryCommand = (program: Command, { word, ...source }: RecordSource) =>
   program
     .command("query")
     .summary(`run read-only SQL over the results: tables ${word}s, answers and runs`)
@@ -65,7 +66,7 @@ export const queryCommand = (program: Command, word: string) =>
     )
     .argument("[query]", "one statement, such as select; the file may come first")
     .argument("[file]", optionalFile)
-    .addOption(journalOption)
+    .addOption(journalOption(source))
     .addOption(runOption)
     .addOption(
       new Option(

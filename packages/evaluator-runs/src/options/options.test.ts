@@ -10,17 +10,17 @@ import { runCommand as declareRun, workCommand } from "./run-options.ts";
 async function parse(words: readonly string[]): Promise<Record<string, unknown>> {
   const context = createTestContext();
   const program = createCommand("runs", { context, version: "1.0.0" });
-  refuseUrls(program);
+  refuseUrls(program, sampleSource);
   let parsed = {};
   const keep = (name: string) => (file: string | undefined, options: object) => {
     parsed = { name, file, ...options };
   };
   declareRun(program, sampleSource).action(keep("run"));
-  workCommand(program).action(keep("work"));
-  statusCommand(program).action(keep("status"));
-  exportCommand(program).action(keep("export"));
+  workCommand(program, sampleSource).action(keep("work"));
+  statusCommand(program, sampleSource).action(keep("status"));
+  exportCommand(program, sampleSource).action(keep("export"));
   labelCommand(program, "record").action(keep("label"));
-  queryCommand(program, "record").action((text, file, options) => {
+  queryCommand(program, sampleSource).action((text, file, options) => {
     parsed = { name: "query", text, file, ...options };
   });
   await runCommand(program, words, context);
@@ -77,7 +77,7 @@ test.each([
   [["run", "a.json", "--jounal=postgres://ada:secret@db.example.com/x"]],
 ])("a database's URL in the wrong place is not quoted", async (words) => {
   await expect(parse(words)).rejects.toThrow(
-    refusal("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.", words[0]),
+    refusal("The URL of a database belongs after --journal, or into RECORDS_JOURNAL.", words[0]),
   );
 });
 

@@ -29,7 +29,7 @@ export function runCommand(program: Command, source: RecordSource) {
     .command("run")
     .summary(`ask about every ${source.word} of a file, and write and print the results`)
     .description(
-      `Asks about every ${source.word} of a file. Results go beside it, with .triage.json in place of .json\n(stdin.triage.json for -). Every answer is kept in a journal (.triage.sqlite): the same command\nagain asks only for what is missing. With a journal in PostgreSQL the same command on another\nmachine joins the run.\nExit code 2: some records have no answer.`,
+      `Asks about every ${source.word} of a file. Results go beside it, with .${source.suffix}.json in place of .json\n(stdin.${source.suffix}.json for -). Every answer is kept in a journal (.${source.suffix}.sqlite): the same command\nagain asks only for what is missing. With a journal in PostgreSQL the same command on another\nmachine joins the run.\nExit code 2: some records have no answer.`,
     )
     .argument("<file>", source.inputForm)
     .addOption(
@@ -45,7 +45,7 @@ export function runCommand(program: Command, source: RecordSource) {
     .option("-y, --yes", "do not ask before a run above $1")
     .addOption(concurrencyOption)
     .addOption(rateOption)
-    .addOption(journalOption)
+    .addOption(journalOption(source))
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
     .addOption(calibrationOption)
     .addOption(formatOption)
@@ -71,7 +71,7 @@ export type WorkCommand = ReturnType<ReturnType<typeof workCommand>["opts"]> & {
 export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price" | "rate">;
 
 /** Declares `work`. */
-export const workCommand = (program: Command) =>
+export const workCommand = (program: Command, source: RecordSource) =>
   program
     .command("work")
     .summary("answer what a run lacks, on this machine or another")
@@ -81,7 +81,7 @@ export const workCommand = (program: Command) =>
     .argument("[file]", optionalFile)
     .addOption(runOption)
     .option("--wait", "wait for runs that are still to come, and for a database that is away")
-    .addOption(journalOption)
+    .addOption(journalOption(source))
     .addOption(offlineOption)
     .addOption(concurrencyOption)
     .addOption(rateOption)

@@ -1,3 +1,4 @@
+import type { RecordSource } from "../input/record-source.ts";
 import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
 
 /** The formats of results. */
@@ -7,6 +8,9 @@ export type OutputFormat = (typeof outputFormats)[number];
 
 /** Parses a count, from 1 up. */
 export const count = wholeNumber({ min: 1 });
+/** The names that a program gives to its journals. */
+type SourceNames = Pick<RecordSource, "suffix" | "journalVariable">;
+
 const usd = decimal({ what: "US dollars" });
 
 /** Returns examples for the end of a command's help. */
@@ -22,10 +26,11 @@ export function day(text: string): string {
   throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
 }
 
-export const journalOption = new Option(
-  "--journal <journal>",
-  "where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.triage.sqlite; prefer TRIAGE_JOURNAL for a URL, since every user of the machine can list these words (default: TRIAGE_JOURNAL, else a file beside the input)",
-);
+export const journalOption = ({ suffix, journalVariable: variable }: SourceNames) =>
+  new Option(
+    "--journal <journal>",
+    `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
+  );
 
 export const runOption = new Option(
   "--run <n>",

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { toOutputPath } from "./paths.ts";
+import { toJournalPath, toOutputPath } from "./paths.ts";
+
+const source = { suffix: "triage", word: "mail" };
 
 test.each([
   ["/mail/inbox.json", "/mail/inbox.triage.json"],
@@ -10,9 +12,16 @@ test.each([
   ["/mail/inbox.json5", "/mail/inbox.json5.triage.json"],
   ["/mail.d/inbox", "/mail.d/inbox.triage.json"],
 ])("the results of %s go to %s", (inputPath, outputPath) => {
-  expect(toOutputPath(inputPath)).toBe(outputPath);
+  expect(toOutputPath(inputPath, source)).toBe(outputPath);
 });
 
 test("results are not taken for an input", () => {
-  expect(() => toOutputPath("/mail/inbox.triage.json")).toThrow("holds results");
+  expect(() => toOutputPath("/mail/inbox.triage.json", source)).toThrow("holds results");
+});
+
+test("another program has its own suffix", () => {
+  const tickets = { suffix: "answers", word: "ticket" };
+  expect(toOutputPath("/a/tickets.json", tickets, "csv")).toBe("/a/tickets.answers.csv");
+  expect(toOutputPath("/a/tickets.triage.json", tickets)).toBe("/a/tickets.triage.answers.json");
+  expect(toJournalPath("/a/tickets.json", tickets)).toBe("/a/tickets.answers.sqlite");
 });

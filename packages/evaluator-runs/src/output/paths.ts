@@ -1,5 +1,6 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
+import type { RecordSource } from "../input/record-source.ts";
 import type { OutputFormat } from "../options/shared-options.ts";
 
 /** How the names of inputs end that stand in place of `.json`; an input may have any other name. */
@@ -15,16 +16,28 @@ export function besideInput(inputPath: string, end: string): string {
   return inputPath.replace(inputEnd, "") + end;
 }
 
-/** Returns the path of the results of an input: `.triage.json` in place of `.json` (contract section 4.7). */
-export function toOutputPath(inputPath: string, format: OutputFormat = "json"): string {
-  if (/\.triage\.\w+$/i.test(inputPath)) {
-    throw new CliError(printable`${inputPath} holds results; give the file of mails they came from.`);
+/**
+ * Returns the path of the results of an input: `.triage.json` in place of `.json` if the source's
+ * suffix is "triage" (contract section 4.7).
+ *
+ * @throws CliError if the input has the name of results.
+ */
+export function toOutputPath(
+  inputPath: string,
+  { suffix, word }: Pick<RecordSource, "suffix" | "word">,
+  format: OutputFormat = "json",
+): string {
+  const parts = basename(inputPath).toLowerCase().split(".");
+  if (parts.length > 2 && parts.at(-2) === suffix && /^\w+$/.test(parts.at(-1) ?? "")) {
+    throw new CliError(
+      printable`${inputPath} holds results; give the file of ${word}s they came from.`,
+    );
   }
-  return besideInput(inputPath, `.triage.${format}`);
+  return besideInput(inputPath, `.${suffix}.${format}`);
 }
 
 /** Returns the path of the journal of an input: `.triage.sqlite` in place of `.json`. */
-export function toJournalPath(inputPath: string): string {
-  const isJournal = inputPath.endsWith(".triage.sqlite");
-  return isJournal ? inputPath : besideInput(inputPath, ".triage.sqlite");
+export function toJournalPath(inputPath: string, { suffix }: Pick<RecordSource, "suffix">): string {
+  const end = `.${suffix}.sqlite`;
+  return inputPath.endsWith(end) ? inputPath : besideInput(inputPath, end);
 }

@@ -72,7 +72,7 @@ class Query implements AsyncDisposable {
     await this[Symbol.asyncDispose](); // a journal that was written meanwhile is read again
     const database = (this.#database = new SqliteQuery(this.#context));
     await database.create([...named, runsTable]);
-    const name = address.kind === "sqlite" ? basename(inputOf(address)) : "";
+    const name = address.kind === "sqlite" ? basename(inputOf(address, this.#context.source)) : "";
     for (const run of runsOfFile(facts, name))
       await database.add(runsTable.name, this.#cellsOfRun(run));
     if (named.length === 0) return tables;

@@ -19,8 +19,8 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { openTransport, openCatalog, ...context } = program;
   const { cwd, env, signal, stdin, source } = context;
   const inputPath = toInputPath(run.file, cwd);
-  const outputPath = toOutputPath(inputPath, run.format);
-  const journalPath = toJournalPath(inputPath);
+  const outputPath = toOutputPath(inputPath, source, run.format);
+  const journalPath = toJournalPath(inputPath, source);
   const opened = await source.open(inputPath, { ...run, signal, stdin });
   const questions = await chooseQuestions(run.questions, context);
   const calibration =

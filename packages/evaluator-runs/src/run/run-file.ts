@@ -143,7 +143,7 @@ export async function goOn(
   const advice = "set the same engine (.env, --offline), or start a new run about the file.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
-  const run = { ...toRun(newest, command), file: inputOf(address), state };
+  const run = { ...toRun(newest, command), file: inputOf(address, program.source), state };
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(

@@ -144,6 +144,8 @@ export const sampleLayout: TableLayout = {
 export const sampleSource: RecordSource = {
   word: "record",
   program: "records",
+  suffix: "records",
+  journalVariable: "RECORDS_JOURNAL",
   inputForm: "a JSON array of records",
   examples: ["records.json --offline"],
   options: [],
