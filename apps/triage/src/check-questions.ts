@@ -20,9 +20,9 @@ export async function printSchema({ stdout }: ProgramContext): Promise<number> {
 }
 
 /**
- * Prints what a file of questions asks and which result fields that gives; returns the exit code 0.
+ * Prints the questions of a file and the result fields of each; returns the exit code 0.
  *
- * @throws CliError that reports what is wrong with the file, and where.
+ * @throws CliError that lists the problems of the file, and their places.
  */
 export async function checkQuestions(
   file: string,

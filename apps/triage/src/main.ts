@@ -18,8 +18,8 @@ await runProgram(
 );
 
 // Mails stream through and are soon garbage: room for it that does not grow keeps the dry run of a
-// million in 190 MB instead of 400, in the same time. By the second flag garbage is collected when it
-// is half of what is used: a busy machine let it come to four times as much, and the run to 245 MB.
+// million in 190 MB instead of 400, in the same time. The second flag collects garbage when it
+// is half of the used memory: on a busy machine it grew to four times as much, and the run to 245 MB.
 // What is loaded after this is compiled anew in each start.
 function limitGarbage(): void {
   setFlagsFromString("--semi-space-growth-factor=1");

@@ -32,7 +32,7 @@ const sourceSchema = z.object({
   /** Whether Gmail has the mail. */
   gmail: z.literal(true).optional(),
 });
-/** Where an imported mail stands, which no model is told. */
+/** The place of an imported mail in its export; no model reads it. */
 export type MailSource = z.infer<typeof sourceSchema>;
 
 const receivedSchema = z.iso

@@ -14,7 +14,7 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
   return { from, subject, date, snippet };
 }
 
-/** What a journal keeps of a mail beside its state: where it is, and when it was received. */
+/** The part of a mail that a journal keeps beside the state: its place, and the time it was received. */
 type MailNote = Partial<MailSource> & Pick<Mail, "received">;
 
 /** Returns a mail as a record with the state that a function makes of it. */

@@ -45,7 +45,7 @@ interface StateContext {
   readonly repeats: RepeatCounts;
   /** Addresses of known contacts and of the user, in lower case. */
   readonly contacts: ReadonlySet<string>;
-  /** The user's own addresses; empty where nobody says. */
+  /** The user's own addresses; empty if they are not known. */
   readonly own: ReadonlySet<string>;
 }
 
