@@ -32,7 +32,7 @@ export async function runRouter(options: RouterOptions, context: CliContext): Pr
   for (const line of warnings) warn(`${line}\n`);
   // These packages are most of the code that a router loads.
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
-  const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, { warn });
+  const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
   try {
     await serve(
       connectServices(options.engines, { sharedLimit: limit, tracing }),

@@ -39,7 +39,7 @@ interface EvalOptions {
 
 /** Reads a file of labelled prompts, decides them, and prints the figures. */
 export async function runEval(file: string, typed: EvalOptions, context: CliContext) {
-  const { env, cwd, stdout, stderr, signal } = context;
+  const { env, cwd, stdout, signal } = context;
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
   const { out = `${base}.eval.html`, decisions = `${base}.decisions.ndjson`, draws, seed } = typed;
@@ -48,13 +48,8 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const options = parseRouterOptions(env);
   const services = connectServices(options.engines);
   try {
-    const { known, asked } = await decidePrompts(prompts, {
-      services,
-      options,
-      path: resolve(cwd, decisions),
-      signal,
-      progress: (text) => void stderr.write(text),
-    });
+    const run = { services, options, context };
+    const { known, asked } = await decidePrompts(prompts, resolve(cwd, decisions), run);
     const tierModels = tierNames.map((tier) => options.tierModels[tier]);
     const costs = await tierCosts(services, tierModels, signal);
     const hasCosts = prompts.some((prompt) => prompt.costs !== null);
@@ -111,34 +106,33 @@ async function tierCosts(
   };
 }
 
-interface DecideOptions {
+interface EvalRun {
   readonly services: Services;
   readonly options: RouterOptions;
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly progress: (text: string) => void;
-}
-
-interface WantedDecision {
-  readonly key: string;
-  readonly state: TierState;
+  readonly context: CliContext;
 }
 
 /** Decides every prompt. Each different state is asked once, also over several runs. */
-async function decidePrompts(prompts: readonly EvalPrompt[], options: DecideOptions) {
+async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: EvalRun) {
   const asked = { paid: 0, costUsd: 0, kept: 0 };
   if (prompts.every(({ decision }) => decision !== null)) {
     return { known: prompts.flatMap(({ decision }) => decision ?? []), asked };
   }
-  const kept = await openKeptDecisions(options.path);
+  const kept = await openKeptDecisions(path);
   try {
-    const turns = wantedDecisions(prompts, options);
+    const turns = wantedDecisions(prompts, run);
     const missing = new Map<string, WantedDecision>();
     for (const wanted of turns.flat()) {
       if (kept.get(wanted.key) === undefined) missing.set(wanted.key, wanted);
       else asked.kept += 1;
     }
-    await askFor([...missing.values()], kept, { ...options, asked });
+    for await (const costUsd of askFor([...missing.values()], kept, run)) {
+      asked.paid += 1;
+      asked.costUsd += costUsd ?? 0;
+      if (asked.paid % 1000 === 0) {
+        run.context.stderr.write(`${asked.paid} of ${missing.size} decided\n`);
+      }
+    }
     const known = prompts.map(({ decision }, at) => {
       const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
       return decision ?? highest(made);
@@ -150,10 +144,7 @@ async function decidePrompts(prompts: readonly EvalPrompt[], options: DecideOpti
 }
 
 /** In the mode `sticky`, a conversation's tier only rises, so every message of its user counts. */
-function wantedDecisions(
-  prompts: readonly EvalPrompt[],
-  { services, options }: DecideOptions,
-): WantedDecision[][] {
+function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: EvalRun) {
   const isSticky = options.context === "sticky";
   const read = createConversationReader(isSticky ? "last" : options.context);
   const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
@@ -174,17 +165,14 @@ function decisionKey(state: TierState, engine: string): string {
   return createHash("sha256").update(asked).digest("base64url");
 }
 
-async function askFor(
+type WantedDecision = ReturnType<typeof wantedDecisions>[number][number];
+
+/** Keeps each decision, and yields its cost. */
+async function* askFor(
   wanted: readonly WantedDecision[],
-  kept: KeptDecisions,
-  {
-    services,
-    signal,
-    progress,
-    asked,
-  }: DecideOptions & { asked: { paid: number; costUsd: number } },
-): Promise<void> {
-  const { evaluator, engineAddress } = services;
+  kept: Awaited<ReturnType<typeof openKeptDecisions>>,
+  { services: { evaluator, engineAddress }, context: { signal } }: EvalRun,
+) {
   const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
   for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
     if (item.status === "failed") throw item.error;
@@ -197,9 +185,7 @@ async function askFor(
       modelId,
       wire: wireOf(item.evaluation, engineAddress),
     });
-    asked.paid += 1;
-    asked.costUsd += costUsd ?? 0;
-    if (asked.paid % 1000 === 0) progress(`${asked.paid} of ${wanted.length} decided\n`);
+    yield costUsd;
   }
 }
 
@@ -207,16 +193,14 @@ async function askFor(
 function highest(made: readonly KnownDecision[]): KnownDecision {
   const [first, ...rest] = made;
   if (first === undefined) throw new UsageError("A prompt has no message of its user.");
-  return rest.reduce((before, next) => (rankOf(next) >= rankOf(before) ? next : before), first);
-}
-
-function rankOf({ choice }: KnownDecision): number {
-  return tierNames.indexOf(choice);
+  return rest.reduce(
+    (before, next) =>
+      tierNames.indexOf(next.choice) >= tierNames.indexOf(before.choice) ? next : before,
+    first,
+  );
 }
 
 const keptSchema = knownSchema.extend({ key: z.string() });
-
-type KeptDecisions = Awaited<ReturnType<typeof openKeptDecisions>>;
 
 const advice = "Name another file with --decisions.";
 

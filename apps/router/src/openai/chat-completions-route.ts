@@ -1,16 +1,10 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
-import { decisionHeaders, type Routing } from "../decision/decide.ts";
+import { decisionHeaders } from "../decision/decide.ts";
 import type { ContextMode, Decision } from "../decision/decision.ts";
-import type { Answer, MessageRouter, RouterReplyOptions } from "../message-router.ts";
+import type { Answer, RouterReplyOptions } from "../message-router.ts";
 import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
-import {
-  callOf,
-  type ClientEnv,
-  readJson,
-  type SendEvent,
-  sendEvents,
-} from "../routes/client-request.ts";
+import { callOf, type ClientEnv, readJson, sendEvents } from "../routes/client-request.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import type { Guards } from "../routes/guards.ts";
 import {
@@ -22,53 +16,43 @@ import {
   addModelRoutes,
   chooseModel,
   createConversationReader,
-  type ModelNames,
+  type ModelParts,
 } from "./models.ts";
 import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
 
-interface OpenAiParts {
-  readonly router: MessageRouter;
-  readonly routing: Routing;
+interface OpenAiParts extends ModelParts {
   readonly guards: Guards;
   readonly reportDefect: (error: Error) => void;
-  readonly aliases?: ReadonlyMap<string, string>;
   readonly context?: ContextMode;
 }
 
 /** Adds OpenAI's chat API: `/v1/chat/completions` and `/v1/models`. */
 export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void {
-  const { tierModels, prices, services } = parts.routing;
-  const { aliases = new Map<string, string>() } = parts;
-  const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
-  addModelRoutes(app, names);
-  app.post("/v1/chat/completions", ...parts.guards.conversation, completionsRoute(parts, names));
+  addModelRoutes(app, parts);
+  app.post("/v1/chat/completions", ...parts.guards.conversation, completionsRoute(parts));
 }
 
 /** The conversation goes to the chosen model unchanged. */
-function completionsRoute(parts: OpenAiParts, names: ModelNames): Handler<ClientEnv> {
-  const { router, routing, reportDefect, context = "last" } = parts;
+function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
+  const { router, reportDefect, context = "last" } = parts;
+  const { takesOpenAi } = parts.routing.services;
   const readConversation = createConversationReader(context);
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
-    if (!names.takesOpenAi) rejectSampling(read);
+    if (!takesOpenAi) rejectSampling(read);
     const call = callOf(c, "openai");
-    const chosen = await chooseModel(request, {
-      router,
-      call,
-      names,
-      readConversation,
-      routing,
-    });
+    const chosen = await chooseModel(request, call, { ...parts, readConversation });
     const { decision, autoDecision } = chosen;
-    const ignored = names.takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
+    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const prompt = toModelMessages(request.messages);
     const options = { ...call, ...toReplyOptions(read), autoDecision };
     if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, options));
     const ask = (listeners: RouterReplyOptions) =>
       router.reply(decision, prompt, { ...options, ...listeners });
-    return sendStream(c, decision, { request, ask, reportDefect });
+    const hasUsage = request.stream_options?.include_usage === true;
+    return sendStream(c, decision, { ask, hasUsage, reportDefect });
   };
 }
 
@@ -112,16 +96,18 @@ function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 4
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
-interface StreamOptions extends Pick<OpenAiParts, "reportDefect"> {
-  readonly request: ChatCompletionRequest;
-  readonly ask: (listeners: RouterReplyOptions) => Promise<Answer>;
-}
-
 /** Streams a reply; a failure before its first piece can still change the response's status. */
 async function sendStream(
   c: Context<ClientEnv>,
   first: Decision,
-  { request, ask, reportDefect }: StreamOptions,
+  {
+    ask,
+    hasUsage,
+    reportDefect,
+  }: Pick<OpenAiParts, "reportDefect"> & {
+    ask: (listeners: RouterReplyOptions) => Promise<Answer>;
+    hasUsage: boolean;
+  },
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<(delta: object) => Promise<void> | void>();
@@ -146,34 +132,24 @@ async function sendStream(
       await send(chunkOf(head, { role: "assistant", content: "" }));
       reader.resolve((delta) => send(chunkOf(head, delta)));
       const { reply } = await answer;
-      await sendEnd(send, head, { reply, request });
+      if (reply.replyError !== null) return send(openAiError(reply.replyError, 502));
+      await send(chunkOf(head, {}, finishOf(reply)));
+      if (hasUsage) await send({ ...chunkOf(head, {}), choices: [], usage: usageOf(reply) });
+      await send("[DONE]");
     },
     { reportDefect, failure: [openAiError(defectMessage, 500)] },
   );
 }
 
-async function sendEnd(
-  send: SendEvent,
-  head: CompletionHead,
-  { reply, request }: { reply: GeneratedReply; request: ChatCompletionRequest },
-): Promise<void> {
-  if (reply.replyError !== null) return send(openAiError(reply.replyError, 502));
-  await send(chunkOf(head, {}, finishOf(reply)));
-  if (request.stream_options?.include_usage === true) {
-    const usage = usageOf(reply);
-    await send({ ...head, object: "chat.completion.chunk", choices: [], usage });
-  }
-  await send("[DONE]");
-}
-
-/** The common fields of a completion's bodies. */
-type CompletionHead = ReturnType<typeof headOf>;
-
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string) {
   return { id: `chatcmpl-${requestId}`, created: Math.floor(Date.now() / 1000), model };
 }
 
-function chunkOf(head: CompletionHead, delta: object, finishReason: string | null = null) {
+function chunkOf(
+  head: ReturnType<typeof headOf>,
+  delta: object,
+  finishReason: string | null = null,
+) {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
   return { ...head, object: "chat.completion.chunk", choices: [choice] };
 }

@@ -4,7 +4,6 @@ import { cutText } from "evaluator-client";
 import { decideModel, decideTier, type Routing } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
-import type { PriceList } from "../reply/reply.ts";
 import { type ClientEnv, cutMessage } from "../routes/client-request.ts";
 import { HttpError } from "../routes/failures.ts";
 import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-request.ts";
@@ -14,27 +13,26 @@ import { textOf } from "./to-reply-request.ts";
 /** The API's name for the evaluation model's choice. */
 const autoModel = "auto";
 
-/** The known model names. */
-export interface ModelNames {
-  readonly aliases: ReadonlyMap<string, string>;
-  readonly tierModels: Readonly<Record<string, string>>;
-  readonly prices: PriceList;
-  /** Whether any name may be a model, or only `provider/model`. */
-  readonly takesOpenAi: boolean;
+/** The parts that choose a model. */
+export interface ModelParts {
+  readonly router: MessageRouter;
+  readonly routing: Routing;
+  readonly aliases?: ReadonlyMap<string, string>;
 }
 
-function ownNames({ aliases }: ModelNames): string[] {
-  return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
+function ownNames({ aliases }: ModelParts): string[] {
+  return [...new Set([autoModel, ...tierNames, ...(aliases?.keys() ?? [])])];
 }
 
 /** Adds `GET /v1/models` (`auto`, the tiers and the aliases) and `GET /v1/models/{id}`. */
-export function addModelRoutes(app: Hono<ClientEnv>, names: ModelNames): void {
-  app.get("/v1/models", (c) => c.json({ object: "list", data: ownNames(names).map(toModel) }));
+export function addModelRoutes(app: Hono<ClientEnv>, parts: ModelParts): void {
+  const { tierModels, prices } = parts.routing;
+  app.get("/v1/models", (c) => c.json({ object: "list", data: ownNames(parts).map(toModel) }));
   app.get("/v1/models/*", (c) => {
     const id = decoded(c.req.path.slice("/v1/models/".length));
-    const known = [...ownNames(names), ...Object.values(names.tierModels)];
-    if (known.includes(id) || names.prices.has(id)) return c.json(toModel(id));
-    throw missing(names);
+    const known = [...ownNames(parts), ...Object.values(tierModels)];
+    if (known.includes(id) || prices.has(id)) return c.json(toModel(id));
+    throw missing(parts);
   });
 }
 
@@ -50,35 +48,29 @@ function decoded(path: string): string {
   }
 }
 
-function missing(names: ModelNames): HttpError {
-  const own = ownNames(names).join(", ");
-  const other = names.takesOpenAi
+function missing(parts: ModelParts): HttpError {
+  const own = ownNames(parts).join(", ");
+  const other = parts.routing.services.takesOpenAi
     ? "a model of the server that replies"
     : "a model of the gateway as provider/model";
   const message = `There is no such model here; use ${own}, ${other}, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
-interface DecisionParts {
-  readonly router: MessageRouter;
-  readonly call: Call;
-  readonly names: ModelNames;
-  readonly readConversation: ReadConversation;
-  readonly routing: Routing;
-}
-
 /** Returns the decision for a request. @throws HttpError for a wrong model (404) or no text (400). */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
-  { router, call, names, readConversation, routing }: DecisionParts,
+  call: Call,
+  { readConversation, ...parts }: ModelParts & { readConversation: ReadConversation },
 ) {
+  const { router, routing, aliases } = parts;
   const { shadowModel } = routing.policy;
-  const model = names.aliases.get(asked) ?? asked;
+  const model = aliases?.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
   if (tier !== undefined)
     return { decision: decideTier(tier, "requested", routing), autoDecision: null };
   if (model !== autoModel) {
-    if (!names.takesOpenAi && !model.includes("/")) throw missing(names);
+    if (!routing.services.takesOpenAi && !model.includes("/")) throw missing(parts);
     return { decision: decideModel(model, "requested", routing), autoDecision: null };
   }
   const { state, atLeast, keep } = readConversation(messages);

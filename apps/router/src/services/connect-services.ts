@@ -68,7 +68,7 @@ function connectEvaluation(
   { sharedLimit = null, tracing = null }: ConnectOptions,
 ) {
   const transport = transportFromEnvironment(env);
-  const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, { transport, env });
+  const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, transport, env);
   const evaluator = createEvaluator({
     transport,
     env,

@@ -48,7 +48,7 @@ async function startInstance({ name, gateway, open }: Instance) {
   const warned: string[] = [];
   const warn = (line: string) => void warned.push(line);
   const services = connectServices(engines, {
-    sharedLimit: await openSharedLimit(sharedLimit, { warn, open }),
+    sharedLimit: await openSharedLimit(sharedLimit, warn, open),
   });
   const records: MessageRecord[] = [];
   const observe = (record: MessageRecord) => void records.push(record);
@@ -103,14 +103,14 @@ test.each([
   ["newer-schema", "Upgrade this one."],
 ] as const)("a start ends at what no waiting would help (%s)", async (failure, message) => {
   const open = () => Promise.reject(new DatabaseError(message, { failure }));
-  const opened = openSharedLimit({ url, requestsPerMinute: null }, { warn: () => {}, open });
+  const opened = openSharedLimit({ url, requestsPerMinute: null }, () => {}, open);
   await expect(opened).rejects.toThrow(`ROUTER_LIMITS: ${message}`);
 });
 
 test("nothing that fails tells the database's address", async () => {
   const problem = "connect to postgres://worker:dont-tell-this@127.0.0.1:1/limits failed";
   const open = () => Promise.reject(new TypeError(problem));
-  const opened = openSharedLimit({ url, requestsPerMinute: null }, { warn: () => {}, open });
+  const opened = openSharedLimit({ url, requestsPerMinute: null }, () => {}, open);
   await expect(opened).rejects.toThrow(/^ROUTER_LIMITS: The package .* failed \(TypeError\)\.$/);
   expect(() => parseRouterOptions({ ROUTER_LIMITS: "mysql://worker:dont-tell-this@db" })).toThrow(
     /^ROUTER_LIMITS is not the address of a PostgreSQL database/,

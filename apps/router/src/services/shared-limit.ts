@@ -10,22 +10,11 @@ import {
 } from "evaluator-client";
 import type { DatabaseFailure } from "evaluator-runs/postgres";
 
-interface SharedLimitOptions {
-  /** Address of the database; never printed. */
-  readonly url: string;
+/** A limit with its store, which may still have to be opened. */
+export interface SharedLimit {
+  readonly store: LimitStore;
   /** Of all routers together; null for the engine's own limit, else 1,200. */
   readonly requestsPerMinute: number | null;
-}
-
-/** A limit with its store, which may still have to be opened. */
-export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute"> {
-  readonly store: LimitStore;
-}
-
-interface SharedLimitContext {
-  readonly warn: (line: string) => void;
-  /** @default `postgresLimits` */
-  readonly open?: (url: string) => Promise<OpenStore>;
 }
 
 type OpenStore = LimitStore & AsyncDisposable;
@@ -37,24 +26,21 @@ const lost = "goes on with its own share of the limit until it can";
 
 /** Opens the limit that several routers share. @throws CliError for settings that stay wrong. */
 export async function openSharedLimit(
-  { url, requestsPerMinute }: SharedLimitOptions,
-  {
-    warn,
-    open = async (address) => (await import("evaluator-runs/postgres")).postgresLimits(address),
-  }: SharedLimitContext,
+  { url, requestsPerMinute }: { url: string; requestsPerMinute: number | null },
+  warn: (line: string) => void,
+  open: (url: string) => Promise<OpenStore> = async (address) =>
+    (await import("evaluator-runs/postgres")).postgresLimits(address),
 ): Promise<SharedLimit & AsyncDisposable> {
   let isLost = false;
   const onFailure = (error: unknown) => {
     if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} This router ${lost}.\n`);
     isLost = true;
   };
-  const store = createReopeningStore(() => open(url), {
-    onFailure,
-    onSuccess() {
-      if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
-      isLost = false;
-    },
-  });
+  const onSuccess = () => {
+    if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
+    isLost = false;
+  };
+  const store = createReopeningStore(() => open(url), onFailure, onSuccess);
   try {
     await store.reach();
   } catch (error) {
@@ -88,7 +74,8 @@ function describe(error: unknown): string {
 /** Creates a store that opens another one at the first call, and again after a failure. */
 function createReopeningStore(
   open: () => Promise<OpenStore>,
-  { onFailure, onSuccess }: { onFailure: (error: unknown) => void; onSuccess: () => void },
+  onFailure: (error: unknown) => void,
+  onSuccess: () => void,
 ) {
   let opened: OpenStore | null = null;
   let opening: Promise<OpenStore> | null = null;
@@ -136,7 +123,8 @@ function createReopeningStore(
 /** Creates the pacer of all routers that ask the same service with the same key. */
 export function sharedLimitPacer(
   { store, requestsPerMinute }: SharedLimit,
-  { transport, env }: { readonly transport: Transport; readonly env: Environment },
+  transport: Transport,
+  env: Environment,
 ): Pacer & AsyncDisposable {
   const own = transport.limits ?? {};
   const secret = keyFromEnvironment(env) ?? "";
