@@ -7,6 +7,8 @@ import { parseRouterOptions } from "./router-options.ts";
 import { selfCheckPrompts } from "./self-check/check-prompts.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { plantedKey } from "./testing/keep-output.ts";
+import { readEvents } from "./testing/read-answers.ts";
+import { eventOf } from "./testing/reply-stream.ts";
 import { runHere } from "./testing/start-program.ts";
 import { testRouter } from "./testing/test-router.ts";
 
@@ -42,6 +44,37 @@ function replyExchange(model: string, message: string) {
   };
 }
 
+/** Returns the exchange of a streamed reply in two pieces. */
+function streamedExchange(model: string, message: string) {
+  const exchange = replyExchange(model, message);
+  const parts = [
+    { type: "stream-start", warnings: [] },
+    { type: "text-start", id: "0" },
+    { type: "text-delta", id: "0", delta: "Hello, " },
+    { type: "text-delta", id: "0", delta: "you." },
+    { type: "text-end", id: "0" },
+    {
+      type: "finish",
+      finishReason: { unified: "stop", raw: "stop" },
+      usage: { inputTokens: { total: 3 }, outputTokens: { total: 4 } },
+    },
+  ];
+  const body = {
+    ...exchange.request.body,
+    headers: { "x-request-id": requestId },
+    includeRawChunks: false,
+  };
+  return {
+    ...exchange,
+    request: { ...exchange.request, body },
+    response: {
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      body: parts.map(eventOf).join(""),
+    },
+  };
+}
+
 test("a whole message over recorded exchanges: the requests, the nine fields and the record", async () => {
   const reply = replyExchange(defaultTierModels.nano, "hi");
   const network = await replayExchanges(["gateway/greeting-routes-to-nano", reply]);
@@ -71,6 +104,48 @@ test("a whole message over recorded exchanges: the requests, the nine fields and
       outputTokens: 4,
       isEstimate: false,
     },
+  ]);
+  const sent = network.requests.map(({ headers }) => headers["x-request-id"]);
+  expect(sent).toEqual([requestId, requestId]);
+  await services.close();
+});
+
+test("a whole streamed message over recorded exchanges: the requests, the events and the record", async () => {
+  const reply = streamedExchange(defaultTierModels.nano, "hi");
+  const network = await replayExchanges(["gateway/greeting-routes-to-nano", reply]);
+  const services = connectServices(parseRouterOptions(env).engines);
+  const records: MessageRecord[] = [];
+  const { chat } = await testRouter({}, { services, observe: (record) => records.push(record) });
+  const response = await chat(
+    { message: "hi" },
+    {
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        "x-request-id": requestId,
+      },
+    },
+  );
+  expect(response.status).toBe(200);
+  expect(response.headers.get("x-router-tier")).toBe("nano");
+  const events = await readEvents(response);
+  expect(events).toMatchObject([
+    { event: "decision", data: { tierUsed: "nano", model: "openai/gpt-5-nano", confidence: 0.96 } },
+    { event: "reply", data: { delta: "Hello, you." } }, // the pieces of one chunk are joined
+    { event: "done" },
+  ]);
+  expect(events.at(-1)?.data).toEqual({
+    tier: "nano",
+    model: "openai/gpt-5-nano",
+    probabilities: { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 },
+    confidence: 0.96,
+    jevMs: expect.any(Number),
+    replyMs: expect.any(Number),
+    replyError: null,
+    usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+  });
+  expect(records).toMatchObject([
+    { outcome: "replied", evaluationId: "gen_contract0002", outputTokens: 4, isEstimate: false },
   ]);
   const sent = network.requests.map(({ headers }) => headers["x-request-id"]);
   expect(sent).toEqual([requestId, requestId]);

@@ -10,7 +10,8 @@ interface ConfiguredModels {
 }
 
 interface PriceRefresh {
-  readonly catalog: Catalog;
+  /** Null if the replies have no price list. */
+  readonly catalog: Catalog | null;
   readonly redact: Redact;
   readonly models: ConfiguredModels;
   readonly prices: Map<string, ModelPrice>;
@@ -28,6 +29,7 @@ interface RefreshContext {
 export async function refreshPrices(refresh: PriceRefresh, context: RefreshContext) {
   const { catalog, redact, models, prices, onTried } = refresh;
   const { signal, write, warn, sleep = setTimeout } = context;
+  if (catalog === null) return onTried();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const list = await readPriceList(catalog, signal);

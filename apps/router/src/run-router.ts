@@ -51,9 +51,9 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   const write = (text: string) => void stdout.write(text);
   const warn = (text: string) => void stderr.write(text);
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
-  const { decisionLog, calibrationFile, host, tierModels, policy } = options;
+  const { decisionLog: path, calibrationFile, host, tierModels, policy } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
-  const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
+  const log = path === null ? null : await openDecisionLog(path, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
   if (log !== null && stdout.isTTY !== true) process.on("SIGHUP", () => void log.reopen());
   const prices = new Map<string, ModelPrice>();
@@ -67,39 +67,46 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
       reportDefect,
       prices,
       pricesTried: pricesTried.promise,
-      ...(decisionLog !== null && {
-        async drawDecisions() {
-          const { decisionsPage } = await import("./report/decisions-page.ts");
-          return decisionsPage(decisionLog);
-        },
-      }),
+      ...(path !== null && { drawDecisions: () => drawDecisions(path) }),
       ...(log && { observe: log.add, keepFeedback: log.add, logDropped: log.dropped }),
       ...(options.hasAccessLog && { accessLog: stdout }),
     },
     signal,
   );
-  const { catalog, redact, decider, replier, notice } = services;
-  write(
-    `The router is at ${router.origin} (asked to decide: ${decider}; to reply: ${replier})\n${notice}\n`,
-  );
-  if (calibration !== null) {
-    const model = toPrintable(calibration.model.id ?? "an unnamed model");
-    write(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.\n`);
-  }
+  const { catalog, redact } = services;
+  write(describeStart(router.origin, services, calibration));
   if (!isLoopbackHost(host)) warn(exposureNotice(host));
-  let refreshed: Promise<void> | null = null;
-  if (catalog === null) {
-    write("Replies have no price list, so their costs and the savings are unknown.\n");
-    pricesTried.resolve();
-  } else {
-    const models = { tierModels, fallbackModels: policy.fallbackModels };
-    const refresh = { catalog, redact, models, prices, onTried: pricesTried.resolve };
-    refreshed = refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
-  }
+  const models = { tierModels, fallbackModels: policy.fallbackModels };
+  const refresh = { catalog, redact, models, prices, onTried: pricesTried.resolve };
+  const refreshed = refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;
   await log?.close();
+}
+
+async function drawDecisions(path: string): Promise<string> {
+  const { decisionsPage } = await import("./report/decisions-page.ts");
+  return decisionsPage(path);
+}
+
+function describeStart(
+  origin: string,
+  { decider, replier, notice, catalog }: Services,
+  calibration: CalibrationArtifact | null,
+): string {
+  const lines = [
+    `The router is at ${origin} (asked to decide: ${decider}; to reply: ${replier})`,
+    notice,
+  ];
+  if (calibration !== null) {
+    const model = toPrintable(calibration.model.id ?? "an unnamed model");
+    lines.push(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.`);
+  }
+  if (catalog === null) {
+    lines.push("Replies have no price list, so their costs and the savings are unknown.");
+  }
+  return `${lines.join("\n")}\n`;
 }
 
 /** A SIGTERM to `npm start` ends npm and its shell, but not this process: only its parent changes. */

@@ -34,7 +34,7 @@ test("a full disk loses the records of that time, counts them, and no others", a
   const warnings: string[] = [];
   const length = Buffer.byteLength(JSON.stringify(recordWith("1"))) + 1;
   const { disk, open } = smallDisk(Math.floor(length * 1.5));
-  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
+  const log = await openDecisionLog(path, (line) => warnings.push(line), open);
   for (const id of ["1", "2"]) log.add(recordWith(id)); // one write, cut short in the second line
   await log.reopen();
   log.add(recordWith("3"));
@@ -55,7 +55,7 @@ test("each time of a full disk tells its own losses", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
   const warnings: string[] = [];
   const { disk, open } = smallDisk(0);
-  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
+  const log = await openDecisionLog(path, (line) => warnings.push(line), open);
   for (const lost of [1, 2]) {
     for (let record = 0; record < lost; record += 1) log.add(recordWith("lost"));
     await log.reopen();
@@ -75,7 +75,7 @@ test("each time of a full disk tells its own losses", async () => {
 test("a line torn before the start takes no neighbour with it", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
   await appendFile(path, `${JSON.stringify(recordWith("before"))}\n{"time":"2026-`);
-  const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
+  const log = await openDecisionLog(path, (line) => expect.fail(line));
   log.add(recordWith("after"));
   await log.close();
   expect(await readLog(path)).toEqual({ ids: ["before", "after"], torn: 1 });
@@ -83,7 +83,7 @@ test("a line torn before the start takes no neighbour with it", async () => {
 
 test("a rotation takes no record away: each is in one file or the other, in order", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
+  const log = await openDecisionLog(path, (line) => expect.fail(line));
   log.add(recordWith("1"));
   await rename(path, `${path}.1`);
   log.add(recordWith("2"));
@@ -102,7 +102,7 @@ test("a rotation to where nothing can be opened leaves the log in its old file",
     if (opened++ > 0) throw Object.assign(new Error("not allowed"), { code: "EACCES" });
     return openFile(...file);
   };
-  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
+  const log = await openDecisionLog(path, (line) => warnings.push(line), open);
   await log.reopen();
   log.add(recordWith("1"));
   await log.close();
@@ -125,7 +125,7 @@ test("a disk that hangs fills no memory: beyond 10,000 waiting records they are 
     return { ...handle, write: write as typeof handle.write };
   };
   const warnings: string[] = [];
-  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
+  const log = await openDecisionLog(path, (line) => warnings.push(line), open);
   for (let id = 0; id < 10_002; id += 1) log.add(recordWith(String(id)));
   expect(log.dropped()).toBe(2);
   expect(warnings).toEqual([expect.stringContaining("(the disk is too slow)")]);
@@ -172,7 +172,7 @@ test("on a real disk that is full, and then is not, the log goes on", async () =
   const path = join(folder, "decisions.jsonl");
   await writeFile(join(folder, "other"), "a".repeat(4096));
   const warnings: string[] = [];
-  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line) });
+  const log = await openDecisionLog(path, (line) => warnings.push(line));
   const ids = Array.from({ length: 30 }, (_, index) => String(index));
   for (const id of ids) {
     log.add(recordWith(id));

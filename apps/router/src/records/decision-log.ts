@@ -60,19 +60,35 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 const MAX_WAITING = 10_000;
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
-export async function openDecisionLog(
-  path: string,
-  { warn, open }: { warn: (line: string) => void; open?: Open },
-) {
-  let file = await openLineFile(path, open).catch((error: unknown) => {
+export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
+  const file = await openLineFile(path, open).catch((error: unknown) => {
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
     throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
   });
   const losses = countLosses(warn);
+  const queue = createQueue(file, losses);
+  return {
+    add: (record: MessageRecord | FeedbackRecord) => queue.add(`${JSON.stringify(record)}\n`),
+    /** Returns how many records were dropped since the start. */
+    dropped: losses.count,
+    /** Opens a new file of the same path, after a rotation moved the old one. */
+    reopen: () =>
+      queue.replace(
+        () => openLineFile(path, open),
+        (error) =>
+          warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`),
+      ),
+    close: () => queue.close(),
+  };
+}
+
+type LineFile = Awaited<ReturnType<typeof openLineFile>>;
+
+/** Writes lines one batch after the other. */
+function createQueue(file: LineFile, losses: ReturnType<typeof countLosses>) {
   let waiting: string[] = [];
   let work: Promise<void> = Promise.resolve();
   const inTurn = (task: () => Promise<void>) => (work = work.then(task));
-
   async function writeWaiting(): Promise<void> {
     const lines = waiting;
     waiting = [];
@@ -84,26 +100,20 @@ export async function openDecisionLog(
       losses.add(lines.length - written, codeOf(error));
     }
   }
-
-  function add(record: MessageRecord | FeedbackRecord): void {
-    if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
-    waiting.push(`${JSON.stringify(record)}\n`);
-    if (waiting.length === 1) void inTurn(writeWaiting);
-  }
-
   return {
-    add,
-    /** Returns how many records were dropped since the start. */
-    dropped: losses.count,
-    /** Opens a new file of the same path, after a rotation moved the old one. */
-    reopen: () =>
+    add(line: string): void {
+      if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
+      waiting.push(line);
+      if (waiting.length === 1) void inTurn(writeWaiting);
+    },
+    replace: (open: () => Promise<LineFile>, onFailure: (error: unknown) => void) =>
       inTurn(async () => {
         try {
-          const next = await openLineFile(path, open);
+          const next = await open();
           await file.close().catch(() => undefined); // it is not used any more
           file = next;
         } catch (error) {
-          warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`);
+          onFailure(error);
         }
       }),
     /** Resolves after every line is written or dropped. */

@@ -68,8 +68,29 @@ async function* readEvents(
   listener: ReplyListener,
   readEvent: ReadEvent,
 ): AsyncGenerator<Uint8Array> {
-  let [text, rest, bytes, isFinished] = ["", "", 0, false];
-  let tools: ToolPiece[] = [];
+  const chunks = createChunkReader(readEvent, listener.meter);
+  const reader = body.getReader();
+  try {
+    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
+      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
+      const failure = chunks.feed(chunk);
+      const { text, tools, rest } = chunks.parts;
+      const waiting = text === "" ? undefined : listener.onText(text);
+      if (waiting !== undefined) await waiting;
+      if (tools.length > 0) await listener.onToolCalls(tools);
+      if (failure !== null) throw failure;
+      if (rest !== "") yield Buffer.from(rest);
+    }
+    if (!chunks.parts.isFinished) throw new BrokenReplyError(brokenOff);
+  } finally {
+    void reader.cancel().catch(() => undefined); // ends a call without a reader
+  }
+}
+
+/** Joins the parts of all events in a chunk; `feed` returns a failure after the parts before it. */
+function createChunkReader(readEvent: ReadEvent, meter: ReplyListener["meter"]) {
+  const parts = { text: "", rest: "", tools: [] as ToolPiece[], isFinished: false };
+  let bytes = 0;
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
@@ -80,36 +101,29 @@ async function* readEvents(
       if (part.text !== "") bytes += Buffer.byteLength(part.text);
       for (const piece of part.tools ?? []) bytes += Buffer.byteLength(piece.text);
       if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      text += part.text;
-      if (part.tools !== undefined) tools.push(...part.tools);
-      if (part.usage !== undefined) listener.meter.reported = part.usage;
-      isFinished ||= part.isEnd === true;
-      if (part.rest !== null) rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
+      parts.text += part.text;
+      if (part.tools !== undefined) parts.tools.push(...part.tools);
+      if (part.usage !== undefined) meter.reported = part.usage;
+      parts.isFinished ||= part.isEnd === true;
+      if (part.rest !== null) {
+        parts.rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
+      }
     },
   });
   const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
-  const reader = body.getReader();
-  try {
-    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
-      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
-      let failure: unknown = null;
-      text = rest = "";
-      if (tools.length > 0) tools = [];
+  return {
+    parts,
+    feed(chunk: Uint8Array): unknown {
+      parts.text = parts.rest = "";
+      if (parts.tools.length > 0) parts.tools = [];
       try {
         parser.feed(decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
+        return null;
       } catch (error) {
-        failure = error; // the text before it is passed on first
+        return error;
       }
-      const waiting = text === "" ? undefined : listener.onText(text);
-      if (waiting !== undefined) await waiting;
-      if (tools.length > 0) await listener.onToolCalls(tools);
-      if (failure !== null) throw failure;
-      if (rest !== "") yield Buffer.from(rest);
-    }
-    if (!isFinished) throw new BrokenReplyError(brokenOff);
-  } finally {
-    void reader.cancel().catch(() => undefined); // ends a call without a reader
-  }
+    },
+  };
 }
 
 const brokenOff =

@@ -6,7 +6,7 @@ import { openDecisionLog } from "../records/decision-log.ts";
 /** Opens a decision log for the length of a test; a failed write fails the test. */
 export async function openTestLog() {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
+  const log = await openDecisionLog(path, (line) => expect.fail(line));
   onTestFinished(() => log.close());
   return { path, log };
 }
