@@ -65,6 +65,7 @@ export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
 export {
+  LEAST_JUDGED,
   type QuestionReport,
   type ReportedRows,
   type ReportOptions,
@@ -72,7 +73,6 @@ export {
 } from "./report/question-report.ts";
 export type { ActionReport } from "./report/actions.ts";
 export type { BandedPoint, CurveReport } from "./report/curve-report.ts";
-export { LEAST_JUDGED } from "./report/group-report.ts";
 export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 export type { Estimate } from "./report/score-report.ts";
 

@@ -16,7 +16,6 @@ import {
 } from "./input-record.ts";
 import {
   addAnswers,
-  type AnswerSink,
   type AnswerSource,
   basisOf,
   readAnswerRecord,
@@ -68,11 +67,12 @@ export class AnswerColumn {
 
   /** Adds a row, or with `last` replaces the record's row; returns false if the record has a row. */
   add({ ids, values }: RecordAnswer, last: boolean): boolean {
-    const known = ids.find((id) => this.#rows.has(id));
+    let known: number | undefined;
+    for (const id of ids) known ??= this.#rows.get(id);
     if (known !== undefined && !last) return false;
     this.#values = null;
     if (known !== undefined) {
-      const from = (this.#rows.get(known) as number) * this.width;
+      const from = known * this.width;
       for (const [at, value] of values.entries()) this.#numbers[from + at] = value;
       return true;
     }
@@ -105,7 +105,7 @@ export interface AnswerTableOptions {
 }
 
 /** All answers of a run, by source and question. */
-export class AnswerTable implements AnswerSink {
+export class AnswerTable {
   readonly #options: AnswerTableOptions;
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
@@ -242,19 +242,28 @@ function isSameSource(one: AnswerSource, other: AnswerSource): boolean {
   );
 }
 
+const fieldOf: Record<Form, (option: string) => string> = {
+  probability: () => "probability",
+  distribution: (option) => `probabilities.${option}`,
+};
+// Each option is rounded by up to half a hundredth.
+const roundingOf: Record<Form, (options: number) => number> = {
+  probability: () => Infinity,
+  distribution: (options) => options * 0.005 + 1e-6,
+};
+
 function checkValues({ kind, options, values, question }: RecordAnswer, location: SourceLocation) {
   const { form } = formOf(kind);
   let sum = 0;
-  for (const [i, value] of values.entries()) {
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
     sum += value;
     if (typeof value === "number" && value >= 0 && value <= 1) continue;
-    const field = { probability: "probability", distribution: `probabilities.${options[i] ?? i}` };
-    const problem = `${field[form]} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
+    const field = fieldOf[form](options[i] ?? String(i));
+    const problem = `${field} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
     throw new CalibrationInputError(location, problem);
   }
-  // Each option is rounded by up to half a hundredth.
-  const rounding = { probability: Infinity, distribution: values.length * 0.005 + 1e-6 }[form];
-  if (Math.abs(sum - 1) <= rounding) return;
+  if (Math.abs(sum - 1) <= roundingOf[form](values.length)) return;
   const problem = `probabilities of ${quote(question)} sum up to ${sum.toFixed(3)}; they must sum up to 1`;
   throw new CalibrationInputError(location, problem);
 }

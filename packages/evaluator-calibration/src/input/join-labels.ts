@@ -6,7 +6,9 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import { type Label, parseLabel, truthOf } from "./labels.ts";
+import { parseLabel, truthOf } from "./labels.ts";
+
+type Label = ReturnType<typeof parseLabel>;
 
 /** The labelled rows of one column of answers, one number each. */
 export interface JoinedColumn {

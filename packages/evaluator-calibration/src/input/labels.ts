@@ -91,9 +91,6 @@ const truthReaders: Record<Form, (truth: unknown, options: readonly string[]) =>
   distribution: (truth, options) => options.indexOf(String(truth)),
 };
 
-/** The true answer about a record, from a person or a model. */
-export type Label = ReturnType<typeof parseLabel>;
-
 /** Returns a truth as the index of its option. @throws CalibrationInputError that lists the valid ones. */
 export function truthOf(truth: unknown, column: AnswerColumn, location: SourceLocation): number {
   const { form, isOrdered, options } = column;

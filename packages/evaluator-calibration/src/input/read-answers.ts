@@ -36,7 +36,7 @@ export interface RecordAnswer {
 }
 
 /** Takes the answers that are read. */
-export interface AnswerSink {
+interface AnswerSink {
   /** Notes about ignored data. */
   readonly notes: Set<string>;
   add(answer: RecordAnswer, location: SourceLocation): void;

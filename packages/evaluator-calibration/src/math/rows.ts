@@ -6,26 +6,26 @@ export interface Weighted {
   readonly weights?: Numbers | undefined;
 }
 
-function checkEach(
-  [name, values]: readonly [string, Numbers],
-  isValid: (value: number) => boolean,
-  wanted: string,
-): void {
-  for (let i = 0; i < values.length; i += 1) {
-    if (isValid(values[i] as number)) continue;
-    throw new RangeError(`${name}[${i}] is ${String(values[i])}; it must be ${wanted}.`);
-  }
+function reject(name: string, [i, value]: [number, number], wanted: string): never {
+  throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a probability. */
 export function checkProbabilities(values: Numbers, name = "p"): void {
-  checkEach([name, values], (value) => value >= 0 && value <= 1, "a number from 0 to 1");
+  // Each check has its own loop: one that calls a function takes longer over a million rows.
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (!(value >= 0 && value <= 1)) reject(name, [i, value], "a number from 0 to 1");
+  }
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
 export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
   const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
-  checkEach([name, values], (value) => value >>> 0 === value && value < end, wanted);
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (!(value >>> 0 === value && value < end)) reject(name, [i, value], wanted);
+  }
 }
 
 /** @throws RangeError if the lists are empty, or that names the index at which the shorter one ends. */
@@ -52,7 +52,10 @@ export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}
 /** @throws RangeError that names the first index whose weight is not a positive number. */
 export function checkWeights(weights: Numbers, rows: Numbers): void {
   checkLengths(["weights", weights], ["p", rows]);
-  checkEach(["weights", weights], (one) => one > 0 && one < Infinity, "a positive number");
+  for (let i = 0; i < weights.length; i += 1) {
+    const weight = weights[i] as number;
+    if (!(weight > 0 && weight < Infinity)) reject("weights", [i, weight], "a positive number");
+  }
 }
 
 /** Returns the mean of a value over rows, each counted by its weight. */

@@ -21,7 +21,7 @@ import type { LabelledRows } from "./labelled-rows.ts";
 import { shareOfRows } from "./score-report.ts";
 
 /** `yes`, `no`, or `top` for the most probable option or level. */
-export type Action = LockedThreshold["action"];
+type Action = LockedThreshold["action"];
 
 /** How the actions of a report are tested. */
 export interface ActionOptions {

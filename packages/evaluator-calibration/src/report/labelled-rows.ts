@@ -174,8 +174,11 @@ export function takeRows<TRows extends Omit<LabelledRows, "tested">>(
 ): TRows {
   const { width } = rows.table;
   const values = new Float64Array(taken.length * width);
-  for (const [at, row] of taken.entries()) {
-    values.set(rows.table.values.subarray(row * width, (row + 1) * width), at * width);
+  for (let at = 0; at < taken.length; at += 1) {
+    const from = (taken[at] as number) * width;
+    for (let i = 0; i < width; i += 1) {
+      values[at * width + i] = rows.table.values[from + i] as number;
+    }
   }
   return {
     ...rows,

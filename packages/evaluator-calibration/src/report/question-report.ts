@@ -1,25 +1,33 @@
+import type { LockedThreshold } from "../artifact.ts";
 import type { JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import type { Form } from "../kinds.ts";
+import { holm, twoSidedP } from "../math/special-functions.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
 import {
   type PromiseAction,
   type PromiseSearch,
   searchPromises,
 } from "../thresholds/learn-then-test.ts";
-import { type Action, type ActionOptions, actionRows, reportAction, toLocked } from "./actions.ts";
+import { type ActionOptions, actionRows, reportAction, toLocked } from "./actions.ts";
 import { curveOfRows } from "./curve-report.ts";
-import { groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
   type LabelledRows,
   onePerCluster,
   rowsByGroup,
+  takeRows,
   takeTested,
   type TestedRows,
   toLabelledRows,
+  truthShares,
 } from "./labelled-rows.ts";
 import { recalibrateRows } from "./recalibrate.ts";
-import { type Estimate, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
+import { brierOf, type Estimate, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
+
+type Action = LockedThreshold["action"];
+
+/** Fewer labelled rows are listed and not judged. Chosen, not measured. */
+export const LEAST_JUDGED = 30;
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
@@ -180,4 +188,52 @@ function clustersOf({ clusterOf }: TestedRows) {
 function verdictOf(skill: Estimate): "useful" | "worthless" | "one truth only" {
   if (Number.isNaN(skill.value)) return "one truth only";
   return skill.low > 0 ? "useful" : "worthless";
+}
+
+/** Returns the report of each group, the largest first; under 30 rows without a p value. */
+function groupsOfRows(
+  rows: LabelledRows,
+  names: readonly string[],
+  promisedTo: (group: string) => readonly LockedThreshold[],
+) {
+  const groups = [...rowsByGroup(rows.groupOf)].map(([group, taken]) =>
+    groupOf(names[group] ?? "(none)", takeRows(rows, taken)),
+  );
+  const judged = groups.filter(({ n }) => n >= LEAST_JUDGED);
+  const adjusted = holm(judged.map(({ pValue }) => pValue));
+  return groups
+    .map((group) => {
+      const pValue = adjusted[judged.indexOf(group)] ?? null;
+      /** The thresholds that are promised for this group alone. */
+      const promised = promisedTo(group.group);
+      return Object.assign(group, { pValue, promised });
+    })
+    .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
+}
+
+function groupOf(group: string, rows: LabelledRows) {
+  const { p, cameTrue, weights } = rows;
+  let [total, distance, square, spread, brier] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < p.length; i += 1) {
+    const weight = weights?.[i] ?? 1;
+    const [value, isTrue] = [p[i] as number, cameTrue[i] as number];
+    total += weight;
+    distance += weight * (isTrue - value);
+    square += weight ** 2 * (isTrue - value) ** 2;
+    spread += weight ** 2 * value * (1 - value);
+    brier += weight * brierOf(rows, i);
+  }
+  const value = distance / total;
+  const half = (1.96 * Math.sqrt(square)) / total;
+  const hasOneTruth = truthShares(rows).includes(1);
+  return {
+    group,
+    n: p.length,
+    brier: brier / total,
+    /** Null if every row of the group has one truth. */
+    skill: hasOneTruth ? null : scoreRows(rows).skill.value,
+    /** The share of true rows minus the mean probability, with its 95 % interval. */
+    difference: { value, low: value - half, high: value + half },
+    pValue: spread === 0 ? (distance === 0 ? 1 : 0) : twoSidedP(distance / Math.sqrt(spread)),
+  };
 }

@@ -84,11 +84,6 @@ function labelsForErrors(wrong: number, maxRisk: number, confidence: number): nu
   return high;
 }
 
-/** Returns the smallest risk that can be promised if `wrong` of `n` acted-on labels are wrong. */
-export function smallestPromise(wrong: number, n: number, confidence: number): number {
-  return wrong >= n ? 1 : 1 - betaQuantile(1 - confidence, n - wrong, wrong + 1);
-}
-
 /** Returns how many labels give a share to plus or minus `halfWidth` with 95 % confidence, whatever the share is. */
 export function labelsForWidth(halfWidth: number): number {
   return Math.ceil((normalQuantile(0.975) / (2 * halfWidth)) ** 2);

@@ -1,8 +1,8 @@
 import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import type { Numbers, Weighted } from "../math/rows.ts";
-import { binomialAtMost } from "../math/special-functions.ts";
-import { type Bound, checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
-import { countRisks, cumulate, type RiskCounts, toHundredths } from "./risk-coverage.ts";
+import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
+import { type Bound, checkShare, labelsForZeroErrors } from "./intervals.ts";
+import { countRisks, cumulate, toHundredths } from "./risk-coverage.ts";
 
 /** How a promise is searched. */
 export interface PromiseOptions extends Bound, Weighted {
@@ -89,6 +89,11 @@ export function searchPromises(
   });
 }
 
+/** Returns the smallest risk that can be promised if `wrong` of `n` acted-on labels are wrong. */
+function smallestPromise(wrong: number, n: number, confidence: number): number {
+  return wrong >= n ? 1 : 1 - betaQuantile(1 - confidence, n - wrong, wrong + 1);
+}
+
 /** A promise, or how far the rows are from one: the smallest risk at the first threshold tested. */
 export type PromiseSearch = ReturnType<typeof searchPromises>[number];
 
@@ -148,7 +153,7 @@ export type PromisedThreshold = ReturnType<typeof testsOf>[number];
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function orderOf(
-  counts: RiskCounts,
+  counts: ReturnType<typeof countRisks>,
   { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
 ): number[] {
   const { acted } = cumulate(counts);
@@ -179,7 +184,7 @@ export function equalRows(
   sureness: Numbers,
   wrong: Numbers,
   { weights, from }: Weighted & { readonly from: number },
-): RiskCounts {
+): ReturnType<typeof countRisks> {
   const all = countRisks(sureness, wrong, { weights });
   if (weights === undefined) return all;
   const random = seededRandom(DEFAULT_SEED);

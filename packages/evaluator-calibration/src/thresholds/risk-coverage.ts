@@ -10,7 +10,7 @@ import {
 import { checkShare, clopperPearson } from "./intervals.ts";
 
 /** Rows and wrong rows at each printed value, by hundredths: 101 of each. */
-export interface RiskCounts {
+interface RiskCounts {
   readonly rows: Float64Array;
   readonly wrong: Float64Array;
   total: number;
