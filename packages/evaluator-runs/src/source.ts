@@ -22,5 +22,5 @@ export {
 } from "./input/record-source.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
-export { toJsonArray, writeMailFile } from "./output/write-records.ts";
+export { toJsonArray, writePrivateFile } from "./output/write-records.ts";
 export { readQuestions } from "./questions/read-questions.ts";

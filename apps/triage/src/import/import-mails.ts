@@ -7,7 +7,7 @@ import {
   printCounted,
   toJsonArray,
   toOutputPath,
-  writeMailFile,
+  writePrivateFile,
 } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
 import type { ImportCommand } from "../options.ts";
@@ -46,9 +46,9 @@ export async function importMails(
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
     const mails = readMails(sourcePath, { counts, isOnlySent, signal });
-    await writeMailFile(outputPath, toJsonArray(mails)).finally(async () => {
+    await writePrivateFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath !== null && !signal.aborted)
-        await writeMailFile(skippedPath, counts.skipped());
+        await writePrivateFile(skippedPath, counts.skipped());
     });
   } catch (error) {
     if (error instanceof NothingFound) throw nothingFound(sourcePath, counts);

@@ -17,7 +17,7 @@ import {
   printUsd,
   toInputPath,
   toOutputPath,
-  writeMailFile,
+  writePrivateFile,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 import type { RunInfo } from "evaluator-runs/postgres";
@@ -78,7 +78,7 @@ async function makeAndWrite(command: ReportCommand, context: ProgramContext): Pr
   const input = toInputPath(command.file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.json$/, ".html");
-  await writeMailFile(path, pieces).catch((error: unknown) => {
+  await writePrivateFile(path, pieces).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
   stderr.write(printable`Wrote ${path}\n`);

@@ -1,24 +1,21 @@
 import { existsSync } from "node:fs";
 import { CliError, printable, toFileError, readTextFile } from "evaluator-kit";
 import { z } from "zod";
-import { writeMailFile } from "../output/write-records.ts";
+import { writePrivateFile } from "../output/write-records.ts";
 
-const truthSchema = z.union([z.boolean(), z.string(), z.number()]);
 const labelSchema = z.looseObject({
   id: z.string(),
   question: z.string().optional(),
-  /** Null for a record that was skipped. */
-  truth: truthSchema.nullable(),
+  /** Yes or no, the name of an option, the index of a level, or null for a skipped record. */
+  truth: z.union([z.boolean(), z.string(), z.number()]).nullable(),
   skipped: z.boolean().optional(),
   weight: z.number().positive().optional(),
 });
 
-/** What a person said is so: yes or no, the name of an option, or the index of a level. */
-export type Truth = z.infer<typeof truthSchema>;
-/** One line of a file of labels; fields that others wrote are kept. */
-export type SavedLabel = z.infer<typeof labelSchema>;
+// One line of a file of labels; unknown fields are kept.
+type SavedLabel = z.infer<typeof labelSchema>;
 
-/** Labels in a file, one JSON object a line, which `evaluator calibrate` reads. */
+/** Labels in a file for `evaluator calibrate`, one JSON object per line. */
 export class LabelFile {
   readonly path: string;
   readonly #labels: Map<string, SavedLabel>;
@@ -30,12 +27,14 @@ export class LabelFile {
   }
 
   /**
-   * Reads the labels that are there; none when there is no file yet.
+   * Reads the labels of a file, which may be missing.
    *
-   * @throws CliError that names the line which is no label.
+   * @throws CliError that names an invalid line.
    */
   static async open(path: string): Promise<LabelFile> {
-    const text = existsSync(path) ? await readText(path) : "";
+    const text = existsSync(path)
+      ? await readTextFile(path, "Name another file with --labels.")
+      : "";
     const labels = new Map<string, SavedLabel>();
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue;
@@ -45,12 +44,12 @@ export class LabelFile {
     return new LabelFile(path, labels);
   }
 
-  /** Returns the label of a record; null for a skip too, so that it is shown again. */
-  truthOf(question: string, id: string): Truth | null {
+  /** Returns the label of a record; also null after a skip, so that it is shown again. */
+  truthOf(question: string, id: string): SavedLabel["truth"] {
     return this.#labels.get(keyOf(question, id))?.truth ?? null;
   }
 
-  /** Sets drawn labels to the weight of today's draw; labels without a weight were not drawn. */
+  /** Sets drawn labels to the weights of this draw; labels without a weight were not drawn. */
   reweigh(question: string, records: readonly { id: string; weight: number }[]): void {
     for (const { id, weight } of records) {
       const label = this.#labels.get(keyOf(question, id));
@@ -58,17 +57,17 @@ export class LabelFile {
     }
   }
 
-  /** Keeps a label; it is on the disk when this returns. @throws CliError when it cannot be. */
+  /** Saves a label to the disk. @throws CliError if that fails. */
   async save(label: SavedLabel & { question: string }): Promise<void> {
     this.#labels.set(keyOf(label.question, label.id), label);
-    // One after the other; a write that failed does not fail the next.
+    // One after the other; a failed write does not fail the next one.
     this.#saved = this.#saved.catch(() => undefined).then(() => this.#write());
     await this.#saved;
   }
 
   async #write(): Promise<void> {
     const lines = [...this.#labels.values()].map((label) => `${JSON.stringify(label)}\n`);
-    await writeMailFile(this.path, lines).catch((error: unknown) => {
+    await writePrivateFile(this.path, lines).catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, "Make room there and label the record again.");
     });
   }
@@ -76,10 +75,6 @@ export class LabelFile {
 
 function keyOf(question: string | undefined, id: string): string {
   return JSON.stringify([question ?? null, id]);
-}
-
-async function readText(path: string): Promise<string> {
-  return await readTextFile(path, "Name another file with --labels.");
 }
 
 function parseLabel(line: string, where: string): SavedLabel {

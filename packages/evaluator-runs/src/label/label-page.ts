@@ -1,41 +1,102 @@
 import { type JsonValue, type Question, truthsOf } from "evaluator-client";
-import { sourceHash } from "evaluator-kit";
+import { isForeignRequest, sourceHash } from "evaluator-kit";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { html, raw } from "hono/html";
-import type { Truth } from "./label-file.ts";
+import { z } from "zod";
+import type { LabelFile } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
-/** The answers a person can give, in the order they are shown. */
-export interface AnswerKey {
-  readonly truth: Truth;
-  readonly name: string;
-  readonly description: string;
-  /** The key that gives it; null where there are more options than keys. */
-  readonly key: string | null;
+const MAX_FORM_BYTES = 65_536;
+
+interface LabelAppOptions {
+  readonly sheets: readonly LabelSheet[];
+  /** The question shown first. */
+  readonly first: LabelSheet;
+  readonly labels: LabelFile;
+  /** The name of the person, as the file has it. */
+  readonly labeler: string;
+  /** The command for the labels. */
+  readonly nextCommand: string;
+}
+
+const indexSchema = z.coerce.number().int().min(0).catch(0);
+const formSchema = z.object({
+  question: z.string(),
+  id: z.string(),
+  at: indexSchema,
+  answer: z.union([z.literal("skip"), z.coerce.number().int().min(0)]),
+});
+
+/** Returns the page's routes: `GET /` shows a record, `POST /labels` saves its label at once. */
+export function labelApp(options: LabelAppOptions): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (isForeign(c)) return c.text("This page answers to its own address only.", 403);
+    c.header("Content-Security-Policy", pagePolicy);
+    c.header("X-Content-Type-Options", "nosniff");
+    // With no-referrer a browser would name no origin for the form.
+    c.header("Referrer-Policy", "same-origin");
+    c.header("Cache-Control", "no-store");
+    return await next();
+  });
+  app.get("/", (c) => showRecord(c, options));
+  app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
+  app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
+  app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
+  return app;
+}
+
+function isForeign(c: Context): boolean {
+  const [host, origin] = [c.req.header("host"), c.req.header("origin")];
+  // Another program's page on this machine is foreign too.
+  const isOwn = origin === undefined || origin === `http://${host}`;
+  const site = c.req.header("sec-fetch-site") ?? "none";
+  return !isOwn || isForeignRequest({ host }) || !["none", "same-origin"].includes(site);
+}
+
+async function showRecord(c: Context, options: LabelAppOptions) {
+  const { sheets, first, labels } = options;
+  const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
+  const isLabelled = sheet.records.map(({ id }) => labels.truthOf(sheet.id, id) !== null);
+  const at = c.req.query("at") === undefined ? null : indexSchema.parse(c.req.query("at"));
+  const next = isLabelled.indexOf(false, indexSchema.parse(c.req.query("from") ?? 0));
+  const shown = at !== null && at < sheet.records.length ? at : next === -1 ? null : next;
+  const labelled = isLabelled.filter(Boolean).length;
+  return c.html(labelPage({ ...options, sheet, at: shown, labelled }));
+}
+
+async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOptions) {
+  const form = formSchema.safeParse(await c.req.parseBody());
+  const invalid = () => c.text("That is no label of this page.", 400);
+  if (!form.success) return invalid();
+  const { question, id, at, answer } = form.data;
+  const sheet = sheets.find((candidate) => candidate.id === question);
+  const record = sheet?.records.find((candidate) => candidate.id === id);
+  // Calibrate counts a skip as wrong, since records that no one can judge are seldom random.
+  const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
+  if (record === undefined || truth === undefined) return invalid();
+  const skipped = truth === null && { skipped: true };
+  await labels.save({ id, question, truth, ...skipped, weight: record.weight, labeler });
+  return c.redirect(linkTo(question, "from", at + 1), 303);
 }
 
 // Without b for back and s for skip.
 const optionKeys = "123456789acdefghijklmnopqrtuvwxyz";
 
-/** Returns the answers to a question, each with its key; none if a person cannot give one. */
-export function answerKeys(question: Question): AnswerKey[] {
-  return (truthsOf(question) ?? []).map((answer, index) => {
-    const { truth, name } = answer;
+// The answers to a question with their keys; null for a key if there are more options than keys.
+function answerKeys(question: Question) {
+  return (truthsOf(question) ?? []).map(({ truth, name, description }, index) => {
     const byForm = { boolean: name.charAt(0), number: name, string: optionKeys[index] ?? null };
-    return Object.assign({ key: byForm[typeof truth as keyof typeof byForm] }, answer);
+    return { truth, name, description, key: byForm[typeof truth as keyof typeof byForm] };
   });
 }
 
-/** Where a person is in a sheet. */
-export interface SheetView {
+interface SheetView extends LabelAppOptions {
   readonly sheet: LabelSheet;
-  readonly sheets: readonly LabelSheet[];
   /** The index of the record shown, or null at the end. */
   readonly at: number | null;
   readonly labelled: number;
-  /** The label of the record shown. */
-  readonly truth: Truth | null;
-  /** What to run once enough is labelled. */
-  readonly nextCommand: string;
 }
 
 const script = `
@@ -81,12 +142,12 @@ nav { display: flex; gap: 1.5rem; margin-top: 1rem; align-items: baseline; }
 code { display: block; margin: 0.75rem 0; padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); overflow-wrap: anywhere; }
 `;
 
-// Whole, since the hashes below are of what stands between the tags.
+// Without a template, since the hashes below are of the exact text between the tags.
 const styleElement = `<style>${style}</style>`;
 const scriptElement = `<script>${script}</script>`;
 
-/** What the page may do, as the header `Content-Security-Policy` says it. */
-export const pagePolicy = [
+/** The `Content-Security-Policy` of the page. */
+const pagePolicy = [
   "default-src 'none'",
   `script-src '${sourceHash(script)}'`,
   `style-src '${sourceHash(style)}'`,
@@ -95,32 +156,28 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Returns the page that shows one record and asks one question, without the answer of the model. */
-export async function labelPage(view: SheetView): Promise<string> {
+// Shows one record and one question, without the model's answer.
+function labelPage(view: SheetView) {
   const { sheet, sheets, labelled, at } = view;
-  const page = html`<!doctype html>
+  const total = sheet.records.length;
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <title>Label ${sheet.id}: ${labelled} of ${sheet.records.length}</title>
+        <title>Label ${sheet.id}: ${labelled} of ${total}</title>
         ${raw(styleElement)}
       </head>
       <body>
         <header>
-          <strong>${labelled} of ${sheet.records.length} labelled</strong>
+          <strong>${labelled} of ${total} labelled</strong>
           ${sheets.map((other) => questionLink(other, sheet))}
         </header>
-        <progress
-          value="${labelled}"
-          max="${sheet.records.length}"
-          aria-label="Labelled"
-        ></progress>
+        <progress value="${labelled}" max="${total}" aria-label="Labelled"></progress>
         <main>${at === null ? ending(view) : recordForm(view, at)}</main>
         ${raw(scriptElement)}
       </body>
     </html> `;
-  return String(await page);
 }
 
 function questionLink(other: LabelSheet, shown: LabelSheet) {
@@ -128,16 +185,17 @@ function questionLink(other: LabelSheet, shown: LabelSheet) {
   return html`<a href="${linkTo(other.id, "from", 0)}">${other.id}</a>`;
 }
 
-function recordForm({ sheet, truth }: SheetView, at: number) {
+function recordForm({ sheet, labels }: SheetView, at: number) {
   const record = sheet.records[at];
   if (record === undefined) return html``;
+  const said = labels.truthOf(sheet.id, record.id);
   return html`<article><dl>${fieldsOf(record.state)}</dl></article>
     <h1>${toText(sheet.question.instructions)}</h1>
     <form id="answers" method="post" action="/labels">
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
       <input type="hidden" name="id" value="${record.id}" />
-      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, truth))}
+      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, said))}
     </form>
     <nav>
       ${at === 0 ? "" : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
@@ -148,9 +206,9 @@ function recordForm({ sheet, truth }: SheetView, at: number) {
 }
 
 function answerButton(
-  { key, name, description, truth }: AnswerKey,
+  { key, name, description, truth }: ReturnType<typeof answerKeys>[number],
   index: number,
-  said: Truth | null,
+  said: ReturnType<LabelFile["truthOf"]>,
 ) {
   return html`<button
     name="answer"
@@ -176,8 +234,8 @@ function ending({ sheet, labelled, nextCommand }: SheetView) {
     <code>${nextCommand}</code>`;
 }
 
-/** Returns the address of a record: one by its index, or the first without a label from there on. */
-export function linkTo(question: string, parameter: "at" | "from", index: number): string {
+/** Returns the address of a record: by its index, or the first one without a label from there on. */
+function linkTo(question: string, parameter: "at" | "from", index: number): string {
   return `/?question=${encodeURIComponent(question)}&${parameter}=${index}`;
 }
 

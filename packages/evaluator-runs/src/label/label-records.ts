@@ -4,25 +4,25 @@ import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { CliError, closeServer, listen, printable } from "evaluator-kit";
 import { truthsOf } from "evaluator-client";
-import { printCounted } from "../amounts.ts";
 import type { LabelCommand } from "../options/journal-options.ts";
-import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
+import { printCounted } from "../amounts.ts";
 import type { ProgramContext } from "../service.ts";
-import { labelApp } from "./label-app.ts";
+import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
+import { labelApp } from "./label-page.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet } from "./label-sheet.ts";
 
 /**
- * Serves a page on this machine that shows drawn records without the model's answers and saves what
- * a person says of each, until Ctrl-C; returns the exit code.
+ * Serves a page on this machine that shows drawn records without the model's answers and saves each
+ * label, until Ctrl-C; returns the exit code.
  *
- * @throws CliError when there are no answers to draw from, or the labels cannot be read.
+ * @throws CliError if the journal has no answers, or the labels cannot be read.
  */
 export async function labelRecords(
   command: LabelCommand,
   context: ProgramContext,
 ): Promise<number> {
-  const { cwd, stderr, signal, source } = context;
+  const { cwd, stderr, signal } = context;
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const sheets = await drawSheets(inputPath, { ...command, signal, source });
@@ -37,14 +37,14 @@ export async function labelRecords(
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
   );
-  stderr.write(describeShortage(first, command.count, source.word));
+  stderr.write(describeShortage(first, command.count, context.source.word));
   if (!signal.aborted) await once(signal, "abort");
   await closeServer(server);
   stderr.write(printable`\nNext: ${nextCommand}\n`);
   return 0;
 }
 
-// A calibration is of one model, so the records that another answered are not drawn.
+// A calibration is of one model, so records that another model answered are not drawn.
 function describeShortage({ id, records }: LabelSheet, count: number, word: string): string {
   if (records.length >= count) return "";
   return printable`Of ${id} there are ${printCounted(records.length, word)} and not ${String(count)}: one model has answered no more.\n`;

@@ -1,4 +1,4 @@
-import { AnswerTable, type PickedRecord, pickRecords } from "evaluator-calibration";
+import { AnswerTable, pickRecords } from "evaluator-calibration";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Question } from "evaluator-client";
 import type { JournalReader } from "../journal/journal-reader.ts";
@@ -6,18 +6,10 @@ import { readJournal } from "../journal/read-journal.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import { toJournalPath } from "../output/paths.ts";
 
-/** A record that was drawn, as the model read it, without its answer. */
-type DrawnRecord = ReturnType<typeof toDrawnRecord>;
+/** One question, and the records drawn for it in order, without the model's answers. */
+export type LabelSheet = ReturnType<typeof sheetsOf>[number];
 
-/** One question, and the records drawn for it in the order they are shown. */
-export interface LabelSheet {
-  readonly id: string;
-  readonly question: Question;
-  readonly records: readonly DrawnRecord[];
-}
-
-/** What to draw. */
-export interface DrawOptions {
+interface DrawOptions {
   /** Records of each question, at most. */
   readonly count: number;
   /** The same seed draws the same records from the same answers. */
@@ -27,10 +19,10 @@ export interface DrawOptions {
 }
 
 /**
- * Draws records to label for each question, from the answers that a file's journal keeps: by strata
- * of the printed value, so that each label knows how many records it stands for.
+ * Draws records to label for each question from a journal, by strata of the printed value, so that
+ * each label has the number of records that it represents.
  *
- * @throws CliError when the journal keeps no answer.
+ * @throws CliError if the journal has no answer.
  */
 export async function drawSheets(inputPath: string, options: DrawOptions): Promise<LabelSheet[]> {
   const path = toJournalPath(inputPath, options.source);
@@ -41,12 +33,8 @@ export async function drawSheets(inputPath: string, options: DrawOptions): Promi
   );
 }
 
-function sheetsOf(
-  journal: JournalReader,
-  file: string,
-  { count, seed, signal }: DrawOptions,
-): LabelSheet[] {
-  // Records that were asked about again keep one answer, the newest.
+function sheetsOf(journal: JournalReader, file: string, { count, seed, signal }: DrawOptions) {
+  // A record that was asked about again keeps its newest answer.
   const table = new AnswerTable({ last: true });
   const questions = new Map<string, Question>();
   for (const entry of journal.answered()) {
@@ -63,16 +51,15 @@ function sheetsOf(
     );
   }
   return [...questions].map(([id, question]) => {
-    // The truth does not depend on the model, so the model with the most answers is drawn from.
+    // The truth does not depend on the model, so the one with the most answers is drawn from.
     const [column] = table.columns
       .filter((candidate) => candidate.question === id)
       .toSorted((one, other) => other.ids.length - one.ids.length);
     const picked = column === undefined ? [] : pickRecords(column, { budget: count, seed });
-    return { id, question, records: picked.map((record) => toDrawnRecord(record, journal)) };
+    // The weight is the number of records that it represents: the inverse of its probability of a draw.
+    const records = picked.map(({ id, drawn }) => {
+      return { id, state: journal.find(id).state, weight: 1 / drawn };
+    });
+    return { id, question, records };
   });
-}
-
-function toDrawnRecord({ id, drawn }: PickedRecord, journal: JournalReader) {
-  // The weight is how many records it stands for: the inverse of its probability of being drawn.
-  return { id, state: journal.find(id).state, weight: 1 / drawn };
 }

@@ -23,17 +23,19 @@ export async function writeRecords(
   records: Records,
   { format, names }: RecordsFormat,
 ): Promise<void> {
-  await writeMailFile(path, formatRecords(records, { format, names })).catch((error: unknown) => {
-    throw toFileError(
-      error,
-      `write ${path}`,
-      "Nothing was written, and every answer is kept; make room there and run again.",
-    );
-  });
+  await writePrivateFile(path, formatRecords(records, { format, names })).catch(
+    (error: unknown) => {
+      throw toFileError(
+        error,
+        `write ${path}`,
+        "Nothing was written, and every answer is kept; make room there and run again.",
+      );
+    },
+  );
 }
 
 /** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
-export async function writeMailFile(path: string, content: FileContent): Promise<void> {
+export async function writePrivateFile(path: string, content: FileContent): Promise<void> {
   await writeWholeFile(path, content, { mode: 0o600 });
 }
 

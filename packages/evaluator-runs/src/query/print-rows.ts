@@ -13,13 +13,13 @@ import type { OutputFormat } from "../options/shared-options.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../columns/table.ts";
 
-/** A table has so many rows at most, and about so many characters. */
+/** The most rows of a table, and about the most characters. */
 const ROWS_SHOWN = 1000;
 const CHARACTERS_SHOWN = 2_000_000;
-/** The most columns of a terminal that a cell takes, however wide it is. */
+/** The most columns of a terminal for one cell. */
 const CELL_COLUMNS = 80;
 
-/** What a query came to. */
+/** The result of a query. */
 export interface QueryRows {
   readonly names: readonly string[];
   readonly rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
@@ -28,7 +28,7 @@ export interface QueryRows {
 /**
  * Prints rows: as a table on a terminal, else as CSV, unless a format is named.
  *
- * @throws CliError when there are more than may be printed, after those that may.
+ * @throws CliError after the allowed rows if there are more.
  */
 export async function printRows(
   { names, rows }: QueryRows,
@@ -80,7 +80,7 @@ async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenera
     characters += cells.join("").length;
   }
   const widest = names.map((_, at) => Math.max(...shown.map((row) => columnsOf(row[at] ?? ""))));
-  // What is wide gives way to what is narrow.
+  // Wide columns are narrowed first.
   yield* alignColumns(() => shown, { width, shareOf: (at) => Number((widest[at] ?? 0) > 12) });
   if (more > 0) yield `${printCount(more)} more rows; --format csv prints them all.\n`;
 }

@@ -6,15 +6,20 @@ import { type ResultDatabase, type RunResults, withResults } from "../journal-re
 import type { ProgramContext } from "../service.ts";
 import { printRows } from "./print-rows.ts";
 import { checkQuery, QueryProblem, tookTooLong, tooLarge } from "./query-text.ts";
-import { cellsOfRecord, recordTables } from "./result-tables.ts";
-import { type ListedRun, runsOfDatabase, runsOfFile, runsTableOf } from "./runs-table.ts";
+import {
+  cellsOfRecord,
+  recordTables,
+  runsOfDatabase,
+  runsOfFile,
+  runsTableOf,
+} from "./result-tables.ts";
 import { SqliteQuery } from "./sqlite-query.ts";
 
 /**
- * Prints what a query of a journal's results comes to, or without one the tables there are; changes
- * nothing, and returns the exit code 0.
+ * Runs a read-only query over a journal's results, or lists the tables without one, and returns the
+ * exit code 0.
  *
- * @throws CliError that says what is wrong with the query, where, and what there is.
+ * @throws CliError that names the problem of the query, its place, and the tables.
  */
 export async function queryJournal(
   command: QueryCommand,
@@ -48,7 +53,7 @@ async function listTables(
   await printRows({ names: ["table", "column", "type", "what"], rows }, command, context);
 }
 
-/** A query that is fine at first sight, and where its rows go. */
+/** A checked query, with its tables and output. */
 class Query implements AsyncDisposable {
   readonly #text: string;
   readonly #command: QueryCommand;
@@ -61,7 +66,7 @@ class Query implements AsyncDisposable {
     this.#context = context;
   }
 
-  /** Fills the tables that the query names, in a process, from a journal file; returns all tables. */
+  /** Fills the tables that the query names in a child process from a journal file; returns all tables. */
   async fill(results: RunResults): Promise<readonly ListedTable[]> {
     const { rows, facts } = results;
     const { signal } = this.#context;
@@ -86,7 +91,7 @@ class Query implements AsyncDisposable {
     return tables;
   }
 
-  /** Prints what the query comes to in SQLite. */
+  /** Runs the query in SQLite, and prints its rows. */
   async askFile(tables: readonly ListedTable[]): Promise<void> {
     await this.#naming(tables, async () => {
       const result = await this.#database?.ask(this.#text, this.#timeoutMs);
@@ -98,7 +103,7 @@ class Query implements AsyncDisposable {
     await this.#database?.[Symbol.asyncDispose]();
   }
 
-  /** Prints what the query comes to in PostgreSQL. */
+  /** Runs the query in PostgreSQL, and prints its rows. */
   async askDatabase(results: RunResults, { runs, run, toRow }: ResultDatabase): Promise<null> {
     const tables = recordTables(results);
     const runsTable = this.#runsTable;
@@ -135,15 +140,15 @@ class Query implements AsyncDisposable {
     return runsTableOf(this.#context.source);
   }
 
-  #cellsOfRun(run: ListedRun) {
-    return this.#runsTable.columns.map(({ cellOf }) => cellOf(run));
+  #cellsOfRun(run: ReturnType<typeof runsOfFile>[number]) {
+    return this.#runsTable.columns.map(({ of }) => of(run));
   }
 
   get #timeoutMs(): number {
     return this.#command.timeout * 1000;
   }
 
-  /** Whether the query may read a table: what it does not name needs no rows. */
+  /** Whether the query may read a table; a table that it does not name needs no rows. */
   #names({ name }: { readonly name: string }): boolean {
     return this.#text.toLowerCase().includes(name);
   }
@@ -177,7 +182,7 @@ interface ListedTable {
 
 const ownerLine = "This role owns the journal; a role that only reads is safer.\n";
 
-// By its name: the class is in the library that a journal in a file does not load.
+// By its field: a journal in a file does not load the class.
 function failureOf(error: unknown): string | undefined {
   return (error as { failure?: string } | null)?.failure;
 }

@@ -1,7 +1,7 @@
 import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-kit";
 import { printCounted } from "../amounts.ts";
 
-/** What is wrong with the text of a query. */
+/** A problem in the text of a query. */
 export class QueryProblem extends CliError {}
 
 /** Returns the error of a query that did not end in time. */
@@ -19,7 +19,7 @@ export function tooLarge(): CliError {
 
 const readingWords = new Set(["select", "with", "values"]);
 
-/** Where a query does not stand: in comments, in texts, in names in quotes. */
+/** Parts of a query that contain no SQL words: comments, texts and quoted names. */
 const passages: readonly (readonly [string, string])[] = [
   ["--", "\n"],
   ["/*", "*/"],
@@ -29,9 +29,9 @@ const passages: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Returns a query as it is run: one statement that reads, without the semicolon at its end.
+ * Checks that a query is one reading statement, and returns it without the semicolon at its end.
  *
- * @throws QueryProblem that says what is wrong with it, and where.
+ * @throws QueryProblem with its place.
  */
 export function checkQuery(text: string): string {
   const bare = withoutPassages(text);
@@ -57,7 +57,7 @@ export function checkQuery(text: string): string {
 
 const nextStep = 'The command "query" without one prints the tables and their columns.';
 
-/** Returns a query of the same length with spaces for what is in comments and quotes. */
+/** Replaces comments with spaces and quoted parts with x, without a change of length. */
 function withoutPassages(text: string): string {
   let bare = "";
   while (bare.length < text.length) {

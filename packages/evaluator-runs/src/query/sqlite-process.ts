@@ -4,7 +4,7 @@ import { constants, DatabaseSync, type SQLOutputValue, type StatementSync } from
 import { isMainThread, Worker } from "node:worker_threads";
 import type { Cell, QueryTable } from "../postgres/index.ts";
 
-// A process, since nothing ends a statement of SQLite in a thread, not even the end of the program.
+// A process, since a running statement of SQLite in a thread cannot be ended, not even at exit.
 
 /** This file, to start with the number of the parent's process and a folder for temporary files. */
 export const processFile = import.meta.filename;
@@ -38,9 +38,9 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
   constants;
 const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]);
 
-/** Tables in a database of SQLite that is gone with this process, and one query of them. */
+/** Temporary tables in SQLite, and one query of them. */
 export class QueryDatabase {
-  // Without a name SQLite keeps it in a file that nobody else can open.
+  // Without a name SQLite keeps it in a private temporary file.
   readonly #database = new DatabaseSync("");
   readonly #inserts = new Map<string, StatementSync>();
   #rows: Iterator<SQLOutputValue[], undefined> | null = null;
@@ -128,7 +128,7 @@ function watch(): void {
   }, WATCH_MS);
 }
 
-/** Ends the process of a parent that was killed, and so removes nothing itself. */
+/** Removes the folder and ends the process, after a parent that was killed. */
 function leave(): void {
   rmSync(folder, { recursive: true, force: true });
   end();

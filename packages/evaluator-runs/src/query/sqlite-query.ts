@@ -59,7 +59,7 @@ export class SqliteQuery implements AsyncDisposable {
   /**
    * Begins the query; no row can be added after it.
    *
-   * @throws QueryProblem that says what is wrong with the query.
+   * @throws QueryProblem
    */
   async ask(text: string, timeoutMs: number): Promise<QueryRows> {
     await this.#call("add", this.#added.splice(0));
@@ -102,7 +102,7 @@ export class SqliteQuery implements AsyncDisposable {
     );
   }
 
-  /** Ends the process, whatever it does. */
+  /** Kills the process and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = this.#hasEnded ? null : once(this.#child, "exit");
     this.#child.kill("SIGKILL");
