@@ -4,17 +4,17 @@ import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { pack, type Sample, toSample } from "./packed-text.ts";
 
-// As measured: 0.12 statements a record at 64 in flight, and no call waits longer than it must.
+// Measured: 0.12 statements per record at 64 in flight, without extra waiting.
 const GROUP_SIZE = 200;
 const GROUP_MS = 5;
-// Chosen, not measured: soon after a restart, and seldom enough while a server is away for hours.
+// Chosen, not measured: fast after a restart, and few retries while a server is away for hours.
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5000;
-/** So many failures in a row, of all workers, mean that the service is down. Chosen, not measured. */
+/** Consecutive failures, of all workers, that mean the service is down. Chosen, not measured. */
 const FAILURES_IN_A_ROW = 20;
 const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "full", "read-only"]);
 
-/** How the call about a record ended. */
+/** The outcome of the call about a record. */
 export type RecordEnd =
   | KeptAnswer
   | {
@@ -29,13 +29,13 @@ export type RecordEnd =
       readonly isRefusal?: boolean;
     };
 
-/** What a writer needs. */
+/** Options of a writer. */
 export interface WriterOptions {
   readonly query: Query;
   readonly run: number;
-  /** Called when the database does not take answers, and with null when it does again. */
+  /** Called if the database does not accept answers, and with null once it does. */
   readonly onTrouble?: ((trouble: DatabaseError | null) => void) | undefined;
-  /** Ends the trying again. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
 }
 
@@ -44,8 +44,8 @@ interface Waiting extends PromiseWithResolvers<void> {
 }
 
 /**
- * Commits how calls ended, several in one statement. While the database cannot be reached it tries
- * again: what is paid for is kept in memory, and whoever waits for it begins nothing else.
+ * Commits the outcomes of calls, several in one statement. Retries while the database is unreachable;
+ * paid answers stay in memory, and their callers wait.
  */
 export class AnswerWriter {
   readonly #options: WriterOptions;
@@ -58,9 +58,9 @@ export class AnswerWriter {
   }
 
   /**
-   * Resolves when the end of a call is committed.
+   * Resolves once an outcome is committed.
    *
-   * @throws DatabaseError when that cannot be, or the signal's reason.
+   * @throws DatabaseError if that is impossible, or the signal's reason.
    */
   async keep(end: RecordEnd): Promise<void> {
     const waiting = { end, ...Promise.withResolvers<void>() };
@@ -123,13 +123,13 @@ export class AnswerWriter {
   }
 }
 
-/** What the answers of a run are packed with; the setup is null where the run is gone. */
+/** The sample for the answers of a run; the setup is null if the run was removed. */
 interface Packing {
   readonly setup: number | null;
   readonly sample: Sample;
 }
 
-/** Returns the sample of a run's answers; makes the one at hand the sample where there is none. */
+/** Returns the sample of a run's answers; the first answer becomes the sample. */
 async function readPacking(query: Query, run: number, evaluation: string): Promise<Packing> {
   const [row] = await query<{ setup: number; sample: string }>(
     `update evaluator.setups set sample = coalesce(sample, $2)

@@ -1,26 +1,28 @@
 import { hash } from "node:crypto";
+import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+import { DatabaseError } from "./database-error.ts";
 import type { Query } from "./database.ts";
-import { type Sample, toSample, unpack } from "./packed-text.ts";
+import { type Sample, toSample, unpack, unpackJson } from "./packed-text.ts";
 
-/** An answer as it is kept: by the key of its content, with a digest that shows any change. */
+/** An answer, stored under a key of its content, with a digest that detects changes. */
 export interface KeptAnswer {
-  /** A hash of what was asked and of whom. */
+  /** A hash of the call and the service. */
   readonly key: string;
-  /** The state that was asked about, as JSON. */
+  /** The state of the call, as JSON. */
   readonly state: string;
-  /** What came, as JSON. */
+  /** The evaluation, as JSON. */
   readonly evaluation: string;
   readonly inputTokens: number;
   readonly costUsd: number;
 }
 
-/** What is known of an answer: there as it was written, there and changed since, refused for good, or not there. */
+/** Whether an answer is unchanged, changed since it was written, refused for good, or missing. */
 export type AnswerStatus = "answered" | "changed" | "refused" | "unknown";
 
 /** The columns of `evaluator.answers` that an answer is read from. */
 export interface AnswerRow {
   readonly key: string;
-  /** Of the sample that the evaluation is the difference to; null where it is kept whole. */
+  /** The setup of the sample that the evaluation is packed with; null if it is not packed. */
   readonly setup: number | null;
   /** In hexadecimal, as the next. */
   readonly state_digest: string;
@@ -34,10 +36,10 @@ const answerColumns = `
   encode(a.digest, 'hex') as digest
 `;
 
-/** The samples that answers are kept as the difference to, by their setup. */
+/** The samples that answers are packed with, by their setup. */
 export type Samples = ReadonlyMap<number, Sample>;
 
-/** Returns all samples; one that an answer needs was committed before it. */
+/** Returns all samples; each was committed before the answers that need it. */
 export async function readSamples(query: Query): Promise<Samples> {
   const rows = await query<{ setup: number; sample: string }>(
     "select setup, sample from evaluator.setups where sample is not null",
@@ -45,14 +47,8 @@ export async function readSamples(query: Query): Promise<Samples> {
   return new Map(rows.map(({ setup, sample }) => [setup, toSample(sample)]));
 }
 
-/** What a run's states and notes are the difference to; null for a run without any. */
-export interface RecordSamples {
-  readonly state: Sample | null;
-  readonly note: Sample | null;
-}
-
-/** Returns what a run's states and notes are the difference to. */
-export async function readRecordSamples(query: Query, run: number): Promise<RecordSamples> {
+/** Returns the samples that a run's states and notes are packed with; null for a run without any. */
+export async function readRecordSamples(query: Query, run: number) {
   const [row] = await query<{ state: string | null; note: string | null }>(
     "select state_sample as state, note_sample as note from evaluator.runs where run = $1",
     [run],
@@ -60,15 +56,15 @@ export async function readRecordSamples(query: Query, run: number): Promise<Reco
   return { state: sampleOf(row?.state), note: sampleOf(row?.note) };
 }
 
-function sampleOf(text: string | null | undefined): Sample | null {
-  return text == null ? null : toSample(text);
+function sampleOf(text: string | null = null): Sample | null {
+  return text === null ? null : toSample(text);
 }
 
-// A digest tells a damaged row, for which half of SHA-256 is plenty; in hexadecimal here.
+// Half of SHA-256 detects any damage; lengths are in hexadecimal digits.
 const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;
 
-/** Returns the digests of an answer, as they are written beside it. */
+/** Returns the digests that are stored with an answer. */
 export function digestsOf({ key, state, evaluation }: KeptAnswer): [Buffer, Buffer] {
   const stateDigest = digestOfState(state);
   const digest = digestOf(key, stateDigest, evaluation);
@@ -84,10 +80,7 @@ function digestOf(key: string, stateDigest: string, evaluation: string): string 
   return hash("sha256", text).slice(0, DIGEST_LENGTH);
 }
 
-/**
- * Returns the evaluation of an answer that is still as it was written, and about the state where that
- * is known; null for any other.
- */
+/** Returns the evaluation of an unchanged answer; null if it changed or is about another state. */
 export function readEvaluation(row: AnswerRow, samples: Samples, state?: string): string | null {
   const { key, setup, state_digest: stateDigest, digest } = row;
   const sample = setup === null ? null : samples.get(setup);
@@ -97,7 +90,7 @@ export function readEvaluation(row: AnswerRow, samples: Samples, state?: string)
   return state === undefined || digestOfState(state) === stateDigest ? evaluation : null;
 }
 
-/** Returns for each key whether its answer is there as it was written. */
+/** Returns the status of the answer of each key. */
 export async function statusesOf(query: Query, keys: readonly string[]): Promise<AnswerStatus[]> {
   const rows = await query<AnswerRow>(
     `select a.key, ${answerColumns} from evaluator.answers a where a.key = any($1)`,
@@ -117,16 +110,64 @@ export async function statusesOf(query: Query, keys: readonly string[]): Promise
   });
 }
 
-/** Returns the samples that rows need; asks for none where they need none. */
-export async function samplesFor(
-  query: Query,
-  rows: readonly Partial<AnswerRow>[],
-): Promise<Samples> {
+// No query if no row needs a sample.
+async function samplesFor(query: Query, rows: readonly Partial<AnswerRow>[]): Promise<Samples> {
   return rows.some(({ setup }) => setup != null) ? await readSamples(query) : new Map();
 }
 
-/** Forgets answers that are not as they were written, so that they are asked for again. */
-export async function forgetAnswers(query: Query, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await query("delete from evaluator.answers where key = any($1)", [keys]);
+/** A record without an answer. */
+export interface ChunkRecord {
+  /** Its index in the run. */
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  /** The state for the model, as JSON. */
+  readonly state: string;
+}
+
+interface ChunkRow extends Partial<AnswerRow> {
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  readonly state: string;
+  readonly cost_usd: number | null;
+}
+
+/**
+ * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
+ * repeats only the calls in flight; and the cost of the other records.
+ */
+export async function readChunk(
+  query: Query,
+  { run, chunk }: LeasedChunk,
+): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
+  const first = chunk * CHUNK_SIZE;
+  const range = [run, first, first + CHUNK_SIZE];
+  const kept = await query<ChunkRow>("select * from evaluator.read_records($1, $2, $3)", range);
+  const sample = kept.length === 0 ? null : (await readRecordSamples(query, run)).state;
+  const rows = kept.map((row) => Object.assign(row, { state: stateOf(row, run, sample) }));
+  const samples = await samplesFor(query, rows);
+  const isThere = (row: ChunkRow) =>
+    row.digest != null && readEvaluation(row as AnswerRow, samples, row.state) !== null;
+  const missing = rows.filter((row) => !isThere(row));
+  // Changed answers are deleted, so that they are asked for again.
+  const changed = missing.flatMap(({ key, digest }) => (digest == null ? [] : [key]));
+  if (changed.length > 0) {
+    await query("delete from evaluator.answers where key = any($1)", [changed]);
+  }
+  const costUsd = rows.reduce((sum, row) => sum + (isThere(row) ? (row.cost_usd ?? 0) : 0), 0);
+  return {
+    missing: missing.map(({ idx, id, key, state }) => {
+      return { idx, id: JSON.parse(id) as string, key, state };
+    }),
+    costUsd,
+  };
+}
+
+function stateOf({ idx, state }: ChunkRow, run: number, sample: Sample | null): string {
+  const whole = unpackJson(state, sample);
+  if (whole !== null) return whole;
+  const what = `Record ${idx} of run ${run} is not as it was written`;
+  const remedy = `Remove the run with evaluator.forget_run(${run}), and load it again.`;
+  throw new DatabaseError(`${what}. ${remedy}`, { failure: "other" });
 }

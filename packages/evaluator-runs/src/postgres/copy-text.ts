@@ -1,3 +1,9 @@
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { toDatabaseError } from "./database-error.ts";
+import type { Session } from "./database.ts";
+
 const written: Readonly<Record<string, string>> = {
   "\\": "\\\\",
   "\t": "\\t",
@@ -14,6 +20,37 @@ export function toCopyLine(cells: readonly (string | null)[]): string {
 function toCopyText(cell: string | null): string {
   if (cell === null) return NULL;
   return cell.replace(/[\\\t\n\r]/g, (character) => written[character] ?? character);
+}
+
+/** Returns the functions for COPY in and out of a client. */
+export function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
+  return {
+    async copyIn(text, lines) {
+      const input = { failed: null as unknown };
+      try {
+        await pipeline(noting(lines, input), client.query(copyFrom(text)));
+      } catch (error) {
+        // An error of the lines is the caller's.
+        throw input.failed ?? toDatabaseError(error);
+      }
+    },
+    async *copyOut(text) {
+      try {
+        for await (const piece of client.query(copyTo(text))) yield piece as Uint8Array;
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
+    },
+  };
+}
+
+async function* noting(lines: AsyncIterable<string>, input: { failed: unknown }) {
+  try {
+    yield* lines;
+  } catch (error) {
+    input.failed = error;
+    throw error;
+  }
 }
 
 // "PGCOPY" and what a transfer as text would change, flags and the length of what else comes first.
@@ -41,7 +78,7 @@ export class CopyReader {
   }
 }
 
-/** Returns where the row ends that begins at an offset; null where it is not all there, or the last. */
+/** Returns the end of the row at an offset; null if it is incomplete or after the last one. */
 function endOfRow(bytes: Buffer, start: number): number | null {
   if (bytes.length < start + 2) return null;
   const cells = bytes.readInt16BE(start);

@@ -1,4 +1,3 @@
-import { pipeline } from "node:stream/promises";
 import {
   Client,
   escapeIdentifier,
@@ -7,15 +6,9 @@ import {
   type PoolConfig,
   type QueryResult,
 } from "pg";
-import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { toCopies } from "./copy-text.ts";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import {
-  type Cell,
-  type PgInternals,
-  type QueryRows,
-  runStatement,
-  streamStatement,
-} from "./run-statement.ts";
+import { type Cell, cancelStatement, runStatement, streamStatement } from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -26,13 +19,13 @@ export type Query = <TRow extends object>(text: string, values?: unknown[]) => P
 /** One connection, inside a transaction. */
 export interface Session {
   readonly query: Query;
-  /** Runs one statement of a person's own, whose words begin at `start`, and none after it. */
-  readonly runOne: (text: string, start: number) => Promise<QueryRows>;
-  /** Runs one statement, and returns its rows as fast as they are taken. */
+  /** Runs a single statement that a person wrote; their text begins at `start`. */
+  readonly runOne: (text: string, start: number) => ReturnType<typeof runStatement>;
+  /** Streams the rows of one statement, with backpressure. */
   readonly streamOne: (text: string) => AsyncIterable<readonly Cell[]>;
-  /** Feeds lines to a `copy … from stdin`; no more of them is held than fits on the way. */
+  /** Streams lines to a `copy … from stdin`, with backpressure. */
   readonly copyIn: (text: string, lines: AsyncIterable<string>) => Promise<void>;
-  /** Returns the lines of a `copy … to stdout` in pieces, as fast as they are taken. */
+  /** Streams the pieces of a `copy … to stdout`, with backpressure. */
   readonly copyOut: (text: string) => AsyncIterable<Uint8Array>;
 }
 
@@ -43,15 +36,15 @@ export interface Connected {
   release(isBroken: boolean): void;
 }
 
-/** The few things that are asked of PostgreSQL, whoever speaks to it. */
+/** The operations on PostgreSQL, with pg or a substitute. */
 export interface Database {
   readonly query: Query;
   connect(): Promise<Connected>;
   /**
-   * Runs statements that are kept together or not at all.
+   * Runs statements in a transaction.
    *
-   * @param signal - Cancels the statement that runs. The connection is closed then, and in any case
-   *   after the transaction, so that nothing of a session is left.
+   * @param signal - Cancels the running statement. With a signal the connection is closed after the
+   *   transaction, so that no session state remains.
    */
   transaction<TResult>(
     run: (session: Session) => Promise<TResult>,
@@ -66,7 +59,7 @@ const defaults: PoolConfig = {
   application_name: "evaluator",
   // A process asks for one lease of a key at a time.
   max: 4,
-  // Who waits for a lease goes on with a share of its own after that, so a hanging server ends too.
+  // After that a process continues with its own share of the limit, also if the server hangs.
   connectionTimeoutMillis: 3000,
   query_timeout: 3000,
   keepAlive: true,
@@ -75,19 +68,17 @@ const defaults: PoolConfig = {
 const LISTEN_AGAIN_MS = 1000;
 // A migration may wait for another process that migrates; chosen.
 const TRANSACTION_STATEMENT_MS = 60_000;
-// Chosen: a signal ends a query within two seconds, even if the server does not answer.
-const CANCEL_MS = 1000;
 
 /**
  * Opens a pool of connections; nothing is connected yet.
  *
- * @throws DatabaseError when the options cannot be read; it holds nothing of them.
+ * @throws DatabaseError if the options are invalid; it contains none of them.
  */
 export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
-  // A COPY, and a query with a limit of its own, take as long as they take.
+  // A COPY has no time limit, and a query sets its own.
   const pool = new Pool({ ...options, query_timeout: 0 });
-  // An idle connection that breaks is replaced by the pool; the next statement says the rest.
+  // The pool replaces a broken idle connection; the next statement reports a lasting problem.
   pool.on("error", () => {});
   const listeners = new Set<ChannelListener>();
   return {
@@ -159,7 +150,7 @@ async function connectClient(pool: Pool): Promise<PoolClient> {
   const client = await pool.connect().catch((error: unknown) => {
     throw toDatabaseError(error);
   });
-  // A cut connection is an error of the statement that it breaks, and once more of the connection.
+  // A cut connection is an error of its statement and again of the client.
   return client.on("error", ignore);
 }
 
@@ -169,7 +160,7 @@ async function runTransaction<TResult>(
   signal?: AbortSignal,
 ): Promise<TResult> {
   const client = await connectClient(pool);
-  const cancel = () => cancelStatement(client as PoolClient & PgInternals, pool.options);
+  const cancel = () => cancelStatement(client, pool.options);
   signal?.addEventListener("abort", cancel);
   const session: Session = {
     query: toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS }),
@@ -194,47 +185,7 @@ async function runTransaction<TResult>(
   }
 }
 
-/** Cancels what a client runs and closes its connection: after a close alone the server goes on. */
-function cancelStatement(client: PoolClient & PgInternals, options: PoolConfig): void {
-  const other = new Client(options) as Client & PgInternals;
-  const close = () => client.connection.stream.destroy();
-  const { stream } = other.connection.on("error", ignore).once("end", close);
-  stream.setTimeout(CANCEL_MS, () => stream.destroy());
-  const { processID, secretKey } = client;
-  other.cancel({ activeQuery: null, processID, secretKey }, null);
-}
-
-function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
-  return {
-    async copyIn(text, lines) {
-      const input = { failed: null as unknown };
-      try {
-        await pipeline(noting(lines, input), client.query(copyFrom(text)));
-      } catch (error) {
-        // What the lines throw is the caller's own.
-        throw input.failed ?? toDatabaseError(error);
-      }
-    },
-    async *copyOut(text) {
-      try {
-        for await (const piece of client.query(copyTo(text))) yield piece as Uint8Array;
-      } catch (error) {
-        throw toDatabaseError(error);
-      }
-    },
-  };
-}
-
-async function* noting(lines: AsyncIterable<string>, input: { failed: unknown }) {
-  try {
-    yield* lines;
-  } catch (error) {
-    input.failed = error;
-    throw error;
-  }
-}
-
-/** Listens on a connection of its own, and on another one when that breaks. */
+/** Listens on a separate connection, and reconnects when it breaks. */
 class ChannelListener {
   readonly #options: PoolConfig;
   readonly #channel: string;
@@ -281,7 +232,7 @@ class ChannelListener {
   }
 }
 
-/** Sets whether a connection keeps the process alive; while it ends it has to, or nobody sees the end. */
+/** Sets whether a connection keeps the process alive, which it must while it closes. */
 function setReferenced(client: Client, isReferenced: boolean): void {
   // The types of pg leave these out.
   const { connection } = client as Client & { connection: { ref(): void; unref(): void } };

@@ -1,7 +1,6 @@
 export type { AnswerWriter, RecordEnd, WriterOptions } from "./answer-writer.ts";
-export type { AnswerStatus, KeptAnswer } from "./answers.ts";
+export type { AnswerStatus, ChunkRecord, KeptAnswer } from "./answers.ts";
 export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
-export type { ChunkRecord } from "./chunk-records.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export type { Connection } from "./database.ts";
 export type { NewRun, RunRecord } from "./load-run.ts";

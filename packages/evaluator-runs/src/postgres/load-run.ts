@@ -5,61 +5,52 @@ import type { Database, Query, Session } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
 import type { RunSetup } from "./run-info.ts";
 
-/** A record of a run; its position in the input is its position in the order they come. */
+/** A record of a run, in input order. */
 export interface RunRecord {
   readonly id: string;
-  /** Where its answer is kept. */
+  /** The key of its answer. */
   readonly key: string;
-  /** What the model reads, as JSON. */
+  /** The state for the model, as JSON. */
   readonly state: string;
-  /** What the caller notes of it, as JSON. @default null */
+  /** The caller's note, as JSON. @default null */
   readonly note?: string | null;
 }
 
-/** A run to make, or to join where it is there already. */
+/** A run to create, or to join if it exists. */
 export interface NewRun {
   /** A hash of the setup and of every record in order. */
   readonly digest: string;
   readonly setup: RunSetup;
   /** The name of its input. */
   readonly name: string;
-  /** What the caller notes, as JSON. */
+  /** The caller's facts, as JSON. */
   readonly facts: string;
   readonly records: number;
   /** The most it may cost, in US dollars; null for no bound. */
   readonly maxCostUsd: number | null;
 }
 
-/** What joining a run needs. */
-export interface JoinOptions {
-  readonly made: NewRun;
-  /** Called only when this process loads. */
-  readonly records: () => AsyncIterable<RunRecord>;
-  readonly queue: ChunkQueue;
-  /** Ends the waiting. */
-  readonly signal: AbortSignal;
-}
-
-// Chosen, not measured: who waits for a load of minutes need not know sooner.
+// Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;
 
-/** Makes a run or joins it, and returns its number; waits while another process loads it. */
+/** Creates or joins a run, and returns its number; waits while another process loads it. */
 export async function joinRun(
   database: Database,
-  { made, records, queue, signal }: JoinOptions,
+  queue: ChunkQueue,
+  made: NewRun & { readonly load: () => AsyncIterable<RunRecord>; readonly signal: AbortSignal },
 ): Promise<{ readonly run: number; readonly isJoined: boolean }> {
   const run = await numberOf(database, made);
   await queue.prepare(run);
-  const { maxCostUsd } = made;
+  const { signal } = made;
   for (;;) {
     signal.throwIfAborted();
-    const outcome = await loadRun(database, { run, maxCostUsd, records, queue });
+    const outcome = await loadRun(database, queue, { ...made, run });
     if (outcome !== "busy") return { run, isJoined: outcome === "joined" };
     await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-/** Returns the number of a run, which it gets here when it is new. */
+/** Returns the number of a run; a new run gets one. */
 async function numberOf(
   database: Database,
   { digest, setup, name, facts, records, maxCostUsd }: NewRun,
@@ -88,14 +79,7 @@ async function numberOf(
   });
 }
 
-interface LoadOptions {
-  readonly run: number;
-  readonly maxCostUsd: number | null;
-  readonly records: () => AsyncIterable<RunRecord>;
-  readonly queue: ChunkQueue;
-}
-
-// Beside the number of a run in the locks of the database: "load" in ASCII.
+// The class of the advisory lock on a run: "load" in ASCII.
 const LOAD_LOCK = 0x6c_6f_61_64;
 
 /**
@@ -104,7 +88,8 @@ const LOAD_LOCK = 0x6c_6f_61_64;
  */
 async function loadRun(
   database: Database,
-  { run, maxCostUsd, records, queue }: LoadOptions,
+  queue: ChunkQueue,
+  { run, maxCostUsd, load }: Parameters<typeof joinRun>[2] & { readonly run: number },
 ): Promise<"loaded" | "joined" | "busy"> {
   return await database.transaction(async (session) => {
     const { query } = session;
@@ -123,7 +108,7 @@ async function loadRun(
       await reopenRun(query, { run, queue });
       return "joined";
     }
-    const samples = await copyRecords(session, run, records());
+    const samples = await copyRecords(session, run, load());
     await query(refuseStatement, [run]);
     await queue.replace(query, run, Array(row.chunks).keys());
     await query(
@@ -135,7 +120,7 @@ async function loadRun(
   });
 }
 
-/** Keeps the records, states and notes as what differs from the first ones, and returns those. */
+/** Stores the records, with states and notes packed by the first ones, and returns those samples. */
 async function copyRecords(
   { copyIn }: Session,
   run: number,
@@ -164,7 +149,7 @@ async function copyRecords(
 // Chosen, not measured: few writes, in little memory.
 const COPY_PIECE = 65_536;
 
-// What was refused in another run is refused in this one.
+// A refusal in another run holds in this one.
 const refuseStatement = `
   insert into evaluator.failures (run, idx, error, is_refusal)
     select r.run, r.idx, x.error, true from evaluator.records r join evaluator.refusals x using (key)
@@ -172,7 +157,7 @@ const refuseStatement = `
     on conflict do nothing
 `;
 
-/** Opens a run again that has ended, for what is left; reads no answers, which may be millions. */
+/** Reopens a run that ended, for the records that are left; reads no answers, which may be millions. */
 export async function reopenRun(
   query: Query,
   { run, queue, lost = [] }: { run: number; queue: ChunkQueue; lost?: readonly number[] },
@@ -190,7 +175,7 @@ export async function reopenRun(
   await queue.replace(query, run, chunks);
 }
 
-// All chunks but those that a worker has finished without a failure, and that lost no answer since.
+// All chunks except those that finished without a failure and lost no answer.
 const unfinishedStatement = `
   select n as chunk from evaluator.runs,
     generate_series(0, ceil(records / ${CHUNK_SIZE}::float8)::integer - 1) as n
@@ -200,7 +185,7 @@ const unfinishedStatement = `
   order by chunk
 `;
 
-// What was counted of a chunk when it was finished is taken back, and counted when it is again.
+// The counts of a finished chunk are subtracted, and added when it finishes again.
 const reopenStatement = `
   with taken as (
     select coalesce(sum(answered), 0) as answered, coalesce(sum(asked), 0) as asked,

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
-import { type AnswerStatus, statusesOf } from "./answers.ts";
+import { type AnswerStatus, type ChunkRecord, readChunk, statusesOf } from "./answers.ts";
 import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
-import { type ChunkRecord, readChunk } from "./chunk-records.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
@@ -11,12 +10,12 @@ import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
 import { findNewIds, findRecord, type NewIds, type RunRow, runRows } from "./run-rows.ts";
 
-// Chosen, not measured: who plans a large run looks thousands of answers up at once, and a worker has
-// chunks to take, to keep and to read while it commits.
+// Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
+// reads chunks while it commits.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
 
-/** What a worker says of itself. */
+/** The report of a worker. */
 export interface WorkerReport {
   readonly worker: string;
   readonly run: number;
@@ -43,30 +42,29 @@ export class PostgresRuns implements AsyncDisposable {
     return new PostgresRuns(database, await ChunkQueue.open(database, options));
   }
 
-  /** Returns for each key whether its answer is there as it was written. */
+  /** Returns the status of the answer of each key. */
   async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
     return await statusesOf(this.#database.query, keys);
   }
 
   /**
-   * Makes a run with its records in one transaction, or joins the one with the same digest: waits
-   * while another process loads it, and loads it where that one has died. Opens it again if it has
-   * ended with records that were not asked or that failed.
+   * Creates a run in one transaction, or joins the run with the same digest: waits while another
+   * process loads it, and loads it if that process died. Reopens a run that ended with missing or
+   * failed records.
    *
-   * @param records - Called only when this process loads.
+   * @param records - Called only if this process loads them.
    */
   async join(
     run: NewRun,
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const [database, queue] = [this.#database, this.#queue];
-    const joined = await joinRun(database, { made: run, records, queue, signal });
+    const joined = await joinRun(this.#database, this.#queue, { ...run, load: records, signal });
     return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
   }
 
   /**
-   * Opens a run again that has ended, to ask again for answers that were removed or changed.
+   * Reopens a run that ended, to ask again for removed or changed answers.
    *
    * @param lost - The indexes of their records in the run.
    */
@@ -81,19 +79,19 @@ export class PostgresRuns implements AsyncDisposable {
     return await readRuns(this.#database.query);
   }
 
-  /** Returns a run. @throws DatabaseError when there is none with the number. */
+  /** Returns a run. @throws DatabaseError if the number is unknown. */
   async get(run: number): Promise<RunInfo> {
     const [found] = await readRuns(this.#database.query, run);
     if (found !== undefined) return found;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 
-  /** Returns the workers of a run that were there in the last ten seconds. */
+  /** Returns the workers of a run that reported in the last ten seconds. */
   async workers(run: number): Promise<WorkerInfo[]> {
     return await readWorkers(this.#database.query, run);
   }
 
-  /** Notes that a worker is there, and returns its run's state and why it was stopped. */
+  /** Stores a worker's report, and returns its run's state and why it was stopped. */
   async report(report: WorkerReport): Promise<Pick<RunInfo, "state" | "stoppedBy">> {
     const { worker, run, name, answered, failed, inFlight, perSecond } = report;
     const [row] = await this.#database.query<Pick<RunInfo, "state" | "stoppedBy">>(
@@ -125,7 +123,7 @@ export class PostgresRuns implements AsyncDisposable {
     );
   }
 
-  /** Returns the next chunk of a run that nobody has, or null. */
+  /** Returns the next free chunk of a run, or null. */
   async fetchChunk(run: number): Promise<LeasedChunk | null> {
     return await this.#queue.fetch(run);
   }
@@ -139,7 +137,7 @@ export class PostgresRuns implements AsyncDisposable {
     return new Set(rows.map(({ idx }) => idx));
   }
 
-  /** Returns the records of a chunk that have neither an answer as it was written nor a failure. */
+  /** Returns the records of a chunk without a valid answer or a failure, and the cost of the others. */
   async readChunk(chunk: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
     return await readChunk(this.#database.query, chunk);
   }
@@ -153,12 +151,12 @@ export class PostgresRuns implements AsyncDisposable {
     return row?.granted ?? 0;
   }
 
-  /** Notes that a worker is still at its chunk; returns whether it still has it. */
+  /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch(chunk: LeasedChunk): Promise<boolean> {
     return await this.#queue.touch(chunk);
   }
 
-  /** Ends a chunk when all its records have their end, else gives it back; returns which. */
+  /** Ends a chunk if each record has an answer or a failure, else releases it; returns which. */
   async finish(chunk: LeasedChunk): Promise<boolean> {
     const first = chunk.chunk * CHUNK_SIZE;
     const [row] = await this.#database.query<{ whole: boolean }>(
@@ -171,7 +169,7 @@ export class PostgresRuns implements AsyncDisposable {
     return isWhole;
   }
 
-  /** Returns what commits the ends of calls. */
+  /** Returns a writer for the outcomes of calls. */
   writer(options: Omit<WriterOptions, "query">): AnswerWriter {
     return new AnswerWriter({ ...options, query: this.#database.query });
   }
@@ -187,9 +185,9 @@ export class PostgresRuns implements AsyncDisposable {
   }
 
   /**
-   * Asks a person's own query of a run, in a transaction that only reads and is rolled back.
+   * Runs a person's query about a run in a read-only transaction that is rolled back.
    *
-   * @throws DatabaseError that says what is wrong with the query, as PostgreSQL does.
+   * @throws DatabaseError with PostgreSQL's message about the query.
    */
   async query<TResult>(
     query: RunQuery,
@@ -198,12 +196,12 @@ export class PostgresRuns implements AsyncDisposable {
     return await readOnlyQuery(this.#database, query, use);
   }
 
-  /** Returns the ids of a run that no whole run of its name before it had; null where there are none. */
+  /** Returns the ids that are new since the complete runs of the same name; null without any. */
   async newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
     return await findNewIds(this.#database.query, run);
   }
 
-  /** Hands the chunks of dead workers out no longer. */
+  /** Ends the supervision of dead workers. */
   async stopSupervising(): Promise<void> {
     await this.#queue.close();
   }

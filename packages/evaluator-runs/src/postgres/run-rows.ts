@@ -1,35 +1,28 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import {
-  type AnswerRow,
-  readEvaluation,
-  readSamples,
-  readRecordSamples,
-  type RecordSamples,
-  type Samples,
-} from "./answers.ts";
+import { type AnswerRow, readEvaluation, readSamples, readRecordSamples } from "./answers.ts";
 import { CopyReader } from "./copy-text.ts";
 import type { Database, Query } from "./database.ts";
 import { unpackJson } from "./packed-text.ts";
 
-/** A record of a run, and how it ended. */
+/** A record of a run, and its outcome. */
 export interface RunRow {
   readonly idx: number;
   readonly id: string;
   readonly key: string;
-  /** What the model read, as JSON. */
+  /** The state, as JSON. */
   readonly state: string;
-  /** What was noted of it, as JSON; null for nothing. */
+  /** The caller's note, as JSON; null without one. */
   readonly note: string | null;
-  /** The answer as JSON; null when none is there as it was written. */
+  /** The answer as JSON; null without a valid one. */
   readonly evaluation: string | null;
-  /** Whether there is an answer that is not as it was written. */
+  /** Whether the stored answer changed since it was written. */
   readonly isChanged: boolean;
-  /** What went wrong, or null. */
+  /** The failure, or null. */
   readonly error: string | null;
 }
 
-// In the order in which a COPY writes them.
+// In the order of the COPY.
 const columns = {
   idx: "r.idx",
   id: "r.id",
@@ -51,14 +44,14 @@ const source = `
 `;
 
 /**
- * Returns the records of a run in input order, all from one snapshot, by one COPY. Its plan is one
- * that begins at once and sorts nothing: a million records are not written to the disk first.
+ * Streams the records of a run in input order, from one snapshot, by one COPY. Its plan does not sort,
+ * so the first row comes at once.
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
   const copied = new PassThrough();
   // Read in the same transaction, before its first row comes.
   const samples = Promise.withResolvers<RowSamples>();
-  // The transaction is open as long as its rows are taken; who leaves early closes the connection.
+  // The transaction is open while rows are read; an early return closes the connection.
   const done = database
     .transaction(async ({ query, copyOut }) => {
       await query("set transaction isolation level repeatable read, read only");
@@ -80,13 +73,9 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
   }
 }
 
-/** What answers and states are kept as the difference to. */
-interface RowSamples {
-  readonly answers: Samples;
-  readonly records: RecordSamples;
-}
+type RowSamples = Awaited<ReturnType<typeof readRowSamples>>;
 
-async function readRowSamples(query: Query, run: number): Promise<RowSamples> {
+async function readRowSamples(query: Query, run: number) {
   return { answers: await readSamples(query), records: await readRecordSamples(query, run) };
 }
 
@@ -139,14 +128,14 @@ function cellsOf(row: TextRow): Cells {
   return Object.keys(columns).map((name) => row[name] ?? null);
 }
 
-/** The records that came since the runs before. */
+/** The records that are new since earlier runs. */
 export interface NewIds {
   readonly ids: ReadonlySet<string>;
   /** When the last of the runs before was done, in ISO 8601. */
   readonly since: string;
 }
 
-/** Returns the ids of a run that no whole run of its name before it had; null where there are none. */
+/** Returns the ids that are new since the complete runs of the same name; null without any. */
 export async function findNewIds(
   query: Query,
   { run, name }: { readonly run: number; readonly name: string },
@@ -159,7 +148,7 @@ export async function findNewIds(
   const last = before.at(-1);
   if (last === undefined) return null;
   const rows = await query<{ id: string }>(
-    // Not "not exists": beside a table that was just filled its plan compared each with each.
+    // Not "not exists": with a table that was just filled, its plan compared each row with each.
     `select id from evaluator.records where run = $1
      except select id from evaluator.records where run = any($2::integer[])`,
     [run, before.map(({ run }) => run)],

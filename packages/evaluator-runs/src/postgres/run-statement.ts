@@ -1,28 +1,18 @@
 import { type EventEmitter, on } from "node:events";
 import type { Socket } from "node:net";
-import { type ClientBase, Query, type QueryArrayConfig } from "pg";
+import { Client, type ClientBase, type PoolConfig, Query, type QueryArrayConfig } from "pg";
 import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** A value of a row. */
 export type Cell = string | number | boolean | null;
 
-/** What a statement came to, its columns in order. */
-export interface QueryRows {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-}
-
 /**
- * Runs one statement of a person's own.
+ * Runs one statement that a person wrote.
  *
- * @param start - Where their words begin in it.
- * @throws DatabaseError that says what is wrong with it, and where.
+ * @param start - The index of their text in it.
+ * @throws DatabaseError with the problem and its place.
  */
-export async function runStatement(
-  client: ClientBase,
-  text: string,
-  start: number,
-): Promise<QueryRows> {
+export async function runStatement(client: ClientBase, text: string, start: number) {
   try {
     const { fields, rows } = await client.query<Cell[]>(toConfig(text));
     return { names: fields.map(({ name }) => name), rows };
@@ -31,7 +21,7 @@ export async function runStatement(
   }
 }
 
-/** Returns the rows of a statement as fast as they are taken. */
+/** Streams the rows of a statement, with backpressure. */
 export async function* streamStatement(
   client: ClientBase,
   text: string,
@@ -49,25 +39,38 @@ export async function* streamStatement(
   }
 }
 
-/** What the types of pg leave out of a client. */
-export interface PgInternals {
+// The types of pg leave these out of a client.
+interface PgInternals {
   readonly connection: EventEmitter & { readonly stream: Socket };
   readonly processID: number;
   readonly secretKey: number;
   cancel(client: object, query: null): void;
 }
 
+// Chosen: a signal ends a query within two seconds, even if the server does not answer.
+const CANCEL_MS = 1000;
+
+/** Cancels the running statement and closes the connection; after a close alone the server continues. */
+export function cancelStatement(client: ClientBase, options: PoolConfig): void {
+  const other = new Client(options) as Client & PgInternals;
+  const { connection, processID, secretKey } = client as ClientBase & PgInternals;
+  const close = () => connection.stream.destroy();
+  const { stream } = other.connection.on("error", () => {}).once("end", close);
+  stream.setTimeout(CANCEL_MS, () => stream.destroy());
+  other.cancel({ activeQuery: null, processID, secretKey }, null);
+}
+
 function toConfig(text: string): QueryArrayConfig {
   return {
     text,
     rowMode: "array",
-    // Without it a text may have several statements, and one of them end the transaction.
+    // Otherwise a text may have several statements, and one could end the transaction.
     queryMode: "extended",
     types: { getTypeParser: ((type: number) => cellParsers[type] ?? String) as never },
   } as QueryArrayConfig;
 }
 
-/** What texts of PostgreSQL become, by the number of their type; all others stay texts. */
+/** Parsers of texts by the number of their PostgreSQL type; other types stay texts. */
 export const cellParsers: Readonly<Record<number, (text: string) => Cell>> = {
   16: (text) => text === "t",
   20: toNumber,
@@ -84,8 +87,8 @@ function toNumber(text: string): Cell {
 }
 
 /**
- * Returns the error for what `pg` threw at a person's own statement. What PostgreSQL says of its words
- * is kept; what it says of values is not, since it quotes them.
+ * Converts an error of `pg` about a person's statement. Keeps PostgreSQL's message about its words, but
+ * not about values, which it quotes.
  */
 export function toQueryError(error: unknown, start: number): DatabaseError {
   const code = codeOf(error) ?? "";

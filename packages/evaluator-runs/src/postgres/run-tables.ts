@@ -1,9 +1,7 @@
 /**
- * The tables of runs. A run has one table of records with the others of the database, not a partition
- * of its own: making one takes a role that owns the schema, and no query here reads two runs.
- *
- * Texts that come from outside and are looked up or compared (ids, states) are kept as JSON, since a
- * text of PostgreSQL holds no zero and no half of a surrogate pair.
+ * The tables of runs. All runs share one table of records: only the owner of the schema could add a
+ * partition for each run. Ids and states are JSON, since a text of PostgreSQL cannot contain a zero
+ * or half of a surrogate pair.
  */
 export const runTables = `
   create table evaluator.setups (
