@@ -3,7 +3,7 @@ import type { MailSource } from "../input/mail-schema.ts";
 /** The day of a mail, `YYYY-MM-DD`. */
 export interface MailDay {
   readonly day: string;
-  /** Where the day was found. */
+  /** The origin of the day. */
   readonly basis: "header" | "received" | "separator" | "file";
 }
 

@@ -28,7 +28,7 @@ const usualHeader =
 /**
  * Finds the mails of an mbox, one at a time.
  *
- * @param start - How many bytes of the file stand before the chunks.
+ * @param start - The number of bytes in the file before the chunks.
  */
 export async function* mboxMails(
   file: SourceFile,
@@ -63,9 +63,9 @@ export function isMbox(text: string): boolean {
 interface MboxMessage {
   /** Its number in the file, from 1. */
   readonly number: number;
-  /** Where its separator begins, in bytes. */
+  /** The offset of its separator, in bytes. */
   readonly offset: number;
-  /** When it was delivered, as its separator says; empty if it does not. */
+  /** The time of delivery in its separator; empty without one. */
   readonly delivered: string;
   /** Its start, some {@link MESSAGE_BYTES}. */
   readonly bytes: Uint8Array;
@@ -81,7 +81,7 @@ interface OpenMessage {
 }
 
 /**
- * Splits an mbox into messages; `>From ` lines become what they were. Only the start of one message
+ * Splits an mbox into messages; `>From ` lines become `From ` again. Only the start of one message
  * is held at a time, however long the file and its attachments are.
  *
  * A line of a mail may look like a separator: so one must have a date, and a header below it; where
@@ -90,7 +90,7 @@ interface OpenMessage {
  */
 class MboxSplitter {
   #rest: Buffer = Buffer.alloc(0);
-  /** Whether what comes next begins a line, and is not the rest of an endless one. */
+  /** Whether the next bytes begin a line; otherwise they continue a very long one. */
   #isLineStart = true;
   #isAfterBlank = true;
   #open: OpenMessage | null = null;
@@ -98,7 +98,7 @@ class MboxSplitter {
   #takesBare = false;
   /** A line that is a separator if the next one is a header. */
   #candidate: { line: Buffer; head: string; offset: number; isAfterBlank: boolean } | null = null;
-  /** Where the next line begins, in bytes. */
+  /** The offset of the next line, in bytes. */
   #offset = 0;
 
   /** Returns the messages that end in a piece of the file. */
@@ -117,7 +117,7 @@ class MboxSplitter {
     this.#rest = Buffer.alloc(0);
   }
 
-  /** Returns what is left at the end of the file. */
+  /** Returns the last message at the end of the file. */
   *end(): Generator<MboxMessage> {
     if (this.#rest.length > 0) yield* this.#take(this.#rest);
     if (this.#candidate !== null) this.#add(this.#candidate.line);
@@ -173,7 +173,7 @@ class MboxSplitter {
   }
 }
 
-/** Returns the start of a line as text when it can matter, which for most lines it cannot. */
+/** Returns the start of a line as text if it may be a separator. */
 function headOf(line: Buffer, isNeeded = false): string {
   const [first] = line;
   const canMatter = first === LETTER_F || first === ARROW || first === NEWLINE || first === RETURN;

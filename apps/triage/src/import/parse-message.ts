@@ -6,7 +6,7 @@ import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts"
 import type { SourceFile } from "./source-files.ts";
 import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
 
-/** How much of one message is read, in bytes; what comes after are the rest of its attachments. */
+/** The bytes of a message that are read; the rest belongs to attachments. */
 export const MESSAGE_BYTES = 1024 * 1024;
 
 /** How much of a part is parsed, in bytes: a snippet takes less. */
@@ -23,12 +23,12 @@ const [NEWLINE, RETURN, DASH] = [10, 13, 45];
 const LINE_END = Buffer.from("\n");
 
 /**
- * Reads one message as it was sent (RFC 5322, MIME).
+ * Parses one message (RFC 5322, MIME).
  *
  * @throws ImportProblem when it has no header.
  */
 export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
-  // A mail inside the mail is not what the sender wrote.
+  // A forwarded mail inside is not the sender's text.
   const email = await PostalMime.parse(withReadableHeaders(withShortParts(bytes)), {
     forceRfc822Attachments: true,
   });
@@ -47,7 +47,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
 }
 
 function extraOf({ headers, attachments }: Email): ImportedMail["extra"] {
-  // The one that was added last stands first; the sender may have written the others.
+  // The header that was added last is first; the sender may have written the others.
   const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
   return {
     attachments: attachments
@@ -103,7 +103,7 @@ function dateOf(email: Email): ImportedMail["date"] {
 }
 
 function receivedOf({ headers }: Email): string {
-  // The last one added stands first; its date is behind the last semicolon.
+  // The header that was added last is first; its date follows the last semicolon.
   const received = headers.find(({ key }) => key === "received")?.value ?? "";
   return received.split(";").at(-1)?.trim() ?? "";
 }
@@ -118,7 +118,7 @@ function printAddress(from: Address | undefined): string {
   return from.address === undefined ? from.name : `${from.name} <${from.address}>`;
 }
 
-// Google Takeout writes the labels of a mail into a header of their own.
+// Google Takeout writes the labels of a mail into this header.
 function labelsOf({ headers }: Email): string[] | null {
   const header = headers.find(({ key }) => key === "x-gmail-labels");
   if (header === undefined) return null;
@@ -133,7 +133,7 @@ function textOf({ text = "", html = "" }: Email): string {
   return hasMarkup(plain) ? htmlToVisibleText(plain) : plain;
 }
 
-/** Returns what stands for the text of a mail that only its receiver can read; null for any other. */
+/** Returns a note in place of an encrypted text; null for other mails. */
 function encryptionNote({ headers, text = "", attachments }: Email): string | null {
   const type = headers.find(({ key }) => key === "content-type")?.value.toLowerCase() ?? "";
   const isSigned = type.includes("signed-data");
@@ -168,8 +168,8 @@ function withShortParts(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns a message with headers in UTF-8: raw bytes that are not are windows-1252, and where no
- * part names a charset, so is the text.
+ * Returns a message with headers in UTF-8: other raw bytes are read as windows-1252, also in the text
+ * if no part names a charset.
  */
 function withReadableHeaders(bytes: Uint8Array): Uint8Array {
   if (isUtf8(bytes)) return bytes;

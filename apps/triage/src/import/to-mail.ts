@@ -54,7 +54,7 @@ export function toMail(
 
 // On one line, with entities decoded.
 function toSnippet(text: string): string {
-  // Cut first for speed, and last because what is cut out makes room.
+  // Cut before for speed, and after because removed numbers make room.
   const start = decodeHTMLStrict(text.slice(0, READ_LENGTH));
   return truncateCharacters(cutNumbers(toPrintable(start)), SNIPPET_LENGTH).trim();
 }

@@ -52,7 +52,7 @@ export function htmlToVisibleText(html: string): string {
   return reader.isTooDeep ? withoutTags(html.slice(0, READ_LENGTH)) : reader.text();
 }
 
-// With what is hidden, but never empty.
+// Includes hidden text, so that it is never empty.
 function withoutTags(html: string): string {
   return html
     .replace(/<[^<>]{0,1000}>/g, " ")
@@ -67,7 +67,7 @@ interface OpenElement {
   readonly hasNoSize: boolean;
 }
 
-/** Collects what is seen of a page. */
+/** Collects the visible text of a page. */
 class VisibleText {
   readonly #open: OpenElement[] = [{ isHidden: false, hasNoSize: false }];
   #text = "";

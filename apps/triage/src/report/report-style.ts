@@ -1,4 +1,4 @@
-/** What the report's look adds to that of every page. */
+/** The report's additions to the common style of pages. */
 export const reportStyle = `
 :root {
   --chip: #e4edfa; --chip-text: #1d4f95; --scale-0: #dfe4eb; --scale-1: #b9cdea; --scale-2: #7fa8dc; --scale-3: #3470bd; --scale-4: #1d4f95; --on-2: #10151c;

@@ -157,7 +157,7 @@ const withoutAnswer: Section = {
   about: "The same command again asks for what is missing, but not for mails refused as too long.",
 };
 
-/** A question, where it is among all, and its options that speak of a deadline. */
+/** A question, its index, and its options that name a deadline. */
 interface DeadlineQuestion extends ShownQuestion {
   readonly at: number;
   readonly options: readonly number[];

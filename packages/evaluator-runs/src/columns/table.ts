@@ -12,23 +12,23 @@ import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column, recordNames } from "./columns.ts";
 
 const GAP = "  ";
-/** Characters that a text column keeps on a narrow terminal; below that the other columns shrink too. */
+/** Characters that a text column keeps on a narrow terminal before other columns shrink too. */
 const NARROWEST_TEXT = 4;
 
-/** A terminal shows so many rows of a table with more than so many. */
+/** A terminal shows 50 rows of a table with more than 200. */
 const ROWS_SHOWN = 50;
 const ROWS_AT_MOST = 200;
 
 /** The terminal a table is printed on. */
 export interface TableTerminal {
-  /** No row is wider. @default the rows are as wide as they are */
+  /** The most columns of a row. @default no limit */
   readonly width?: number | undefined;
   readonly colours: boolean;
   /** The name of the file that has every row. */
   readonly fileName: string;
 }
 
-/** A result, its day, and what is remarkable about its record. */
+/** A result, its day, and its mark. */
 export interface TableRow {
   readonly record: ResultRecord;
   readonly day: string;
@@ -50,11 +50,11 @@ export interface TableOptions {
   readonly layout: TableLayout;
   /** The field it is sorted by. @default importance, else the first score */
   readonly sort?: string | undefined;
-  /** The mails that are marked as new. @default none */
+  /** The records that are marked as new. @default none */
   readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
   readonly top?: number;
-  /** @default none: every row as wide as the source has it */
+  /** @default none, with rows of any width */
   readonly terminal?: TableTerminal | null;
 }
 
@@ -75,7 +75,7 @@ export function* resultTable(
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
   const shown = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(0, count);
-  // Without a heading, so that those of the contract stay as they are.
+  // Without a heading, since the contract defines the headings.
   const marks = shown.some((row) => markOf(row, newIds) !== "") ? [""] : [];
   const rows = function* rows() {
     const headings = columns.map(({ heading }) => toPrintable(heading));
@@ -110,16 +110,16 @@ export function checkSort(
   throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
 
-/** Rows of cells; they are gone through twice, so that no more than one is held. */
+/** Rows of cells, which are read twice, so that only one is in memory. */
 export type TableRows = () => Iterable<readonly string[]>;
 
 /** How columns are laid out. */
 export interface ColumnOptions {
-  /** No line takes more columns of a terminal. @default the lines are as wide as they are */
+  /** The most columns of a line. @default no limit */
   readonly width?: number | undefined;
-  /** Returns a column's share where room is scarce; 0 gives nothing up at first. @default 0 */
+  /** Returns a column's share of a narrow line; columns with 0 are narrowed last. @default 0 */
   readonly shareOf?: (column: number) => number;
-  /** Returns a cell as it is printed, in the same width. @default the cell itself */
+  /** Colours a cell without a change of width. @default the cell itself */
   readonly paint?: ((cell: string, column: number) => string) | undefined;
 }
 
@@ -148,7 +148,7 @@ function widthsOf(rows: TableRows): number[] {
   return widths;
 }
 
-/** Narrows the widest columns, those with a share first; leaves the last out where nothing helps. */
+/** Narrows the widest columns, those with a share first; drops the last columns if that is not enough. */
 function fitted(
   widths: readonly number[],
   { width, shareOf }: { width: number; shareOf: (column: number) => number },
@@ -215,7 +215,7 @@ function markOf({ record, mark }: TableRow, newIds: ReadonlySet<string>): string
   return [...isNew, mark].filter(Boolean).join(", ");
 }
 
-/** Sorts by a field: numbers from the highest, text from A, what is missing last, else input order. */
+/** Sorts by a field: numbers from the highest, text from A, missing values last, equals in input order. */
 function sortRecords(
   rows: readonly TableRow[],
   field: string,

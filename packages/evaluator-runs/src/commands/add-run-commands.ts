@@ -28,7 +28,7 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
   refuseUrls(program, source);
   const run = runCommand(program, source);
   for (const option of source.options) run.addOption(option);
-  // An action imports its command's code: all of it together is half of what a short one takes.
+  // An action imports its command's code: all commands together would take half as long as a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
     const start = await loadRun({ ...options, file, state }, context);

@@ -11,7 +11,7 @@ const nextSteps = `Either
 /**
  * Returns the transport to the emulator when offline, else to the service that `env` names.
  *
- * @throws CliError that says what to do when `env` names none.
+ * @throws CliError with the next steps if `env` names none.
  */
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;

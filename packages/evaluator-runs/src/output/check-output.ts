@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { CliError, printable, systemErrorCode, toFileError } from "evaluator-kit";
 
 /**
- * Throws, before anything is paid for, when the results cannot be put in their place.
+ * Checks before any call that the results can be written.
  *
- * @throws CliError that says why; also when they would replace the input.
+ * @throws CliError if they cannot, or would replace the input.
  */
 export async function checkOutput(outputPath: string, inputPath: string): Promise<void> {
   try {
@@ -25,7 +25,7 @@ async function checkReplaceable(outputPath: string, inputPath: string): Promise<
   const output = await statIfThere(outputPath);
   if (output === null) return;
   const input = await statIfThere(inputPath);
-  // Two names of one file, be it by a link or by a file system that ignores case.
+  // Two names of one file, by a link or a file system that ignores case.
   if (output.dev === input?.dev && output.ino === input.ino) {
     throw new CliError(
       printable`${outputPath} is the input file itself; give the input its own file.`,
@@ -43,7 +43,7 @@ async function statIfThere(path: string): Promise<BigIntStats | null> {
   });
 }
 
-// Asking for permission is not enough on a read-only or full disk, so something is really made.
+// A permission check is not enough on a read-only or full disk, so this creates a folder.
 async function checkWritable(folder: string): Promise<void> {
   await rmdir(await mkdtemp(join(folder, ".triage-")));
 }

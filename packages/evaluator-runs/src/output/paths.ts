@@ -3,7 +3,7 @@ import { CliError, printable } from "evaluator-kit";
 import type { RecordSource } from "../input/record-source.ts";
 import type { OutputFormat } from "../options/shared-options.ts";
 
-/** How the names of inputs end that stand in place of `.json`; an input may have any other name. */
+/** The extensions that names beside an input replace; an input may have another one. */
 export const inputEnd = /\.(?:json|ndjson|jsonl)$/i;
 
 /** Returns the path of an input as typed; standard input counts as `stdin.json` in the folder. */

@@ -70,7 +70,7 @@ export function formatRecords(
   return writers[format](records, names);
 }
 
-// What a spreadsheet may run; the library's own list stops at the plain forms of the signs.
+// Formulas of spreadsheets; the library's list lacks the full-width signs.
 const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
@@ -91,7 +91,7 @@ async function* toCsv(records: FieldRecords, names: readonly string[]): AsyncGen
 
 type Cell = string | number | boolean | null;
 
-// Row by row, reading its options took the library twice the time.
+// Row by row the library takes twice the time, for its options.
 const ROWS_AT_ONCE = 100;
 // A row of a query has up to two million: a hundred of them would take hundreds of MB.
 const CHARACTERS_AT_ONCE = 1_000_000;
@@ -109,7 +109,7 @@ export async function* toJsonArray(
 ): AsyncGenerator<string> {
   let isFirst = true;
   for await (const item of items) {
-    // In an array of its own it comes with its indent.
+    // JSON.stringify indents the item inside an array.
     const array = JSON.stringify([item], null, 2);
     yield isFirst ? array.slice(0, -END.length) : `,${array.slice(1, -END.length)}`;
     isFirst = false;
@@ -127,12 +127,12 @@ async function* toJsonLines(
 // Line breaks stay: between the values of JSON they are layout, and in them there are none.
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Returns JSON that is the same and safe to print: what would steer a terminal is an escape. */
+/** Escapes control characters in JSON, so that it is safe to print. */
 function withEscapes(json: string): string {
   return json.replace(unprintable, escaped);
 }
 
-/** Returns texts that are safe to print: what would steer a terminal is an escape in JSON, and CSV has none. */
+/** Escapes control characters in texts of JSON; CSV has none. */
 export async function* toSafeTexts(
   texts: AsyncIterable<string>,
   { format }: Pick<RecordsFormat, "format">,

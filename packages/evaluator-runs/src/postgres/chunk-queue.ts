@@ -3,7 +3,7 @@ import { type Clock, type Db, PgBoss, systemClock } from "pg-boss";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 
-/** Where pg-boss keeps its tables, so that it meets no other use of it in the database. */
+/** The schema of pg-boss's tables, separate from other uses of it in the database. */
 export const queueSchema = "evaluator_jobs";
 /**
  * So many records are one job. Measured before this was written, beside one record a job: half the
@@ -20,11 +20,11 @@ const FOREVER_SECONDS = 3650 * DAY_SECONDS;
 const RETRIES = 1_000_000;
 // Chosen, not measured: few statements for a large run, and none of them large.
 const JOBS_AT_ONCE = 2000;
-// Chosen, not measured: whoever loses once finds the tables made, so three are one to spare.
+// Chosen, not measured: the second try finds the tables, so the third is a reserve.
 const MIGRATION_TRIES = 3;
 const MIGRATION_RETRY_MS = 200;
 
-/** A chunk of a run that this worker has until it completes or releases it, or dies. */
+/** A chunk of a run that this worker owns until it completes or releases it, or dies. */
 export interface LeasedChunk {
   readonly run: number;
   readonly chunk: number;
@@ -36,7 +36,7 @@ export interface LeasedChunk {
 export interface RunsOptions {
   /** Whether the chunks of dead workers are handed out again. @default false */
   readonly supervises?: boolean;
-  /** Whether no chunk is taken and no run loaded: a role that may only read suffices. @default false */
+  /** Whether it only reads, which needs only a role that may read. @default false */
   readonly onlyReads?: boolean;
 }
 
@@ -59,7 +59,7 @@ export class ChunkQueue {
       return await ChunkQueue.#start(database, options);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.failure !== "newer-schema") throw error;
-      // Missing or older, as on the first start; what is newer is rejected once more.
+      // Missing or older, as on the first start; a newer schema is rejected again.
       await migrateQueue(database);
       return await ChunkQueue.#start(database, options);
     }
@@ -96,13 +96,12 @@ export class ChunkQueue {
   }
 
   /**
-   * Makes these the chunks of a run, in the caller's transaction; takes all others back, those that
-   * workers have included.
+   * Replaces the chunks of a run in the caller's transaction, also those that workers have.
    */
   async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
     await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
     const db = toDb(query);
-    // Without a priority, a chunk that comes back from a dead worker is asked last.
+    // Without a priority, the chunk of a dead worker would be asked last.
     const all = [...chunks].map((chunk) => ({ data: { chunk }, priority: -chunk }));
     for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
       const some = all.slice(at, at + JOBS_AT_ONCE);
@@ -110,9 +109,9 @@ export class ChunkQueue {
     }
   }
 
-  /** Returns the next chunk of a run that nobody has, or null. */
+  /** Returns the next free chunk of a run, or null. */
   async fetch(run: number): Promise<LeasedChunk | null> {
-    // No chunk is for later; one that was added before the server's clock went back would be.
+    // A chunk that was added before the server's clock went back would have to wait.
     const options = { includeMetadata: true, ignoreStartAfter: true } as const;
     const [job] = await withOwnErrors(() =>
       this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
@@ -125,7 +124,7 @@ export class ChunkQueue {
     return { run, chunk: data.chunk, lease: { id, retryCount } };
   }
 
-  /** Notes that a worker is still at its chunk; returns whether it still has it. */
+  /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch({ run, lease }: LeasedChunk): Promise<boolean> {
     await this.#query(forgetFuture, [queueOf(run)]);
     const touched = await withOwnErrors(() => this.#boss.touch(queueOf(run), lease));
@@ -133,7 +132,7 @@ export class ChunkQueue {
     return (touched as { affected: number }).affected > 0;
   }
 
-  /** Ends a chunk whose records all have their end. */
+  /** Ends a chunk whose records all have an answer or a failure. */
   async complete({ run, lease }: LeasedChunk): Promise<void> {
     await withOwnErrors(() => this.#boss.complete(queueOf(run), lease));
   }
@@ -165,7 +164,7 @@ const forgetFuture = `
 // With pg-boss's own clock, a machine that sets its clock back an hour stops supervising for an hour.
 const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
-/** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */
+/** Makes or upgrades the tables of pg-boss; writes nothing if they are up to date. */
 export async function migrateQueue(database: Database): Promise<void> {
   // Of several that make them at once one wins, and the others find them made.
   for (let left = MIGRATION_TRIES; ; left -= 1) {
@@ -203,7 +202,7 @@ function queueOf(run: number): string {
   return `run-${run}`;
 }
 
-/** Errors of pg-boss's own checks quote statements and settings; only ours are thrown as they are. */
+/** Replaces errors of pg-boss's checks, which quote statements and settings. */
 async function withOwnErrors<TResult>(call: () => Promise<TResult>): Promise<TResult> {
   try {
     return await call();

@@ -2,7 +2,6 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { toDatabaseError } from "./database-error.ts";
-import type { Session } from "./database.ts";
 
 const written: Readonly<Record<string, string>> = {
   "\\": "\\\\",
@@ -23,9 +22,9 @@ function toCopyText(cell: string | null): string {
 }
 
 /** Returns the functions for COPY in and out of a client. */
-export function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
+export function toCopies(client: PoolClient) {
   return {
-    async copyIn(text, lines) {
+    async copyIn(text: string, lines: AsyncIterable<string>): Promise<void> {
       const input = { failed: null as unknown };
       try {
         await pipeline(noting(lines, input), client.query(copyFrom(text)));
@@ -34,7 +33,7 @@ export function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"
         throw input.failed ?? toDatabaseError(error);
       }
     },
-    async *copyOut(text) {
+    async *copyOut(text: string): AsyncGenerator<Uint8Array> {
       try {
         for await (const piece of client.query(copyTo(text))) yield piece as Uint8Array;
       } catch (error) {

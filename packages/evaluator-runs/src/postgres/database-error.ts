@@ -1,6 +1,6 @@
 import { EvaluatorError } from "evaluator-client";
 
-/** Why the database did not do what it was asked, where a caller would act differently. */
+/** Why the database failed, as far as callers act differently. */
 export type DatabaseFailure =
   | "unreachable"
   | "certificate"
@@ -18,9 +18,9 @@ export type DatabaseFailure =
   | "query-time"
   | "other";
 
-/** PostgreSQL did not do what it was asked; names no URL, host or user, but the role in `query-role`. */
+/** A failure of PostgreSQL; names no URL, host or user, but the role in `query-role`. */
 export class DatabaseError extends EvaluatorError {
-  /** What is wrong with the database. */
+  /** The kind of failure. */
   readonly failure: DatabaseFailure;
   /** PostgreSQL's own code (SQLSTATE) or the system's (`ECONNREFUSED`), or null. */
   readonly code: string | null;
@@ -35,7 +35,7 @@ export class DatabaseError extends EvaluatorError {
   }
 }
 
-/** What `pg` reports; what is too old or too new is found by looking. */
+/** The failures that `pg` reports; versions are checked by queries. */
 type ReportedFailure = Exclude<
   DatabaseFailure,
   "too-old" | "newer-schema" | "no-run" | `query${string}`
@@ -69,13 +69,13 @@ const failureOfState: Readonly<Record<string, ReportedFailure>> = {
   "57P": "unreachable",
 };
 
-// What OpenSSL and Node call a certificate that does not hold.
+// Codes of OpenSSL and Node for an invalid certificate.
 const ofCertificate =
   /^(?:CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_)/;
 
 /**
- * Returns the error to throw for what `pg` threw. Nothing of the original is kept but its code:
- * its text and its fields hold host, user or, after a misread URL, parts of the password.
+ * Converts an error of `pg`. Keeps only its code: its text and fields contain host, user or, after a
+ * misread URL, parts of the password.
  */
 export function toDatabaseError(error: unknown): DatabaseError {
   const code = codeOf(error);

@@ -3,14 +3,14 @@ import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase, type Query } from "./database.ts";
 import { migrations } from "./schema.ts";
 
-// The oldest that the PostgreSQL project still kept in 2025.
+// The oldest version that the PostgreSQL project supported in 2025.
 const OLDEST_SERVER = 13;
 // Any number that no other program on the database locks: "eval" in ASCII.
 const MIGRATION_LOCK = 0x65_76_61_6c;
 
 /**
- * Makes or upgrades the schemas `evaluator` and `evaluator_jobs`, for a role that may;
- * `postgresLimits` and `postgresRuns` do it by themselves where their own role may.
+ * Makes or upgrades the schemas `evaluator` and `evaluator_jobs`; `postgresLimits` and `postgresRuns` do
+ * this themselves if their role may.
  *
  * @throws DatabaseError
  */
@@ -24,7 +24,7 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-/** Makes or upgrades the schema, in one transaction that is alone; writes nothing when it is up to date. */
+/** Makes or upgrades the schema in one transaction under a lock; writes nothing if it is up to date. */
 export async function migrateDatabase(database: Database): Promise<void> {
   await checkServer(database.query);
   if ((await readVersion(database.query)) === migrations.length) return;
@@ -49,10 +49,10 @@ async function checkServer(query: Query): Promise<void> {
   );
 }
 
-/** Returns the schema's version, or null where there is none yet. */
+/** Returns the schema's version, or null without a schema. */
 async function readVersion(query: Query): Promise<number | null> {
   const [table] = await query<{ found: boolean }>(
-    // Not to_regclass, which may still see what was there before the lock was waited for.
+    // Not to_regclass, which may still see the state before the wait for the lock.
     "select exists (select from pg_catalog.pg_tables where schemaname = 'evaluator' and tablename = 'schema_version') as found",
   );
   if (table?.found !== true) return null;
@@ -66,7 +66,7 @@ async function readVersion(query: Query): Promise<number | null> {
 }
 
 async function makeSchema(query: Query): Promise<void> {
-  // A role that may not make schemas may own one that was made for it.
+  // A role that may not create schemas may own an existing one.
   const [schema] = await query<{ found: boolean }>(
     "select exists (select from pg_catalog.pg_namespace where nspname = 'evaluator') as found",
   );

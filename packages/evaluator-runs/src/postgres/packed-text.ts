@@ -1,4 +1,4 @@
-/** A text that others of its kind are kept as the difference to. */
+/** A text that similar texts are stored as a difference to. */
 export interface Sample {
   readonly text: string;
   readonly words: readonly string[];
@@ -7,7 +7,7 @@ export interface Sample {
 }
 
 // A difference has one line for each word that is not the sample's; numbers are in base 36:
-//   line     = distance change, or nothing where it is the line before again
+//   line     = distance change, or nothing if it repeats the line before
 //   distance = how many words further than the line before: one digit, or "_" and three
 //   change   = the count of first characters that are the sample's, one digit, and the characters
 //              that follow; or "=" and the index of the earlier word that it is the same as
@@ -38,8 +38,8 @@ function toWords(text: string): readonly string[] {
 }
 
 /**
- * Returns the difference of a text to a sample, or null where it is of another shape or would be no
- * shorter. An answer of 1.7 kB becomes 0.17 kB: names, punctuation and most values are the sample's.
+ * Returns the difference of a text to a sample, or null if its shape differs or it would not be shorter.
+ * An answer of 1.7 kB becomes 0.17 kB, since the sample has its names, punctuation and most values.
  */
 export function pack(text: string, sample: Sample): string | null {
   const own = toWords(text);
@@ -71,7 +71,7 @@ function distanceText(distance: number): string {
     : LONG_DISTANCE + digits.padStart(LONG_DISTANCE_LENGTH - 1, "0");
 }
 
-/** How many characters are the sample's, and those that follow. */
+/** Returns the number of characters shared with the sample, and the others. */
 function changeOf(word: string, known: string): string {
   let shared = 0;
   const most = Math.min(LARGEST_DIGIT, word.length);
@@ -79,19 +79,19 @@ function changeOf(word: string, known: string): string {
   return shared.toString(36) + word.slice(shared);
 }
 
-/** Returns JSON as the difference to a sample, marked as no JSON begins, or as it is. */
+/** Returns JSON as a marked difference to a sample, or unchanged. */
 export function packJson(text: string, sample: Sample): string {
   const packed = pack(text, sample);
   return packed === null ? text : PACKED + packed;
 }
 
-/** Returns the JSON that was packed, or null where it was damaged. */
+/** Returns the JSON that was packed, or null if it is damaged. */
 export function unpackJson(kept: string, sample: Sample | null): string | null {
   if (!kept.startsWith(PACKED)) return kept;
   return sample === null ? null : unpack(kept.slice(PACKED.length), sample);
 }
 
-/** Returns the text of a difference to a sample, or null where that was damaged. */
+/** Returns the text of a difference to a sample, or null if it is damaged. */
 export function unpack(packed: string, { text, words, starts }: Sample): string | null {
   if (packed === "") return text;
   const changedAt: number[] = [];
@@ -123,7 +123,7 @@ function changed(line: string, change: number, known: string): string | undefine
 
 const [ZERO, NINE, A, Z] = [48, 57, 97, 122];
 
-/** Returns what a digit holds, or NaN: a regular expression a line was half of what an export took. */
+/** Returns the value of a digit, or NaN; a regular expression per line took half of an export's time. */
 function digitAt(line: string, at: number): number {
   const code = line.charCodeAt(at);
   if (code >= ZERO && code <= NINE) return code - ZERO;

@@ -10,12 +10,11 @@ import { migrateDatabase } from "./migrate.ts";
 const CLOSED_AFTER_START_MS = 1000;
 
 /**
- * Opens a store on PostgreSQL where processes agree on a limit, for `sharedPacer`. Makes or upgrades
- * the schema `evaluator` when it has to.
+ * Opens a store in PostgreSQL for a limit that processes share with `sharedPacer`. Makes or upgrades the
+ * schema `evaluator` if needed.
  *
  * @param connection - A URL, or the options of `pg`.
- * @throws DatabaseError whose `failure` tells unreachable, denied, read-only, full, too old and a
- *   newer schema apart.
+ * @throws DatabaseError
  * @example
  * await using store = await postgresLimits("postgres://127.0.0.1/evaluator");
  */

@@ -213,8 +213,8 @@ export class PostgresRuns implements AsyncDisposable {
 }
 
 /**
- * Opens the runs of a database. Makes or upgrades the schemas `evaluator` and `evaluator_jobs` when
- * it has to.
+ * Opens the runs of a database. Makes or upgrades the schemas `evaluator` and `evaluator_jobs` if
+ * needed.
  *
  * @param connection - A URL, or the options of `pg`.
  * @throws DatabaseError

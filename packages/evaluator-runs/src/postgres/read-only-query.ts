@@ -5,7 +5,7 @@ import { DatabaseError } from "./database-error.ts";
 import { type RunRow, rowBatches } from "./run-rows.ts";
 import { type Cell, tookTooLong } from "./run-statement.ts";
 
-// Chosen: who asks for more than this asks for something else than was meant.
+// Chosen: a longer query is probably a mistake.
 const TIMEOUT_MS = 60_000;
 // Chosen, not measured: few round trips, in little memory.
 const ROWS_AT_ONCE = 1000;
@@ -13,13 +13,13 @@ const ROWS_AT_ONCE = 1000;
 const CELL_BYTES = 1_000_000;
 const ROW_BYTES = 2_000_000;
 
-/** A table that a query of a person's own reads. */
+/** A table that a person's query reads. */
 export interface QueryTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: "text" | "number" | "json" }[];
 }
 
-/** What a person asks of a run. */
+/** A person's query about a run. */
 export interface RunQuery {
   /** One statement that begins with select, with or values. */
   readonly text: string;
@@ -34,21 +34,21 @@ export interface RunQuery {
   readonly signal: AbortSignal;
   /** So long after its tables are filled the query ends. @default 60_000 */
   readonly timeoutMs?: number;
-  /** Whether a role may ask that can do more than a rollback undoes. @default false */
+  /** Whether to allow a role that can act outside the transaction. @default false */
   readonly allowSuperuser?: boolean;
 }
 
-/** What a query came to, row by row. */
+/** The result of a query, row by row. */
 export interface QueryResult {
   readonly names: readonly string[];
   readonly rows: AsyncIterable<readonly Cell[]>;
-  /** Whether the role that asks may write what the workers keep, and end their connections. */
+  /** Whether the role may write the tables of the workers, and end their connections. */
   readonly ownsJournal: boolean;
 }
 
 /**
- * Asks a person's own query of temporary tables, on a connection of its own, in a transaction that
- * only reads from there on and is rolled back: notifications and large objects are undone with it.
+ * Runs a person's query over temporary tables, on a separate connection, in a read-only transaction
+ * that is rolled back, which also undoes notifications and large objects.
  */
 export async function readOnlyQuery<TResult>(
   database: Database,
@@ -68,7 +68,7 @@ export async function readOnlyQuery<TResult>(
       return await use({ ...(await open(session, query.text)), ownsJournal });
     } finally {
       clearTimeout(timer);
-      // Before the commit, which is one of nothing then. A cut connection is rolled back by itself.
+      // The commit that follows is then empty. The server rolls a cut connection back.
       await session.query("rollback").catch(() => {});
     }
   };
@@ -77,7 +77,7 @@ export async function readOnlyQuery<TResult>(
 
 /** Throws if the login role can act outside the transaction; returns whether it may write. */
 async function checkRole(query: Query, { allowSuperuser = false }: RunQuery): Promise<boolean> {
-  // A role that it may become counts: a query can call set_config('role', ...).
+  // Includes roles that it may become: a query can call set_config('role', ...).
   const [role] = await query<{ name: string; isDangerous: boolean; ownsJournal: boolean }>(`
     select session_user::text as name,
       exists (select from pg_catalog.pg_roles
@@ -97,7 +97,7 @@ const declaration = "declare evaluator_query no scroll cursor for\n";
 
 /** Opens a cursor of the query alone, whose errors name its characters, then one with its sizes. */
 async function open({ runOne, streamOne }: Session, text: string) {
-  // A cursor is of a statement that reads, and the protocol takes no second statement with it.
+  // A cursor takes only a reading statement, and the protocol no second one with it.
   await runOne(`${declaration}${text}\n`, declaration.length);
   const { names } = await runOne("fetch 0 from evaluator_query", 0);
   await runOne("close evaluator_query", 0);

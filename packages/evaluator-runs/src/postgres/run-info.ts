@@ -4,9 +4,9 @@ import type { Query } from "./database.ts";
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
 
-/** What all records of a run are asked, and of whom. */
+/** The questions of a run, and the service. */
 export interface RunSetup {
-  /** Of the three below: a worker that makes another one of them asks something else. */
+  /** A hash of the three fields below; a worker with another hash would ask other calls. */
   readonly hash: string;
   readonly wire: string;
   readonly modelId: string;
@@ -14,10 +14,10 @@ export interface RunSetup {
   readonly questions: string;
 }
 
-/** Whether a run is being loaded, asked about, ended before its time, or has all its answers. */
+/** Whether a run is being loaded, is open, was stopped early, or is complete. */
 export type RunState = "loading" | "open" | "stopped" | "done";
 
-/** A run, and what it has come to; the chunks that are under way are counted as far as they are. */
+/** A run and its totals, with the current counts of unfinished chunks. */
 export interface RunInfo {
   /** Runs are numbered from 1. */
   readonly run: number;
@@ -25,11 +25,11 @@ export interface RunInfo {
   readonly digest: string;
   /** The name of its input. */
   readonly name: string;
-  /** What the program that made it noted, as JSON. */
+  /** The creator's facts, as JSON. */
   readonly facts: string;
   readonly setup: RunSetup;
   readonly state: RunState;
-  /** Why it was stopped, for a person, or null. */
+  /** The reason for a stop, or null. */
   readonly stoppedBy: string | null;
   readonly records: number;
   /** The most it may cost, in US dollars; null for no bound. */
@@ -45,7 +45,7 @@ export interface RunInfo {
   readonly finishedAt: Date | null;
 }
 
-/** A worker that was there in the last seconds. */
+/** A worker that reported recently. */
 export interface WorkerInfo {
   readonly worker: string;
   /** Its machine and process. */

@@ -10,10 +10,10 @@ import {
 import { columnsOf } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 
-/** Where something is in JSON: keys and indexes from its root on. */
+/** A place in JSON: keys and indexes from the root. */
 export type JsonPath = readonly (string | number)[];
 
-/** Something that is wrong with questions: where, what, and what would be right. */
+/** A problem in questions: the place, the problem and the remedy. */
 export interface QuestionProblem {
   readonly path: JsonPath;
   readonly what: string;
@@ -27,7 +27,7 @@ const howTo = {
   instructions: "write the question as text",
 };
 
-/** How the criteria of each kind are written: all of them, and one of them. */
+/** Advice on the criteria of each kind: all of them, and one of them. */
 const criteria: Record<KindName, { readonly all: string; readonly one: string }> = {
   choice: {
     all: 'write each option with its description: { "receipt": "a payment receipt" }',
@@ -43,7 +43,7 @@ const criteria: Record<KindName, { readonly all: string; readonly one: string }>
   },
 };
 
-/** Returns what is wrong with the questions of a file; nothing where they can be asked. */
+/** Returns the problems in the questions of a file. */
 export function findProblems(json: unknown, source: RecordSource): QuestionProblem[] {
   if (!isObject(json)) {
     return [{ path: [], what: "is no object; write { question id: question }" }];
@@ -85,7 +85,7 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
   return `${what}; ${inner === undefined ? all : one}`;
 }
 
-// The vendor's own name of a boolean, and what others call it.
+// The vendor's name of a boolean, and other usual names.
 function typeHint(type: unknown): string {
   if (typeof type !== "string") return "";
   const isYesNo = ["noul", "bool", "yesno", "yes/no"].includes(type.toLowerCase());
@@ -122,7 +122,7 @@ function sizeProblems(id: string, question: Question): QuestionProblem[] {
   return [{ path, what: problem }];
 }
 
-/** Two questions for one field of the results, or one for a field that a mail has itself. */
+/** Finds questions whose field in the results belongs to another question or to the record. */
 function clashesOf(questions: Questions, { columns, word }: RecordSource): QuestionProblem[] {
   const owners = new Map<string, string>();
   const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
@@ -135,7 +135,7 @@ function clashesOf(questions: Questions, { columns, word }: RecordSource): Quest
   });
 }
 
-/** Returns the offsets of keys that stand twice in one object; all but the last would be lost. */
+/** Returns the repeated keys of objects; only the last value would be used. */
 export function findRepeatedKeys(root: Node): readonly RepeatedKey[] {
   const repeated: RepeatedKey[] = [];
   const look = (node: Node | undefined, path: JsonPath) => {
@@ -155,13 +155,13 @@ export function findRepeatedKeys(root: Node): readonly RepeatedKey[] {
   return repeated;
 }
 
-/** A key that stands twice, and where the second one is. */
+/** A repeated key, and its second place. */
 interface RepeatedKey {
   readonly path: JsonPath;
   readonly offset: number;
 }
 
-/** Returns where in a text something is: its key where it has one, else what it would stand in. */
+/** Returns the offset of a place in a text: of its key, or of the object around a missing key. */
 export function offsetOf(root: Node, path: JsonPath): number {
   const node = findNodeAtLocation(root, [...path]);
   if (node === undefined) return path.length === 0 ? 0 : offsetOf(root, path.slice(0, -1));

@@ -26,8 +26,8 @@ const PROBLEMS_SHOWN = 20;
  * Reads questions from a JSON file: an object of question id to question (contract section 2.2),
  * and `$schema` for an editor.
  *
- * @param note - What follows from a file that cannot be used, as its words go on.
- * @throws CliError that says where, what, and what would be right.
+ * @param note - The rest of the sentence about an invalid file.
+ * @throws CliError with place, problem and remedy.
  */
 export async function readQuestions(
   path: string,
@@ -56,7 +56,7 @@ function parseQuestions(text: string, source: RecordSource): Questions | Found[]
   try {
     return parseShallow(text, source);
   } catch (error) {
-    // What nests on and on uses up the stack of the parser.
+    // Endless nesting overflows the parser's stack.
     if (!(error instanceof RangeError)) throw error;
     return [{ offset: 0, what: "nests deeper than any question" }];
   }
@@ -76,7 +76,7 @@ function parseShallow(text: string, source: RecordSource): Questions | Found[] {
   return problems.length === 0 ? (json as Questions) : problems.map((one) => toFound(one, root));
 }
 
-// It names the schema that an editor completes a file with, and is no question.
+// `$schema` is for editors, and no question.
 function withoutSchema(json: unknown): unknown {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
   const entries = Object.entries(json);

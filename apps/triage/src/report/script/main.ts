@@ -207,4 +207,4 @@ for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-s
   });
 }
 document.documentElement.classList.add("scripted");
-void find(); // a browser that comes back has kept what was typed
+void find(); // a browser restores the typed words when a reader returns
