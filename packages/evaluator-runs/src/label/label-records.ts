@@ -22,7 +22,7 @@ export async function labelRecords(
   command: LabelCommand,
   context: ProgramContext,
 ): Promise<number> {
-  const { cwd, stderr, signal } = context;
+  const { cwd, stderr, signal, source } = context;
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const sheets = await drawSheets(inputPath, { ...command, signal, source });
@@ -37,7 +37,7 @@ export async function labelRecords(
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
   );
-  stderr.write(describeShortage(first, command.count, context.source.word));
+  stderr.write(describeShortage(first, command.count, source.word));
   if (!signal.aborted) await once(signal, "abort");
   await closeServer(server);
   stderr.write(printable`\nNext: ${nextCommand}\n`);
