@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readCodeBlocks } from "./read-readme.ts";
+import { readCodeBlocks } from "./run-command.ts";
 import { type CommandResult, runCommand } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);

@@ -5,7 +5,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { promisedNodes, tooOldNodes } from "./node-versions.ts";
+
+/** The versions of Node that published packages promise to run on, from the oldest. */
+export const promisedNodes = ["22.19.0", "24.21.0", "26.10.0"];
+
+/** Versions that are too old for them, and still in use. */
+export const tooOldNodes = ["18.20.8", "20.19.5"];
 
 type InstalledNodes = readonly (readonly [version: string, path: string])[];
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { packClient } from "./pack-client.ts";
-import { readCodeBlocks } from "./read-readme.ts";
+import { readCodeBlocks } from "./run-command.ts";
 import { type CommandOptions, runCommand } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);

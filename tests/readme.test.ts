@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { readCodeBlocks } from "./read-readme.ts";
+import { readCodeBlocks } from "./run-command.ts";
 import { runCommand, startUntil } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);

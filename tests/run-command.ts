@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { env as programEnvironment, platform } from "node:process";
 import { onTestFinished } from "vitest";
 
@@ -73,4 +74,11 @@ function startCommand(command: string, { cwd, env }: CommandOptions): ChildProce
     detached: platform !== "win32",
     env: { ...Object.fromEntries(inherited), ...env },
   });
+}
+
+/** Returns the fenced code blocks of a Markdown file in one language, in order. */
+export function readCodeBlocks(file: string, language: string): string[] {
+  const markdown = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  const blocks = markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return [...blocks].flatMap(([, name, code = ""]) => (name === language ? [code] : []));
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { publishedPackages } from "../pack-client.ts";
-import { readCodeBlocks } from "../read-readme.ts";
+import { readCodeBlocks } from "../run-command.ts";
 import { failureOf } from "../run-command.ts";
 
 // The lines of READMEs that install, as somebody with a clone types them.

@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { promisedNodes } from "../node-versions.ts";
+import { promisedNodes } from "../install-nodes.ts";
 import { publishedPackages } from "../pack-client.ts";
-import { readCodeBlocks } from "../read-readme.ts";
+import { readCodeBlocks } from "../run-command.ts";
 import { failureOf, runCommand } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
-import { promisedNodes, tooOldNodes } from "../node-versions.ts";
+import { promisedNodes, tooOldNodes } from "../install-nodes.ts";
 import { packClient } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the

@@ -1,5 +1,4 @@
 export { type Certificate, selfSignedCertificate } from "./certificate.ts";
-export { type Clock, systemClock } from "./clock.ts";
 export {
   Argument,
   Command,
@@ -7,15 +6,22 @@ export {
   decimal,
   InvalidArgumentError,
   Option,
+  packageVersion,
   runCommand,
   wholeNumber,
   wordList,
 } from "./commands.ts";
-export { type CliContext, type Environment, type TextSink, trimEnvironment } from "./context.ts";
+export {
+  type CliContext,
+  type Clock,
+  systemClock,
+  type Environment,
+  type TextSink,
+  trimEnvironment,
+} from "./context.ts";
 export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
 export { closeServer, listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
-export { packageVersion } from "./package-version.ts";
 export { printTexts } from "./print-texts.ts";
 export {
   columnsOf,
@@ -34,6 +40,6 @@ export {
   runProgram,
   runToExitCode,
 } from "./run-program.ts";
-export { sourceHash } from "./source-hash.ts";
+export { sourceHash } from "./page/html.ts";
 export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { packageVersion } from "./package-version.ts";
+import { packageVersion } from "./commands.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 test("the version is that of the nearest package.json that has one", async () => {
