@@ -38,6 +38,15 @@ test("--version and --help print to the context and end with 0", async () => {
   expect(stdout).toContain('(choices: "json", "csv")');
 });
 
+test("a misspelt option is named before a missing one", async () => {
+  const context = createTestContext();
+  const program = createCommand("copy", { context, version: "1.2.3" });
+  program.command("file").requiredOption("--state <file>", "the state");
+  const run = (...words: string[]) => runCommand(program, words, context);
+  await expect(run("file", "--sate", "a")).rejects.toThrow("'--sate' (Did you mean --state?)");
+  await expect(run("file")).rejects.toThrow("Required option '--state <file>' not specified.");
+});
+
 test.each([
   [[], "No command was given; there are file."],
   [["file"], "Missing required argument 'file'."],

@@ -57,7 +57,8 @@ export async function runCommand(
       throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
     }
     await program.parseAsync([...words], { from: "user" });
-  } catch (error) {
+  } catch (thrown) {
+    const error = unknownOption(program, words, thrown) ?? thrown;
     const isOfCommander = error instanceof CommanderError;
     if (isOfCommander && error.exitCode === 0) return exitCodes.done; // --help, --version
     if (!isOfCommander && !(error instanceof UsageError)) throw error;
@@ -66,6 +67,20 @@ export async function runCommand(
     throw new UsageError(`${message}\nFor its options: ${command} --help`, { cause: error });
   }
   return context.exitCode;
+}
+
+/** Returns the error of a misspelt option, which commander reports only after a missing one. */
+function unknownOption(program: Command, words: readonly string[], thrown: unknown): unknown {
+  const code = thrown instanceof CommanderError ? thrown.code : "";
+  if (code !== "commander.missingMandatoryOptionValue") return null;
+  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
+  const word = command.parseOptions([...words]).unknown.find((one) => one.startsWith("-"));
+  if (word === undefined) return null;
+  try {
+    return (command as unknown as { unknownOption(flag: string): never }).unknownOption(word);
+  } catch (error) {
+    return error;
+  }
 }
 
 function toMessage(message: string): string {
