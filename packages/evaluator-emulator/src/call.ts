@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
+import type { Trap } from "./faults/fault.ts";
 import type { createLedger } from "./ledger.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import type { createVendorGate } from "./vendor-limits.ts";
@@ -11,18 +12,6 @@ export interface Delivery {
   ending: "whole" | "cut" | "reset" | "hang";
   hasResponse: boolean;
 }
-
-/** The changes of a chat server's log-probabilities. */
-export const trapKinds = [
-  "filler",
-  "probability-as-logprob",
-  "no-logprobs",
-  "low-label-mass",
-  "short-list",
-  "thinking-first",
-] as const;
-/** One of {@link trapKinds}. */
-export type Trap = (typeof trapKinds)[number];
 
 /** The delivery of a request, which faults may change, and the trap that a chat server sets. */
 export interface CallEnvironment {
@@ -92,22 +81,11 @@ export async function readJson(call: Call): Promise<unknown> {
 }
 
 async function readBytes(call: Call): Promise<Buffer> {
-  const bytes = await (isBounded(call) ? readWhole(call) : readChunks(call)).catch(() => {
+  const bytes = await readChunks(call).catch(() => {
     throw new RequestError("The body ended early.");
   });
   if (bytes !== null && bytes.length <= maxBodyBytes) return bytes;
   throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
-}
-
-/** Returns whether the headers limit the size of the body; over HTTP, chunks have no such header. */
-function isBounded({ req }: Call): boolean {
-  if (req.header("transfer-encoding") !== undefined) return false;
-  return Number(req.header("content-length") ?? 0) <= maxBodyBytes;
-}
-
-// Avoids web streams, which take longer than the judge.
-async function readWhole({ req }: Call): Promise<Buffer> {
-  return Buffer.from(await req.raw.arrayBuffer());
 }
 
 /** Returns null if the body is over the limit. */

@@ -9,7 +9,6 @@ import { controlRoutes, createRequestLog } from "./control-routes.ts";
 import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
-import { playFaults } from "./faults/play-faults.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
 import { createLedger } from "./ledger.ts";
 import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
@@ -149,7 +148,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const vendorGate = limits === null ? null : createVendorGate(limits);
   const accounts = createAccountBook(tier, options.keys);
   const ledger = createLedger();
-  const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
+  const faults = createFaultBook(checkFaults(options.faults ?? []), { seed, sleep });
   const requests = createRequestLog(accounts, clock);
   const recorded =
     exchanges === undefined
@@ -172,7 +171,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   }
   const app = new Hono<CallEnvironment>();
   app.route("/", controlRoutes({ accounts, faults, requests, reset }));
-  app.use(requests.middleware, playFaults(faults, sleep));
+  app.use(requests.middleware, faults.middleware);
   if (engine !== undefined) app.route("/", engineRoutes(engine, context));
   app.route("/", vendorRoutes(context)); // its paths; all others are the gateway's
   app.route("/", gatewayRoutes(context));

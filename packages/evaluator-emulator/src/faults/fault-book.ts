@@ -1,5 +1,9 @@
-import { type Call, readText } from "../call.ts";
+import type { MiddlewareHandler } from "hono";
+import { type Call, type CallEnvironment, readText } from "../call.ts";
+import { GatewayError } from "../gateway/gateway-error.ts";
+import { isJsonRecord, mapRecord } from "../json.ts";
 import { createDraws } from "../seeded.ts";
+import { VendorError } from "../vendor/vendor-error.ts";
 import { type BreakingFault, type Fault, isSpoiler, isTrap } from "./fault.ts";
 
 interface Entry {
@@ -9,12 +13,15 @@ interface Entry {
   left: number;
 }
 
-/**
- * Makes the list of active faults.
- *
- * @param seed - Decides which calls a fault with a rate is played on.
- */
-export function createFaultBook(initial: readonly Fault[], seed: number) {
+interface FaultBookOptions {
+  /** Decides which calls a fault with a rate is played on. */
+  readonly seed: number;
+  /** Waits for a latency; rejects if the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Makes the list of active faults, and the middleware that plays them on calls. */
+export function createFaultBook(initial: readonly Fault[], { seed, sleep }: FaultBookOptions) {
   let entries: Entry[] = [];
   const add = (faults: readonly Fault[]) => {
     for (const fault of faults) {
@@ -25,7 +32,15 @@ export function createFaultBook(initial: readonly Fault[], seed: number) {
     }
   };
   add(initial);
+  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
+    const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.req.path));
+    const { latencyMs, fault } = use(open, open.some(isDrawn) ? await textOf(call) : "");
+    if (latencyMs > 0) await sleep(latencyMs, call.req.raw.signal);
+    if (fault === null) return await next();
+    await play(fault, call, next);
+  };
   return {
+    middleware,
     add,
     /** Restores the initial faults, none of them used. */
     reset() {
@@ -35,21 +50,20 @@ export function createFaultBook(initial: readonly Fault[], seed: number) {
     clear() {
       entries = [];
     },
-    /** Returns each fault and the number of calls that are left; null is all. */
-    list: () =>
-      entries.map(({ fault, left }) => ({ ...fault, left: Number.isFinite(left) ? left : null })),
-    /** Uses up the faults of a call: the sum of its latencies, and the first other fault. */
-    async pick(call: Call) {
-      const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.req.path));
-      return use(open, open.some(isDrawn) ? await textOf(call) : "");
-    },
+    list: () => entries.map(toListed),
   };
+}
+
+/** Returns a fault and the number of calls that are left; null is all. */
+function toListed({ fault, left }: Entry) {
+  return { ...fault, left: Number.isFinite(left) ? left : null };
 }
 
 function isDrawn({ fault }: Entry): boolean {
   return fault.rate !== undefined || (fault.kind === "latency" && fault.jitterMs !== undefined);
 }
 
+/** Uses up the faults of a call: the sum of its latencies, and the first other fault. */
 function use(open: readonly Entry[], text: string) {
   let latencyMs = 0;
   let picked: BreakingFault | null = null;
@@ -84,4 +98,118 @@ function isFor(fault: Fault, path: string): boolean {
   if (isTrap(fault.kind) && !logprobPaths.has(path)) return false;
   if (fault.path === undefined) return true;
   return fault.path.endsWith("*") ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
+}
+
+async function play(fault: BreakingFault, call: Call, next: () => Promise<void>): Promise<void> {
+  const { delivery } = call.env;
+  if (fault.kind === "hang" || fault.kind === "reset") {
+    call.res = new Response(null);
+    Object.assign(delivery, { ending: fault.kind, hasResponse: false });
+    return;
+  }
+  call.res = await responseTo(fault, call, next);
+  mark(call.res, fault); // after hono has copied the headers that were there before
+  if (fault.kind === "reset-body") delivery.ending = "reset";
+  if (fault.kind === "cut-body") delivery.ending = "cut";
+}
+
+/** A call whose response is spoilt was answered and charged. */
+async function responseTo(
+  fault: BreakingFault,
+  call: Call,
+  next: () => Promise<void>,
+): Promise<Response> {
+  if (fault.kind === "status") return statusResponse(fault, call.req.path);
+  if (fault.kind === "html") return htmlPage(fault.status ?? 502);
+  if (isTrap(fault.kind)) call.set("trap", fault.kind);
+  await next();
+  if (isSpoiler(fault.kind)) return await spoilAnswers(call.res, fault.kind);
+  return fault.kind === "malformed-json" ? await malformJson(call.res) : call.res;
+}
+
+/** Adds the fault to the emulator's header. */
+function mark({ headers }: Response, { kind }: BreakingFault): void {
+  const basis = headers.get("x-evaluator-emulator");
+  headers.set("x-evaluator-emulator", basis === null ? `fault=${kind}` : `${basis}; fault=${kind}`);
+}
+
+type Answers = Record<string, Record<string, unknown>>;
+
+const spoilers = {
+  "wrong-sums": (answers: Answers) => mapRecord(answers, (answer) => mapRecord(answer, spoilField)),
+  "missing-answer": (answers: Answers) => Object.fromEntries(Object.entries(answers).slice(1)),
+  refusal: (answers: Answers) => mapRecord(answers, () => ({ type: "refusal" })),
+};
+
+async function spoilAnswers(response: Response, kind: keyof typeof spoilers): Promise<Response> {
+  if (response.status !== 200 || isEventStream(response)) return response;
+  const body = (await response.json()) as { answers: Answers };
+  const text = JSON.stringify({ ...body, answers: spoilers[kind](body.answers) });
+  return new Response(text, response);
+}
+
+/** Changes probabilities so that they do not sum to 1, and that of a yes/no question is above 1. */
+function spoilField(value: unknown, name: string): unknown {
+  if (name === "probabilities" && isJsonRecord(value)) {
+    const isAlone = Object.keys(value).length === 1;
+    return mapRecord(value, () => (isAlone ? 0.5 : 1));
+  }
+  return name === "probability" || name === "noul" ? 1.5 : value;
+}
+
+/** Removes the last character of a body, or the end of every event of a stream. */
+async function malformJson(response: Response): Promise<Response> {
+  if (response.body === null) return response;
+  const text = await response.text();
+  const spoilt = isEventStream(response) ? text.replaceAll("}\n\n", "\n\n") : text.slice(0, -1);
+  return new Response(spoilt, response);
+}
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get("content-type") === "text/event-stream";
+}
+
+function htmlPage(status: number): Response {
+  const page = "<!doctype html><title>Bad gateway</title><h1>Something in between answered</h1>\n";
+  return new Response(page, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+const message = "The emulator was asked for this error.";
+
+const gatewayTypes: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "insufficient_funds",
+  403: "forbidden",
+  404: "not_found",
+  424: "failed_dependency",
+  429: "rate_limit_exceeded",
+};
+
+/** Returns a response with the given status, in the error shape of the path's side. */
+function statusResponse(
+  { status, retryAfter }: Extract<BreakingFault, { kind: "status" }>,
+  path: string,
+): Response {
+  // The one status from 300 up with which a Response cannot be made with a body.
+  const shown = status === 304 ? 400 : status;
+  const { headers, body } = isVendorPath(path) ? vendorError(shown) : gatewayError(shown);
+  if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
+  return new Response(status === 304 ? null : body, { status, headers });
+}
+
+/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
+function isVendorPath(path: string): boolean {
+  return path.startsWith("/direct/") || path === "/v1/systemone";
+}
+
+function vendorError(status: number): Response {
+  const response = new VendorError(status, message).toResponse();
+  response.headers.set("x-typesafe-request-id", "req_ASKEDFORBYTHEEMULATOR");
+  return response;
+}
+
+function gatewayError(status: number): Response {
+  const type = gatewayTypes[status] ?? "internal_server_error";
+  return new GatewayError(message, { status, type }).toResponse();
 }
