@@ -21,14 +21,12 @@ interface AnsweredCall {
 
 /** Makes an empty ledger of the latest calls by id, and of the sums of all calls by hour. */
 export function createLedger(capacity = 1000) {
-  let calls = new Map<string, AnsweredCall>();
-  // One iterator for all: a new one would pass the gaps of all deleted calls.
-  let oldestFirst = calls.keys();
+  const calls = new Map<string, AnsweredCall>();
   const entries = new Map<string, Entry>();
   return {
     add(call: AnsweredCall) {
       calls.set(call.id, call);
-      if (calls.size > capacity) calls.delete(oldestFirst.next().value ?? "");
+      if (calls.size > capacity) calls.delete(calls.keys().next().value ?? "");
       const { account } = call;
       const groups = groupsOf(call);
       const key = JSON.stringify([account, groups]);
@@ -60,8 +58,7 @@ export function createLedger(capacity = 1000) {
       return sorted.map(([name, sums]) => toRow(column, name, sums));
     },
     reset() {
-      calls = new Map();
-      oldestFirst = calls.keys();
+      calls.clear();
       entries.clear();
     },
   };

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { isJsonRecord, mapRecord, recordOf } from "./json.ts";
-import type { Content } from "./questions/content.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import { answerSchema, kindOf } from "./questions/kinds/kinds.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
@@ -50,19 +49,11 @@ export function loadExchanges(): Exchange[] {
  */
 export function recordedAnswers(exchanges: readonly Exchange[]) {
   const judgements = new Map<string, Judgement>();
-  const lengths = new Set<number>();
   for (const { input, judgement } of exchanges.flatMap(readExchange)) {
     const key = canonicalJson(input);
     if (!judgements.has(key)) judgements.set(key, judgement);
-    lengths.add(lengthOf(input.state));
   }
-  return (input: EvaluationInput): Judgement | null =>
-    lengths.has(lengthOf(input.state)) ? (judgements.get(canonicalJson(input)) ?? null) : null;
-}
-
-/** Returns the length of a state's JSON: cheap, and independent of the order of keys. */
-function lengthOf(state: Content): number {
-  return JSON.stringify(state).length;
+  return (input: EvaluationInput): Judgement | null => judgements.get(canonicalJson(input)) ?? null;
 }
 
 /** Returns the JSON text of a value with sorted keys, so that equal data is equal text. */

@@ -2,23 +2,14 @@ import { stemmer } from "stemmer";
 
 const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
-const asciiWordPattern = /[a-z\d]+|[$%?]/g;
 
 /** Returns the stemmed words of a text, case and accents folded; `$ € £ % ?` count as words. */
 export function textWords(text: string): string[] {
-  // Plain letters need no folding, and a plain pattern takes a third of the time.
-  const words = isAscii(text)
-    ? text.toLowerCase().match(asciiWordPattern)
-    : text
-        .normalize("NFKD")
-        .replaceAll(/\p{M}+/gu, "")
-        .toLowerCase()
-        .match(wordPattern);
-  return (words ?? []).map(stem);
-}
-
-function isAscii(text: string): boolean {
-  return /^\p{ASCII}*$/u.test(text);
+  const folded = text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
+    .toLowerCase();
+  return (folded.match(wordPattern) ?? []).map(stem);
 }
 
 /** Stems that are too common to distinguish options. */
@@ -40,15 +31,13 @@ export function remember<TInput, TResult>(
   { keyOf, capacity }: { readonly keyOf: (input: TInput) => string; readonly capacity: number },
 ): (input: TInput) => TResult {
   const results = new Map<string, TResult>();
-  // One iterator for all: a new one would pass the gaps of all deleted results.
-  const oldestFirst = results.keys();
   return (input) => {
     const key = keyOf(input);
     const known = results.get(key);
     if (known !== undefined) return known;
     const result = compute(input);
     results.set(key, result);
-    if (results.size > capacity) results.delete(oldestFirst.next().value ?? key);
+    if (results.size > capacity) results.delete(results.keys().next().value ?? key);
     return result;
   };
 }

@@ -9,15 +9,9 @@ export interface EvaluationInput {
   readonly questions: Readonly<Record<string, QuestionInput>>;
 }
 
-const texts = new WeakMap<QuestionInput, string>();
-
 /** Returns a question's instructions and criteria as one JSON text, without its id. */
-export function questionText(question: QuestionInput): string {
-  const known = texts.get(question);
-  if (known !== undefined) return known;
-  const text = JSON.stringify([question.instructions, question.criteria]);
-  texts.set(question, text);
-  return text;
+export function questionText({ instructions, criteria }: QuestionInput): string {
+  return JSON.stringify([instructions, criteria]);
 }
 
 // Chosen, not measured: a rule of thumb for English, and a few tokens for the rest of a prompt.
@@ -29,15 +23,6 @@ const imageTokens = 200;
 /** Returns the tokens of a text, estimated at four UTF-8 bytes each; the real tokenizer is not public. */
 export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
-}
-
-// Needed when a request is admitted and again when it is answered.
-const known = new WeakMap<EvaluationInput, ReturnType<typeof countTokens>>();
-
-function tokensOf(input: EvaluationInput) {
-  const counted = known.get(input) ?? countTokens(input);
-  known.set(input, counted);
-  return counted;
 }
 
 /** Counts instructions and criteria of questions, never their ids. */
@@ -55,7 +40,7 @@ function countTokens({ state, images = [], questions }: EvaluationInput) {
 
 /** Returns the estimated input tokens of a whole request. */
 export function estimateInputTokens(input: EvaluationInput): number {
-  const { state, questions } = tokensOf(input);
+  const { state, questions } = countTokens(input);
   return frameTokens + state + questions;
 }
 
@@ -66,6 +51,6 @@ const maxRequestTokens = 64_000;
 
 /** Returns whether a request is longer than the model reads. */
 export function isOverTokenLimits(input: EvaluationInput): boolean {
-  const { state, longestQuestion } = tokensOf(input);
+  const { state, longestQuestion } = countTokens(input);
   return state + longestQuestion > maxStateTokens || estimateInputTokens(input) > maxRequestTokens;
 }
