@@ -147,7 +147,7 @@ export function readAsked(
     method: init.method ?? "GET",
     path: pathname + search,
     headers: Object.fromEntries(new Headers(init.headers)),
-    body: redactTexts(body, (text) => redact(imageDigest(text) ?? text)),
+    body: mapTexts(body, (text) => redact(imageDigest(text) ?? text)),
   };
 }
 
@@ -158,14 +158,17 @@ function imageDigest(text: string): string | null {
   return `image sha256:${hash("sha256", text).slice(0, 16)}`;
 }
 
-/** Redacts every text of a JSON value except keys. */
-export function redactTexts(value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+/** Replaces every text of a JSON value except keys; the items of a list get the key of the list. */
+export function mapTexts(
+  value: unknown,
+  toText: (text: string, key: string) => string,
+  key = "",
+): unknown {
+  if (typeof value === "string") return toText(value, key);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, toText, key));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, redactTexts(item, redact)]),
-  );
+  const entries = Object.entries(value).map(([name, item]) => [name, mapTexts(item, toText, name)]);
+  return Object.fromEntries(entries);
 }
 
 /** Makes a response for a transport; a status without content gets no body. */

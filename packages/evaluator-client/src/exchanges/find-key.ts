@@ -20,8 +20,8 @@ export function findLeak(
     { where: `its header ${name}`, text: value },
   ]);
   for (const { where, text } of [...parts, { where: "its body", text: reply.text }]) {
-    const found = keys.map((key) => findKey(text, key, publicText)).find((how) => how !== null);
-    if (found !== undefined) return `${where} holds ${found}`;
+    const found = findKey(text, keys, publicText);
+    if (found !== null) return `${where} holds ${found}`;
   }
   return null;
 }
@@ -29,21 +29,21 @@ export function findLeak(
 const escapes = /\\+(?:u([0-9a-f]{4})|(["/\\]))|%([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#(\d{1,7});/gi;
 
 /**
- * Returns how a text holds a key, such as "a part of the key in base64", or null. A part is a run
+ * Returns how a text holds one of the keys, such as "a part of the key in base64", or null. A part is a run
  * of 8 bytes or more; letter case and JSON, URL and HTML escapes do not hide it. A key of fewer than 8
  * characters counts only as a whole word.
  *
  * @param publicText - Words that are no secret; parts of a key in them do not count.
  */
-export function findKey(text: string, key: string, publicText = ""): string | null {
+export function findKey(text: string, keys: readonly string[], publicText = ""): string | null {
   const readings = readingsOf(text);
   const known = publicText.toLowerCase();
-  if (key.length < 8) return findWord(key.toLowerCase(), readings, known);
-  for (const spelling of keySpellings(key)) {
-    const found = findSpelling(spelling, readings, known);
-    if (found !== null) return found;
-  }
-  return null;
+  const found = keys.map((key) =>
+    key.length < 8
+      ? findWord(key.toLowerCase(), readings, known)
+      : findSpelling(key, readings, known),
+  );
+  return found.find((how) => how !== null) ?? null;
 }
 
 function findWord(word: string, readings: readonly string[], known: string): string | null {
@@ -51,18 +51,16 @@ function findWord(word: string, readings: readonly string[], known: string): str
   return isHeld && !known.includes(word) ? "the key verbatim" : null;
 }
 
-function findSpelling(
-  { manner, spelling, partLength }: KeySpelling,
-  readings: readonly string[],
-  known: string,
-): string | null {
-  const whole = spelling.toLowerCase();
+function findSpelling(key: string, readings: readonly string[], known: string): string | null {
   const isHeld = (piece: string) => readings.some((reading) => reading.includes(piece));
-  if (isHeld(whole)) return `the key ${manner}`;
-  for (let start = 0; start + partLength <= whole.length; start += 1) {
-    const part = whole.slice(start, start + partLength);
-    // The text is mostly a short header and the public text is long, so this order is cheaper.
-    if (isHeld(part) && !known.includes(part)) return `a part of the key ${manner}`;
+  for (const { manner, spelling, partLength } of keySpellings(key)) {
+    const whole = spelling.toLowerCase();
+    if (isHeld(whole)) return `the key ${manner}`;
+    for (let start = 0; start + partLength <= whole.length; start += 1) {
+      const part = whole.slice(start, start + partLength);
+      // The text is mostly a short header and the public text is long, so this order is cheaper.
+      if (isHeld(part) && !known.includes(part)) return `a part of the key ${manner}`;
+    }
   }
   return null;
 }
@@ -84,28 +82,17 @@ function undoEscapes(text: string): string {
   });
 }
 
-interface KeySpelling {
-  /** Such as "in hexadecimal". */
-  readonly manner: string;
-  readonly spelling: string;
-  /** A run of this many characters reveals 8 bytes of the key or more. */
-  readonly partLength: number;
-}
-
-/** Returns the spellings of a key that a log, a dump or an echo may use. */
-function keySpellings(key: string): KeySpelling[] {
+/** Returns the spellings that a log, a dump or an echo may use; `partLength` characters reveal 8 bytes. */
+function keySpellings(key: string) {
   const bytes = Buffer.from(key);
+  const inBase64 = (["base64", "base64url"] as const).flatMap((encoding) =>
+    [0, 1, 2].map((offset) => base64Inside(key, offset, encoding)),
+  );
   return [
     { manner: "verbatim", spelling: key, partLength: 8 },
     { manner: "backwards", spelling: Buffer.from(bytes.toReversed()).toString(), partLength: 8 },
     { manner: "in hexadecimal", spelling: bytes.toString("hex"), partLength: 16 },
-    ...[0, 1, 2].flatMap((offset) =>
-      (["base64", "base64url"] as const).map((encoding) => ({
-        manner: "in base64",
-        spelling: base64Inside(key, offset, encoding),
-        partLength: 12,
-      })),
-    ),
+    ...inBase64.map((spelling) => ({ manner: "in base64", spelling, partLength: 12 })),
   ];
 }
 

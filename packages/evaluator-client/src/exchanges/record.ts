@@ -9,9 +9,9 @@ import {
   type Exchange,
   type ExchangeOptions,
   isSecretHeader,
+  mapTexts,
   readAsked,
   readExchangeOptions,
-  redactTexts,
   toResponse,
 } from "./exchange.ts";
 import { findKey, findLeak, type LiveReply } from "./find-key.ts";
@@ -53,9 +53,12 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
     const asked = readAsked(url, init, redact);
     const request = toStored(asked);
     const keys = keysIn(asked);
-    const found = findKeyIn(request, keys) ?? findSecretIn(request, "request");
+    const key = findKey(JSON.stringify(request), keys, emulatorHeader);
+    const found = key === null ? findSecretIn(request, "request") : `${key} in the request`;
     checkPrivate(found, "Nothing was sent.");
-    const reply = await readReply(await send(url, init));
+    const answered = await send(url, init);
+    const { status, headers } = answered;
+    const reply = { status, headers, text: await answered.text() };
     const response = toStoredResponse(reply, redact);
     if (response !== null) {
       const publicText = `${JSON.stringify(request)} ${emulatorHeader}`;
@@ -63,16 +66,10 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
       checkPrivate(leak, "The answer was not used.");
       await write(path, { request, response });
     }
-    const { status, headers, text } = reply;
-    return toResponse(text, { status, headers: withoutCoding(headers) });
+    return toResponse(reply.text, { status, headers: withoutCoding(headers) });
   }
 
   return make({ fetch });
-}
-
-async function readReply(response: Response): Promise<LiveReply> {
-  const { status, headers } = response;
-  return { status, headers, text: await response.text() };
 }
 
 /** Returns the response to store; null if a retry may help or the answer is cut off. */
@@ -80,19 +77,15 @@ function toStoredResponse(
   { status, headers, text }: LiveReply,
   redact: (text: string) => string,
 ): Exchange["response"] | null {
-  const parsed = bodyToStore({ status, text });
-  if (parsed === undefined) return null;
-  const body = redactTexts(parsed, redact) as Exchange["response"]["body"];
-  return scrubResponse({ status, headers: keepHeaders(headers), body });
-}
-
-function bodyToStore({ status, text }: { status: number; text: string }): unknown {
-  if (status >= 500 || [408, 409, 425, 429].includes(status)) return undefined;
+  if (status >= 500 || [408, 409, 425, 429].includes(status)) return null;
+  let parsed: unknown = null;
   try {
-    return JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
-    return status < 300 ? undefined : null;
+    if (status < 300) return null;
   }
+  const body = mapTexts(parsed, (each) => redact(each)) as Exchange["response"]["body"];
+  return scrubResponse({ status, headers: keepHeaders(headers), body });
 }
 
 /** Returns a request with only the headers of the wire. */
@@ -110,12 +103,6 @@ function keysIn({ headers }: AskedRequest): string[] {
     .filter(([name]) => isSecretHeader(name))
     .flatMap(([, value]) => value.split(/\s+/))
     .filter((word) => word.length >= SHORTEST_KEY);
-}
-
-function findKeyIn(request: Exchange["request"], keys: readonly string[]): string | null {
-  const text = JSON.stringify(request);
-  const how = keys.map((key) => findKey(text, key, emulatorHeader)).find((how) => how !== null);
-  return how === undefined ? null : `${how} in the request`;
 }
 
 function checkPrivate(found: string | null, consequence: string): void {

@@ -1,5 +1,5 @@
-import * as z from "zod/mini";
-import type { Exchange } from "./exchange.ts";
+import { isRecord, textAt } from "../questions/json.ts";
+import { type Exchange, mapTexts } from "./exchange.ts";
 
 /** Marks an answer of the emulator, which is no live service. */
 export const emulatorHeader = "x-evaluator-emulator";
@@ -16,21 +16,9 @@ const keptHeaders = [
 
 /** Returns the response headers that clients act on. */
 export function keepHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries(
-    keptHeaders.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
+  const kept = keptHeaders.filter((name) => headers.has(name));
+  return Object.fromEntries(kept.map((name) => [name, headers.get(name) ?? ""]));
 }
-
-const someText = z.string().check(z.minLength(1));
-const answeredSchema = z.object({ model: someText });
-const routedSchema = z.object({
-  providerMetadata: z.object({
-    gateway: z.object({ routing: z.object({ canonicalSlug: someText }) }),
-  }),
-});
 
 /** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */
 export function modelOf(
@@ -38,15 +26,13 @@ export function modelOf(
   { body }: Exchange["response"],
 ): string {
   return (
-    answeredSchema.safeParse(body).data?.model ??
-    routedSchema.safeParse(body).data?.providerMetadata.gateway.routing.canonicalSlug ??
-    request.headers["ai-model-id"] ??
-    answeredSchema.safeParse(request.body).data?.model ??
+    textAt(body, "model") ||
+    textAt(body, "providerMetadata", "gateway", "routing", "canonicalSlug") ||
+    request.headers["ai-model-id"] ||
+    textAt(request.body, "model") ||
     "unknown"
   );
 }
-
-type Json = Exchange["response"]["body"];
 
 const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
 const idKey =
@@ -58,48 +44,26 @@ export function scrubResponse({
   headers,
   body,
 }: Exchange["response"]): Exchange["response"] {
-  const rename = createRenaming();
-  const scrubText = (text: string, key: string) =>
-    idKey.test(key) ? rename(text) : text.replace(serviceId, rename);
-  return {
-    status,
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, scrubText(value, name)]),
-    ),
-    body: scrubBody(body, scrubText),
-  };
-}
-
-type ScrubText = (text: string, key: string) => string;
-
-function scrubBody(body: Json, scrubText: ScrubText): Json {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    return scrubValue(body, "", scrubText);
-  }
-  const entries = Object.entries(body).map(([key, value]): [string, Json] => {
-    if (key === "answers") return [key, value];
-    // The id of a chat's answer.
-    const isId = key === "id" && typeof value === "string";
-    return [key, isId ? scrubText(value, "request-id") : scrubValue(value, key, scrubText)];
-  });
-  return Object.fromEntries(entries);
-}
-
-function scrubValue(value: Json, key: string, scrubText: ScrubText): Json {
-  if (typeof value === "string") return scrubText(value, key);
-  if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrubText));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, scrubValue(item, key, scrubText)]),
-  );
-}
-
-function createRenaming(): (id: string) => string {
   const names = new Map<string, string>();
-  return (id) => {
+  const rename = (id: string) => {
     const prefix = /^(?:gen|req)_/.exec(id)?.[0] ?? "id_";
     const name = names.get(id) ?? `${prefix}recorded${String(names.size + 1).padStart(4, "0")}`;
     names.set(id, name);
     return name;
+  };
+  const scrubText = (text: string, key: string) =>
+    idKey.test(key) ? rename(text) : text.replace(serviceId, rename);
+  const scrubField = ([key, value]: [string, unknown]) => {
+    if (key === "answers") return [key, value];
+    // The id of a chat's answer.
+    const isId = key === "id" && typeof value === "string";
+    return [key, mapTexts(value, scrubText, isId ? "request-id" : key)];
+  };
+  return {
+    status,
+    headers: mapTexts(headers, scrubText) as Record<string, string>,
+    body: isRecord(body)
+      ? Object.fromEntries(Object.entries(body).map(scrubField))
+      : (mapTexts(body, scrubText) as Exchange["response"]["body"]),
   };
 }

@@ -4,85 +4,50 @@ import { keyText } from "./find-secrets.ts";
 
 interface Entry {
   readonly exchange: Exchange;
-  uses: number;
+  isUsed: boolean;
 }
 
-/** Counts the uses of exchanges and collects the requests that none answers. */
+/** Finds the exchanges that answer requests, and keeps which were used. */
 export class ReplayLedger {
   readonly #entries: readonly Entry[];
   readonly #byDigest: ReadonlyMap<string, readonly Entry[]>;
-  readonly #times: number;
-  readonly #unmatched: string[] = [];
+  readonly #repeatsLast: boolean;
 
-  /**
-   * @param exchanges - If several match a request, they are used up in this order.
-   * @param times - The uses of each; with `Infinity` each is used once, then the last one repeats.
-   */
-  constructor(exchanges: readonly Exchange[], times: number) {
-    this.#entries = exchanges.map((exchange) => ({ exchange, uses: 0 }));
+  /** @param options - `repeatsLast`: the last exchange of a request answers it again. */
+  constructor(exchanges: readonly Exchange[], { repeatsLast }: { repeatsLast: boolean }) {
+    this.#entries = exchanges.map((exchange) => ({ exchange, isUsed: false }));
     this.#byDigest = Map.groupBy(this.#entries, ({ exchange }) => requestDigest(exchange.request));
-    this.#times = times;
+    this.#repeatsLast = repeatsLast;
   }
 
-  /** Returns the exchange that answers a request, or null, which counts as a problem. */
+  /** Returns the first unused exchange that answers a request, or null. */
   take(request: AskedRequest): Exchange | null {
-    const matching = this.#matching(request);
-    const open = matching.filter(({ uses }) => uses < this.#times);
-    const unused = this.#times === Infinity ? open.find(({ uses }) => uses === 0) : open[0];
-    const entry = unused ?? open.at(-1);
-    if (entry !== undefined) {
-      entry.uses += 1;
-      return entry.exchange;
-    }
-    // The query may hold a secret, the path does not.
-    const [path] = request.path.split("?");
-    const reason = this.#reasonFor(request, matching[0]?.exchange);
-    this.#unmatched.push(`${request.method} ${path} is ${reason}.`);
-    return null;
+    // An exchange may name no model.
+    const digests = [request, { ...request, headers: {} }].map(requestDigest);
+    const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
+    const matching = [...alike].filter(
+      ({ exchange }) => requestDifference(exchange, request) === null,
+    );
+    const last = this.#repeatsLast ? matching.at(-1) : undefined;
+    const entry = matching.find(({ isUsed }) => !isUsed) ?? last;
+    if (entry === undefined) return null;
+    entry.isUsed = true;
+    return entry.exchange;
   }
 
   /** Returns a similar exchange and the place of the first difference. */
   nearest(request: AskedRequest): { name: string; difference: string | null } | null {
-    const open = this.#entries.filter(({ uses }) => uses < this.#times);
-    const candidates = open.length > 0 ? open : this.#entries;
     const [path] = request.path.split("?");
-    const found =
-      candidates.find(({ exchange }) => exchange.request.path === path) ?? candidates[0];
+    const isSamePath = ({ exchange }: Entry) => exchange.request.path === path;
+    const found = this.#entries.find(isSamePath) ?? this.#entries[0];
     if (found === undefined) return null;
     const { exchange } = found;
     return { name: exchange.name, difference: requestDifference(exchange, request) };
   }
 
-  /** Returns the unmatched and extra requests in order, then the exchanges with uses left. */
-  problems(): string[] {
-    const times = this.#times;
-    const unused = this.#entries.filter(({ uses }) => uses < times);
-    const words = times === 1 ? "use" : "uses";
-    return this.#unmatched.concat(
-      unused.map(
-        ({ exchange, uses }) =>
-          `${exchange.name} is unused: ${times - uses} of ${times} ${words} left.`,
-      ),
-    );
-  }
-
-  /** Returns the names of the exchanges that were never used. */
-  unused(): string[] {
-    return this.#entries.filter(({ uses }) => uses === 0).map(({ exchange }) => exchange.name);
-  }
-
-  #matching(request: AskedRequest): Entry[] {
-    // An exchange may name no model.
-    const digests = [request, { ...request, headers: {} }].map(requestDigest);
-    const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
-    return [...alike].filter(({ exchange }) => requestDifference(exchange, request) === null);
-  }
-
-  #reasonFor(request: AskedRequest, usedUp: Exchange | undefined): string {
-    if (usedUp !== undefined) return `extra: ${usedUp.name} is used up`;
-    const near = this.nearest(request);
-    if (near === null) return "unmatched: no exchange is listed";
-    return `unmatched: unlike ${near.name}, ${near.difference}`;
+  /** Returns the exchanges that were never used. */
+  unused(): Exchange[] {
+    return this.#entries.filter(({ isUsed }) => !isUsed).map(({ exchange }) => exchange);
   }
 }
 
@@ -115,10 +80,8 @@ function firstDifference(expected: unknown, actual: unknown, path: string): stri
 
 /** Returns the SHA-256 of a request's method, path, `ai-model-id` and JSON body with sorted keys. */
 export function requestDigest({ method, path, headers, body }: AskedRequest): string {
-  return hash(
-    "sha256",
-    canonicalJson([method, path, headers["ai-model-id"] ?? null, body ?? null]),
-  );
+  const model = headers["ai-model-id"] ?? null;
+  return hash("sha256", canonicalJson([method, path, model, body ?? null]));
 }
 
 function canonicalJson(value: unknown): string {

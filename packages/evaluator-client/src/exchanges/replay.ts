@@ -4,6 +4,7 @@ import { isRecord } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
 import {
   type AskedRequest,
+  type Exchange,
   type ExchangeOptions,
   loadExchanges,
   readAsked,
@@ -52,7 +53,9 @@ export interface ReplayTransport extends Transport {
  */
 export function replay(folder: string | URL, options: ReplayOptions = {}): ReplayTransport {
   const { make, redact, path } = readExchangeOptions(folder, options);
-  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], Infinity);
+  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], {
+    repeatsLast: true,
+  });
   let asked = 0;
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
@@ -60,7 +63,7 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     asked += 1;
     const request = readAsked(url, init, redact);
     const exchange = ledger.take(request);
-    if (exchange === null) throw new Unanswered(request, ledger.nearest(request));
+    if (exchange === null) throw new Unanswered(request);
     const { status, headers, body } = exchange.response;
     return toResponse(JSON.stringify(body), { status, headers });
   }
@@ -72,7 +75,8 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
       const before = asked;
       const reply = await inner.send(request, context).catch((error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
-        throw toMissing(error, { path, questionIds: Object.keys(request.questions) });
+        const questionIds = Object.keys(request.questions);
+        throw toMissing(error.request, ledger.nearest(error.request), { path, questionIds });
       });
       if (asked > before) return reply;
       throw new ConfigurationError(unusedFetch, { option: "transport" });
@@ -81,9 +85,9 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
   };
 }
 
-function checkUnused(names: readonly string[], path: string): void {
-  if (names.length === 0) return;
-  const files = names.map((name) => `  ${name}.json\n`).join("");
+function checkUnused(unused: readonly Exchange[], path: string): void {
+  if (unused.length === 0) return;
+  const files = unused.map(({ name }) => `  ${name}.json\n`).join("");
   throw new Error(`No call used these exchanges in ${path}; delete the outdated ones:\n${files}`);
 }
 
@@ -105,17 +109,16 @@ const unusedFetch =
 /** Thrown by `fetch`, which does not know the question ids of the evaluation. */
 class Unanswered extends EvaluatorError {
   readonly request: AskedRequest;
-  readonly nearest: ReturnType<ReplayLedger["nearest"]>;
 
-  constructor(request: AskedRequest, nearest: Unanswered["nearest"]) {
+  constructor(request: AskedRequest) {
     super("No exchange answers the request.");
     this.request = request;
-    this.nearest = nearest;
   }
 }
 
 function toMissing(
-  { request, nearest }: Unanswered,
+  request: AskedRequest,
+  nearest: ReturnType<ReplayLedger["nearest"]>,
   { path, questionIds }: { path: string; questionIds: readonly string[] },
 ): MissingExchangeError {
   const digest = requestDigest(request);
@@ -137,12 +140,10 @@ function askedModel({ headers, body }: AskedRequest): string | null {
   return typeof named === "string" ? named : null;
 }
 
-const SHOWN_IDS = 8;
-
 /** Returns question ids for a message, such as `questions category, scam and 3 more`. */
 function listQuestions(ids: readonly string[]): string {
-  const shown = ids.slice(0, SHOWN_IDS).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
-  const others = ids.length > SHOWN_IDS ? ` and ${ids.length - SHOWN_IDS} more` : "";
+  const shown = ids.slice(0, 8).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
+  const others = ids.length > 8 ? ` and ${ids.length - 8} more` : "";
   return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
 }
 
