@@ -10,7 +10,7 @@ import {
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
 import type { PostgresRuns } from "./postgres/index.ts";
-import type { StatusCommand } from "./options/journal-options.ts";
+import type { StatusCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";

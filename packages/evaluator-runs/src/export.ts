@@ -1,7 +1,7 @@
 import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "./postgres/index.ts";
 import { printCount, printCounted } from "./amounts.ts";
-import type { ExportCommand } from "./options/journal-options.ts";
+import type { ExportCommand } from "./options.ts";
 import { toAnswered, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
 import type { AnsweredRecord } from "./rules/conditions.ts";

@@ -3,7 +3,7 @@ import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "./postgres/index.ts";
 import { calibratedAnswers, readCalibration } from "./calibration.ts";
-import type { ExportCommand } from "./options/journal-options.ts";
+import type { ExportCommand } from "./options.ts";
 import type { RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, NewRecords, RecordEnd } from "./journal/journal-reader.ts";

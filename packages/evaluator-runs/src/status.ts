@@ -1,7 +1,7 @@
 import { printable, truncateColumns } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "./postgres/index.ts";
 import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
-import type { StatusCommand } from "./options/journal-options.ts";
+import type { StatusCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";

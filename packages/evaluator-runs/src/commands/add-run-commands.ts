@@ -1,18 +1,6 @@
 import { type Command, UsageError } from "evaluator-kit";
-import type { RecordSource } from "../input/record-source.ts";
 import { findJournalAddress, needJournalAddress } from "../journal-address.ts";
-import {
-  exportCommand,
-  labelCommand,
-  queryCommand,
-  statusCommand,
-} from "../options/journal-options.ts";
-import {
-  runCommand,
-  type RunCommand,
-  type WorkCommand,
-  workCommand,
-} from "../options/run-options.ts";
+import { declareCommands, type RunCommand, type WorkCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
 
 /**
@@ -25,32 +13,30 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
-  refuseUrls(program, source);
-  const run = runCommand(program, source);
-  for (const option of source.options) run.addOption(option);
+  const { run, work, status, query, export: exported, label } = declareCommands(program, source);
   // An action imports its command's code: all commands together would take half as long as a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
     const start = await loadRun({ ...options, file, state }, context);
     await runAction(context, start);
   });
-  workCommand(program, source).action(async (file, options) => {
+  work.action(async (file, options) => {
     await runAction(context, await loadWork({ ...options, file }, context));
   });
-  statusCommand(program, source).action(async (file, options) => {
+  status.action(async (file, options) => {
     const { showStatus } = await import("../status.ts");
     await runAction(context, () => showStatus({ ...options, file }, context));
   });
-  queryCommand(program, source).action(async (query, file, options) => {
+  query.action(async (text, file, options) => {
     const { queryJournal } = await import("../query/query-journal.ts");
-    const named = isFile(query) ? { file: query, text: file } : { file, text: query };
+    const named = isFile(text) ? { file: text, text: file } : { file, text };
     await runAction(context, () => queryJournal({ ...options, ...named }, context));
   });
-  exportCommand(program, source).action(async (file, options) => {
+  exported.action(async (file, options) => {
     const { exportResults } = await import("../export.ts");
     await runAction(context, () => exportResults({ ...options, file }, context));
   });
-  labelCommand(program, source.word).action(async (file, options) => {
+  label.action(async (file, options) => {
     const { labelRecords } = await import("../label/label-records.ts");
     await runAction(context, () => labelRecords({ ...options, file }, context));
   });
@@ -94,18 +80,4 @@ async function loadWork(command: WorkCommand, context: ProgramContext): Promise<
 // All other commands take the file first. One word without a space is no query.
 function isFile(word = ""): boolean {
   return /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(word);
-}
-
-/** Refuses the URL of a database anywhere but after `--journal`. */
-export function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
-  // Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.
-  program.hook("preSubcommand", ({ args }) => {
-    const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
-    const isWrong = (word: string, at: number) =>
-      isUrl.test(word) && args[at - 1] !== "--journal" && !word.startsWith("--journal=");
-    if (!args.some(isWrong)) return;
-    throw new UsageError(
-      `The URL of a database belongs after --journal, or into ${journalVariable}.`,
-    );
-  });
 }

@@ -8,7 +8,7 @@ export {
   rulesOption,
   runOption,
   sinceOption,
-} from "../options/shared-options.ts";
+} from "../options.ts";
 export { interrupted } from "../run/interruption.ts";
 export type { OpenRuns, ProgramContext } from "../service.ts";
 export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";

@@ -4,7 +4,7 @@ import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { CliError, closeServer, listen, printable } from "evaluator-kit";
 import { truthsOf } from "evaluator-client";
-import type { LabelCommand } from "../options/journal-options.ts";
+import type { LabelCommand } from "../options.ts";
 import { printCounted } from "../amounts.ts";
 import type { ProgramContext } from "../service.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";

@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { RecordSource } from "../input/record-source.ts";
-import type { OutputFormat } from "../options/shared-options.ts";
+import type { OutputFormat } from "../options.ts";
 
 /** The extensions that names beside an input replace; an input may have another one. */
 export const inputEnd = /\.(?:json|ndjson|jsonl)$/i;

@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import type { OutputFormat } from "../options/shared-options.ts";
+import type { OutputFormat } from "../options.ts";
 
 /**
  * One output record: its id, the columns of its source, then for each question its option, mean

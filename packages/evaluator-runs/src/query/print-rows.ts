@@ -8,8 +8,7 @@ import {
 } from "evaluator-kit";
 import type { Cell } from "../postgres/index.ts";
 import { printCount } from "../amounts.ts";
-import type { QueryCommand } from "../options/journal-options.ts";
-import type { OutputFormat } from "../options/shared-options.ts";
+import type { OutputFormat, QueryCommand } from "../options.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../columns/table.ts";
 

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CliError, toPrintable } from "evaluator-kit";
-import type { QueryCommand } from "../options/journal-options.ts";
+import type { QueryCommand } from "../options.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
 import type { ProgramContext } from "../service.ts";

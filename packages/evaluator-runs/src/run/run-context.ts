@@ -1,4 +1,4 @@
-import type { RunCommand } from "../options/run-options.ts";
+import type { RunCommand } from "../options.ts";
 import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { resultColumns } from "../columns/columns.ts";

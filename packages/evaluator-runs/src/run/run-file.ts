@@ -8,7 +8,7 @@ import type { BegunRun } from "../journal/journal-reader.ts";
 import type { RunBegin } from "../journal/journal-schema.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { RunCommand, WorkCommand } from "../options/run-options.ts";
+import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { checkSameEngine, describeEngine, type ProgramContext, serviceOf } from "../service.ts";

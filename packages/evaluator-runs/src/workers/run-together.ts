@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { printable } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "../postgres/index.ts";
 import { printCount } from "../amounts.ts";
-import type { RunCommand } from "../options/run-options.ts";
+import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";

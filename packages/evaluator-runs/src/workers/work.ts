@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
-import type { AskingOptions, WorkCommand } from "../options/run-options.ts";
+import type { AskingOptions, WorkCommand } from "../options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";

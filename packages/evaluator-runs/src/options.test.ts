@@ -1,26 +1,21 @@
 import { createCommand, runCommand, UsageError } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { refuseUrls } from "../commands/add-run-commands.ts";
-import { sampleSource } from "../testing/samples.ts";
-import { exportCommand, labelCommand, queryCommand, statusCommand } from "./journal-options.ts";
-import { runCommand as declareRun, workCommand } from "./run-options.ts";
+import { declareCommands } from "./options.ts";
+import { sampleSource } from "./testing/samples.ts";
 
 /** Parses words and returns the command with its options. */
 async function parse(words: readonly string[]): Promise<Record<string, unknown>> {
   const context = createTestContext();
   const program = createCommand("runs", { context, version: "1.0.0" });
-  refuseUrls(program, sampleSource);
+  const { query, ...others } = declareCommands(program, sampleSource);
   let parsed = {};
-  const keep = (name: string) => (file: string | undefined, options: object) => {
-    parsed = { name, file, ...options };
-  };
-  declareRun(program, sampleSource).action(keep("run"));
-  workCommand(program, sampleSource).action(keep("work"));
-  statusCommand(program, sampleSource).action(keep("status"));
-  exportCommand(program, sampleSource).action(keep("export"));
-  labelCommand(program, "record").action(keep("label"));
-  queryCommand(program, sampleSource).action((text, file, options) => {
+  for (const [name, command] of Object.entries(others)) {
+    command.action((file: string | undefined, options: object) => {
+      parsed = { name, file, ...options };
+    });
+  }
+  query.action((text, file, options) => {
     parsed = { name: "query", text, file, ...options };
   });
   await runCommand(program, words, context);

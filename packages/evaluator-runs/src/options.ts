@@ -1,0 +1,277 @@
+import {
+  type Command,
+  decimal,
+  InvalidArgumentError,
+  Option,
+  UsageError,
+  wholeNumber,
+} from "evaluator-kit";
+import type { RecordSource, StateOptions } from "./input/record-source.ts";
+
+const outputFormats = ["json", "ndjson", "csv"] as const;
+/** The formats of results. */
+export type OutputFormat = (typeof outputFormats)[number];
+
+type Declared = ReturnType<typeof declareCommands>;
+type Typed<TName extends keyof Declared> = ReturnType<Declared[TName]["opts"]>;
+
+interface FileArgument {
+  readonly file?: string | undefined;
+}
+
+/** The options of `run`, with its argument and the options of the source. */
+export type RunCommand = Typed<"run"> & { readonly file: string; readonly state: StateOptions };
+/** The options of `work`, with its argument. */
+export type WorkCommand = Typed<"work"> & FileArgument;
+/** The options of `status`, with its argument. */
+export type StatusCommand = Typed<"status"> & FileArgument;
+/** The options of `query`, with its arguments. */
+export type QueryCommand = Typed<"query"> & FileArgument & { readonly text?: string | undefined };
+/** The options of `export`, with its argument. */
+export type ExportCommand = Typed<"export"> & FileArgument;
+/** The options of `label`, with its argument. */
+export type LabelCommand = Typed<"label"> & { readonly file: string };
+/** How a service is asked. */
+export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price" | "rate">;
+
+const count = wholeNumber({ min: 1 });
+const usd = decimal({ what: "US dollars" });
+
+/** Parses a day of the calendar, such as `2026-11-02`. */
+export function day(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  if (isDay) return text;
+  throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
+}
+
+/** Describes the input of a command that can also find the only journal of the folder. */
+export const optionalFile =
+  "the input of the run; without it and --journal the only journal in the folder";
+
+export const journalOption = ({ suffix, journalVariable: variable }: RecordSource) =>
+  new Option(
+    "--journal <journal>",
+    `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
+  );
+
+export const runOption = new Option(
+  "--run <n>",
+  "the run of a database (default: all or the newest)",
+).argParser(count);
+
+const offlineOption = new Option(
+  "--offline",
+  "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
+);
+
+const concurrencyOption = new Option("--concurrency <n>", "requests at once")
+  .argParser(count)
+  .default(1);
+
+const priceOption = new Option(
+  "--price <usd>",
+  "the price of a million input tokens, for an engine that no list has",
+).argParser(usd);
+
+const rateOption = new Option(
+  "--rate <n>",
+  "the requests a minute that the key allows, for all machines together",
+).argParser(count);
+
+export const calibrationOption = new Option(
+  "--calibration <file>",
+  'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
+);
+
+const formatOption = new Option("--format <format>", "the format of the results")
+  .choices(outputFormats)
+  .default("json" as const);
+
+export const sinceOption = new Option(
+  "--since <day>",
+  "show only records of that day or later",
+).argParser(day);
+
+export const onlyOption = new Option(
+  "--only <conditions>",
+  'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
+);
+
+export const rulesOption = new Option(
+  "--rules <file>",
+  "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
+);
+
+/** Returns examples for the end of a command's help. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+const declareRun = (program: Command, source: RecordSource) =>
+  program
+    .command("run")
+    .summary(`ask about every ${source.word} of a file, and write and print the results`)
+    .description(
+      `Asks about every ${source.word} of a file. Results go beside it, with .${source.suffix}.json in place of .json\n(stdin.${source.suffix}.json for -). Every answer is kept in a journal (.${source.suffix}.sqlite): the same command\nagain asks only for what is missing. With a journal in PostgreSQL the same command on another\nmachine joins the run.\nExit code 2: some records have no answer.`,
+    )
+    .argument("<file>", source.inputForm)
+    .addOption(
+      new Option("--limit <n>", "only the first N records")
+        .argParser(count)
+        .default(Number.POSITIVE_INFINITY, "all"),
+    )
+    .option("--questions <file>", "a JSON object of id to question (default: those of the source)")
+    .addOption(offlineOption)
+    .option("--dry-run", "print what a run would take, and send nothing; needs no key")
+    .addOption(
+      new Option("--max-cost <usd>", "stop before the run costs more")
+        .argParser(usd)
+        .default(Number.POSITIVE_INFINITY, "no limit"),
+    )
+    .addOption(priceOption)
+    .option("-y, --yes", "do not ask before a run above $1")
+    .addOption(concurrencyOption)
+    .addOption(rateOption)
+    .addOption(journalOption(source))
+    .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
+    .addOption(calibrationOption)
+    .addOption(formatOption)
+    .option("--raw", "print the answers and providerMetadata of each call before the table")
+    .option("--sort <field>", "sort the table by a field of the results (default: importance)")
+    .addOption(
+      new Option("--top <n>", "print only the first N rows of the table")
+        .argParser(count)
+        .default(Number.POSITIVE_INFINITY, "all"),
+    )
+    .addOption(sinceOption)
+    .addOption(onlyOption)
+    .addHelpText(
+      "after",
+      examples(...source.examples.map((words) => `${source.program} ${words}`)),
+    );
+
+const declareWork = (program: Command, source: RecordSource) =>
+  program
+    .command("work")
+    .summary("answer what a run lacks, on this machine or another")
+    .description(
+      "Answers what a run still lacks, with the options it was begun with: on another machine, or here\nonce it ended.",
+    )
+    .argument("[file]", optionalFile)
+    .addOption(runOption)
+    .option("--wait", "wait for runs that are still to come, and for a database that is away")
+    .addOption(journalOption(source))
+    .addOption(offlineOption)
+    .addOption(concurrencyOption)
+    .addOption(rateOption)
+    .addOption(priceOption);
+
+const declareStatus = (program: Command, source: RecordSource) =>
+  program
+    .command("status")
+    .summary("print how far runs are, how fast, at what cost, and who works")
+    .description(
+      "Prints how far runs are, how fast, at what cost, and who works on them; in a terminal until they\nare over.",
+    )
+    .argument("[file]", optionalFile)
+    .addOption(journalOption(source))
+    .addOption(runOption);
+
+const declareQuery = (program: Command, source: RecordSource) =>
+  program
+    .command("query")
+    .summary(`run read-only SQL over the results: tables ${source.word}s, answers and runs`)
+    .description(
+      `Runs read-only SQL over the results of a run, in SQLite or PostgreSQL, and prints its rows.\nTables: ${source.word}s, answers and runs, with one column for each answer; without a query their columns\nare printed.`,
+    )
+    .argument("[query]", "one statement, such as select; the file may come first")
+    .argument("[file]", optionalFile)
+    .addOption(journalOption(source))
+    .addOption(runOption)
+    .addOption(
+      new Option(
+        "--format <format>",
+        "the format of the rows (default: table on a terminal, else csv)",
+      ).choices(["table", ...outputFormats] as const),
+    )
+    .addOption(
+      new Option("--timeout <seconds>", "end the query after so many seconds")
+        .argParser(wholeNumber({ min: 1, max: 3600 }))
+        .default(60),
+    )
+    .addOption(
+      new Option("--rows <n>", "end the query after so many rows").argParser(count).default(1e6),
+    )
+    .option("--allow-superuser", "let a role query that can do more than read");
+
+const declareExport = (program: Command, source: RecordSource) =>
+  program
+    .command("export")
+    .summary("print the results of a run so far, in the order of its input")
+    .description(
+      "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions. Exit code 2: some records have no answer.",
+    )
+    .argument("[file]", optionalFile)
+    .addOption(journalOption(source))
+    .addOption(runOption)
+    .addOption(formatOption)
+    .addOption(sinceOption)
+    .addOption(onlyOption)
+    .addOption(calibrationOption)
+    .addOption(rulesOption);
+
+const declareLabel = (program: Command, { word }: RecordSource) =>
+  program
+    .command("label")
+    .summary(`label drawn ${word}s on a page, for "evaluator calibrate"`)
+    .description(
+      `Serves a page on this machine that shows drawn ${word}s without the answers, and saves each label\nat once (.labels.ndjson), for "evaluator calibrate". Ctrl-C ends it.`,
+    )
+    .argument("<file>", "the input of the run")
+    .option("--question <id>", "the question to begin with (default: the first boolean)")
+    .addOption(
+      new Option("--count <n>", `how many ${word}s to draw for each question`)
+        .argParser(wholeNumber({ min: 1, max: 100_000 }))
+        .default(40),
+    )
+    .addOption(
+      new Option("--seed <n>", "seed of the draw")
+        .argParser(wholeNumber({ max: 2 ** 31 }))
+        .default(1),
+    )
+    .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
+    .option("--labeler <name>", "who labels", "person")
+    .addOption(
+      new Option("--port <n>", "the page's port; 0 takes any free one")
+        .argParser(wholeNumber({ max: 65_535 }))
+        .default(0),
+    );
+
+/** Declares the commands about runs; they have no actions yet. */
+export function declareCommands(program: Command, source: RecordSource) {
+  refuseUrls(program, source);
+  const run = declareRun(program, source);
+  for (const option of source.options) run.addOption(option);
+  return {
+    run,
+    work: declareWork(program, source),
+    status: declareStatus(program, source),
+    query: declareQuery(program, source),
+    export: declareExport(program, source),
+    label: declareLabel(program, source),
+  };
+}
+
+// Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.
+function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
+  program.hook("preSubcommand", ({ args }) => {
+    const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
+    const isWrong = (word: string, at: number) =>
+      isUrl.test(word) && args[at - 1] !== "--journal" && !word.startsWith("--journal=");
+    if (!args.some(isWrong)) return;
+    throw new UsageError(
+      `The URL of a database belongs after --journal, or into ${journalVariable}.`,
+    );
+  });
+}
