@@ -39,6 +39,16 @@ export async function runRound(call: VerifiedCall, options: RoundOptions) {
   return { calls, wallMs: performance.now() - startedAt, cpuUs: user + system };
 }
 
+/** Returns the processor time of a call in a round, in microseconds. */
+export function cpuUsPerCall({ cpuUs, calls }: Round): number {
+  return cpuUs / calls;
+}
+
+/** Returns the rate of a round. */
+export function callsPerSecond({ calls, wallMs }: Round): number {
+  return (calls / wallMs) * 1000;
+}
+
 /** Flags of a process whose young generation holds all that a measurement allocates. */
 export const allocationFlags = [
   "--expose-gc",
@@ -46,15 +56,13 @@ export const allocationFlags = [
   "--max-semi-space-size=256",
 ];
 
-/** The bytes that one call allocates. */
-export type Allocation = Awaited<ReturnType<typeof measureAllocation>>;
-
 /**
- * Measures the allocation of a call: the growth of the heap over many calls without a collection.
+ * Returns the bytes that a call allocates, buffers included: the growth of the heap over many calls
+ * without a collection.
  *
  * @throws Error if the heap was collected meanwhile.
  */
-export async function measureAllocation(call: VerifiedCall, calls: number) {
+export async function measureAllocation(call: VerifiedCall, calls: number): Promise<number> {
   const options = { concurrency: 32, maxCalls: calls };
   await runRound(call, options);
   if (globalThis.gc === undefined) throw new Error("The process lacks the allocation flags.");
@@ -68,10 +76,6 @@ export async function measureAllocation(call: VerifiedCall, calls: number) {
   await new Promise((resolve) => setImmediate(resolve)); // the observer hears of collections late
   observer.disconnect();
   if (collections > 0) throw new Error("The heap was collected while it was measured.");
-  return {
-    /** On the heap of JavaScript. */
-    heapBytes: (after.heapUsed - before.heapUsed) / round.calls,
-    /** Beside it, mostly in buffers. */
-    externalBytes: (after.external - before.external) / round.calls,
-  };
+  const allocated = after.heapUsed + after.external - before.heapUsed - before.external;
+  return allocated / round.calls;
 }

@@ -4,6 +4,7 @@ import { type Child, startChild } from "evaluator-kit/child";
 import { printNumber, printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
+import { callsPerSecond, cpuUsPerCall, type Round } from "../calls/run-round.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
@@ -18,9 +19,6 @@ interface Driver extends Runner {
   readonly child: Child<DriverService>;
 }
 
-/** The cost of one message on one route. */
-type RouteFigures = ReturnType<typeof toFigures>;
-
 /** Measures the cost of the router beyond its two upstream calls for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
   const { server, tell, scale } = context;
@@ -33,13 +31,12 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
   const drivers: Driver[] = [];
   try {
     for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
-    const figures: RouteFigures[] = [];
+    const tables: ReportTable[] = [];
     for (const concurrency of [1, 32]) {
       tell(`router, ${concurrency} in flight`);
-      const rounds = await measureRounds(drivers, { scale, concurrency });
-      figures.push(...kinds.map((kind) => toFigures(kind, concurrency, rounds)));
+      tables.push(toTable(concurrency, await measureRounds(drivers, { scale, concurrency })));
     }
-    return [1, 32].map((concurrency) => toTable(concurrency, figures));
+    return tables;
   } finally {
     await Promise.all(drivers.map(({ child }) => child.close()));
     for (const each of Object.values(servers)) await each.stop();
@@ -71,42 +68,24 @@ async function startDriver(
   };
 }
 
-function toFigures(kind: RouteKind, concurrency: number, all: RoundsByName) {
-  const rounds = all.get(kind) ?? [];
-  return {
-    kind,
-    concurrency,
-    wallMs: summarise(rounds.map(({ wallMs, calls }) => (wallMs * concurrency) / calls)),
-    /** Of the process that makes the upstream calls: the router, the pass-through, or the driver itself. */
-    cpuUs: summarise(rounds.map(({ cpuUs, calls }) => cpuUs / calls)),
-    messagesPerSecond: summarise(rounds.map(({ wallMs, calls }) => (calls / wallMs) * 1000)),
-  };
-}
-
-function toTable(concurrency: number, figures: readonly RouteFigures[]): ReportTable {
-  const shown = figures.filter((each) => each.concurrency === concurrency);
-  const chat = shown.find(({ kind }) => kind === "chat");
+function toTable(concurrency: number, all: RoundsByName): ReportTable {
+  const over = (kind: RouteKind, figure: (round: Round) => number) =>
+    summarise((all.get(kind) ?? []).map(figure));
+  const wallMs = ({ wallMs, calls }: Round) => (wallMs * concurrency) / calls;
+  /** The cost of the router beyond a route. */
+  const added = (kind: RouteKind, figure: (round: Round) => number) =>
+    kind === "chat" ? "-" : printNumber(over("chat", figure).median - over(kind, figure).median);
   return {
     title: `One message at the router, ${concurrency} in flight`,
     columns: ["", "ms per message", "CPU µs", "messages/s", "router adds ms", "router adds CPU µs"],
-    rows: shown.map((each) => [
-      titles[each.kind],
-      printSummary(each.wallMs),
-      printSummary(each.cpuUs),
-      printNumber(each.messagesPerSecond.median),
-      printAdded("wallMs", each, chat),
-      printAdded("cpuUs", each, chat),
+    rows: kinds.map((kind) => [
+      titles[kind],
+      printSummary(over(kind, wallMs)),
+      printSummary(over(kind, cpuUsPerCall)),
+      printNumber(over(kind, callsPerSecond).median),
+      added(kind, wallMs),
+      added(kind, cpuUsPerCall),
     ]),
     note: "CPU is of the process that calls upstream: the pass-through's and the router's own in their rows.",
   };
-}
-
-/** The cost of the router beyond a route. */
-function printAdded(
-  figure: "wallMs" | "cpuUs",
-  route: RouteFigures,
-  chat: RouteFigures | undefined,
-): string {
-  if (chat === undefined || route === chat) return "-";
-  return printNumber(chat[figure].median - route[figure].median);
 }
