@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import { DigestTable } from "evaluator-runs/source";
 import type { MailFile } from "./mail-file.ts";
 import type { Mail, MailStateOptions } from "./mail-schema.ts";
 import { addressesIn, localDay, pickStateFields, senderAddress, toState } from "./mail.ts";
@@ -35,7 +34,6 @@ async function chooseContext(
 export type ToState = (mail: Mail) => JsonObject;
 
 const MS_PER_DAY = 86_400_000;
-const THREAD_BYTES = 16;
 
 /** What the model cannot know by itself. */
 interface StateContext {
@@ -70,27 +68,29 @@ function toContextState({ today, repeats, contacts, own }: StateContext): ToStat
 
 /** How many mails have the same sender and subject. */
 class RepeatCounts {
-  readonly #threads = new DigestTable(THREAD_BYTES);
+  readonly #counts = new Map<string, number>();
 
   /** Counts the mails of an input. */
   static async of(input: MailFile, signal: AbortSignal): Promise<RepeatCounts> {
     const repeats = new RepeatCounts();
     for await (const { mail } of input.mails()) {
       signal.throwIfAborted();
-      repeats.#threads.increase(repeats.#threads.add(threadOf(mail)));
+      const thread = threadOf(mail);
+      repeats.#counts.set(thread, (repeats.#counts.get(thread) ?? 0) + 1);
     }
     return repeats;
   }
 
   /** Returns how many mails of the input are like this one of it. */
   count(mail: Mail): number {
-    return this.#threads.count(this.#threads.add(threadOf(mail)));
+    return this.#counts.get(threadOf(mail)) ?? 0;
   }
 }
 
-function threadOf({ from, subject }: Mail): Buffer {
+// A digest needs less memory than the text.
+function threadOf({ from, subject }: Mail): string {
   const text = JSON.stringify([senderAddress(from) ?? from, normaliseSubject(subject)]);
-  return hash("sha256", text, "buffer").subarray(0, THREAD_BYTES);
+  return hash("sha256", text, "base64url");
 }
 
 // Answers and forwards, as programs in several languages mark them, and a list's own mark.

@@ -1,42 +1,8 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { DIGEST_BYTES, DigestTable, RepeatFinder } from "./digests.ts";
+import { RepeatFinder } from "./digests.ts";
 
-const digestOf = (text: string) => hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES);
-const digests = Array.from({ length: 5000 }, (_, number) => digestOf(`${number}`));
-
-test.each([undefined, 0, 1, 3, 1024])(
-  "numbers digests in the order in which they first come, through every growth from room for %s",
-  (capacity) => {
-    const table = new DigestTable(16, capacity);
-    const counted = digests.map((_, number) => number);
-    // The first time they are new, the second time known.
-    for (let time = 0; time < 2; time += 1) {
-      expect(digests.map((digest) => table.add(digest)).join()).toBe(counted.join());
-      expect(table.size).toBe(digests.length);
-    }
-    const held = Buffer.concat(counted.map((number) => table.at(number)));
-    expect(held.equals(Buffer.concat(digests))).toBe(true);
-    expect(table.add(digestOf("new"))).toBe(digests.length);
-  },
-);
-
-test("tells digests apart that begin alike, wherever they stand in a buffer", () => {
-  const table = new DigestTable(5);
-  const alike = Array.from({ length: 600 }, (_, last) =>
-    Buffer.from([9, 0, 0, 3, 255, last % 256, 9]).subarray(1, 6),
-  );
-  const numbers = alike.map((digest) => table.add(digest));
-  expect(numbers).toEqual(alike.map((_, index) => index % 256));
-  expect(table.size).toBe(256);
-});
-
-test.each([undefined, 0, 1, 3])("counts each number, through every growth from %s", (capacity) => {
-  const table = new DigestTable(16, capacity);
-  for (const digest of digests) expect(table.increase(table.add(digest))).toBe(0);
-  expect([0, 1, 0, 0, 1].map((number) => table.increase(number))).toEqual([1, 1, 2, 3, 2]);
-  expect([0, 1, 4999, 5000].map((number) => table.count(number))).toEqual([4, 3, 1, 0]);
-});
+const digestOf = (text: string) => hash("sha256", text, "buffer");
 
 function repeatsOf(digests: Iterable<Uint8Array>) {
   using finder = new RepeatFinder();

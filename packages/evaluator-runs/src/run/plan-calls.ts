@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type JsonObject } from "evaluator-client";
-import { DIGEST_BYTES, DigestTable, RepeatFinder } from "../input/digests.ts";
+import { RepeatFinder } from "../input/digests.ts";
 import {
   type AdditionCosts,
   changedInput,
@@ -78,7 +78,7 @@ async function findRepeats(context: PlanContext): Promise<Map<number, number> | 
   using finder = new RepeatFinder();
   for await (const { record } of input.records(run.limit)) {
     signal.throwIfAborted();
-    finder.add(digestOf(callKey(setup, JSON.stringify(record.state))));
+    finder.add(Buffer.from(callKey(setup, JSON.stringify(record.state)), "base64url"));
   }
   return new Map(Array.from(finder.repeats(), ({ index, repeat }) => [index, repeat]));
 }
@@ -88,7 +88,7 @@ export class CallPlan {
   readonly #context: PlanContext;
   readonly #setup: string;
   /** Counts the keys; null if a separate pass did. */
-  readonly #keys: DigestTable | null;
+  readonly #keys: Map<string, number> | null;
   readonly #repeats: Map<number, number>;
   readonly #statuses: Uint8Array;
   #length = 0;
@@ -108,7 +108,7 @@ export class CallPlan {
       estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
     this.additions = (run.dryRun && input.additions?.(tokensOf)) || null;
     const length = Math.min(input.length, run.limit);
-    this.#keys = repeats === null ? new DigestTable(DIGEST_BYTES, length) : null;
+    this.#keys = repeats === null ? new Map() : null;
     this.#repeats = repeats ?? new Map();
     this.#statuses = new Uint8Array(length);
   }
@@ -139,7 +139,8 @@ export class CallPlan {
     this.#digests.push(digestOfAll(keys));
     const start = this.#length;
     for (const [at, key] of keys.entries()) {
-      const repeat = this.#keys?.increase(this.#keys.add(digestOf(key))) ?? 0;
+      const repeat = this.#keys?.get(key) ?? 0;
+      this.#keys?.set(key, repeat + 1);
       if (repeat > 0) this.#repeats.set(start + at, repeat);
     }
     return keys.map((key, at) => this.#repeatedKey(start + at, key));
@@ -193,10 +194,6 @@ export class CallPlan {
 /** Returns whether a call is not made again. */
 export function isEnded({ status }: Pick<PlannedCall, "status">): boolean {
   return status === "answered" || status === "refused";
-}
-
-function digestOf(key: string): Buffer {
-  return Buffer.from(key, "base64url").subarray(0, DIGEST_BYTES);
 }
 
 function digestOfAll(keys: readonly string[]): Buffer {
