@@ -1,6 +1,6 @@
 // Scores
 export { brierSkill, cohenKappa } from "./scores/probability-scores.ts";
-export { type CorpCurve, corpCurve, type CurvePoint } from "./scores/reliability.ts";
+export { type CorpCurve, corpCurve, type CurveReport } from "./scores/reliability.ts";
 export type { Numbers, Weighted } from "./math/rows.ts";
 
 // Thresholds
@@ -72,7 +72,6 @@ export {
   reportQuestions,
 } from "./report/question-report.ts";
 export type { ActionReport } from "./report/actions.ts";
-export type { BandedPoint, CurveReport } from "./report/curve-report.ts";
 export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 export type { Estimate } from "./report/score-report.ts";
 

@@ -1,5 +1,5 @@
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
-import { monotoneMeans, type Pool, poolRows } from "../scores/pool.ts";
+import { monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import type { Recalibrator } from "./temperature.ts";
 
 /** A line on log odds: the new log odds are intercept + slope × the old ones. */

@@ -65,17 +65,10 @@ function edgeOrMiddle(newton: number, low: number, high: number): number {
 function indexValues(values: Numbers): { distinct: number[]; indices: Uint32Array } {
   const indices = new Uint32Array(values.length);
   const indexOf = new Map<number, number>();
-  // Most values are printed with two decimals: their index takes no map lookup.
-  const hundredths = new Int32Array(101).fill(-1);
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    const hundredth = Math.round(100 * value);
-    const isPrinted = hundredth / 100 === value;
-    let index = isPrinted ? (hundredths[hundredth] as number) : (indexOf.get(value) ?? -1);
-    if (index === -1) {
-      indexOf.set(value, (index = indexOf.size));
-      if (isPrinted) hundredths[hundredth] = index;
-    }
+    let index = indexOf.get(value);
+    if (index === undefined) indexOf.set(value, (index = indexOf.size));
     indices[i] = index;
   }
   return { distinct: [...indexOf.keys()], indices };

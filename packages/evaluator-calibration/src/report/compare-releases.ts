@@ -1,5 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-table.ts";
+import { poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
 import type { Numbers } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
@@ -80,39 +81,20 @@ export function compareLabelled(
 /** How two releases do on the same labelled records. */
 export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>;
 
-/** The rows of two samples at each value that either has, in ascending order. */
-interface Tally {
-  readonly a: Float64Array;
-  readonly b: Float64Array;
+/** Returns how many rows of both samples, and of the second alone, have each value of either, ascending. */
+function tally(a: Numbers, b: Numbers) {
+  const values = Float64Array.from([...Array.from(a), ...Array.from(b)]);
+  const { counts, positives } = poolRows(values, new Uint8Array(values.length).fill(1, a.length));
+  return { all: counts, second: positives };
 }
 
-function tally(a: Numbers, b: Numbers): Tally {
-  const counts = new Map<number, [number, number]>();
-  for (const [side, values] of [a, b].entries()) {
-    for (let i = 0; i < values.length; i += 1) {
-      const pair = counts.get(values[i] as number) ?? [0, 0];
-      pair[side as 0 | 1] += 1;
-      counts.set(values[i] as number, pair);
-    }
-  }
-  const sorted = [...counts].toSorted(([one], [other]) => one - other);
-  return {
-    a: Float64Array.from(sorted, ([, [count]]) => count),
-    b: Float64Array.from(sorted, ([, [, count]]) => count),
-  };
-}
-
-function sumOf(counts: Float64Array): number {
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-function distanceOf({ a, b }: Tally): number {
-  const [allA, allB] = [sumOf(a), sumOf(b)];
+/** Returns the largest distance between the cumulated shares of two samples. */
+function distanceOf({ all, second }: ReturnType<typeof tally>, sizes: readonly [number, number]) {
   let [belowA, belowB, distance] = [0, 0, 0];
-  for (let i = 0; i < a.length; i += 1) {
-    belowA += a[i] as number;
-    belowB += b[i] as number;
-    distance = Math.max(distance, Math.abs(belowA / allA - belowB / allB));
+  for (let i = 0; i < all.length; i += 1) {
+    belowA += (all[i] as number) - (second[i] as number);
+    belowB += second[i] as number;
+    distance = Math.max(distance, Math.abs(belowA / sizes[0] - belowB / sizes[1]));
   }
   return distance;
 }
@@ -129,22 +111,23 @@ function kolmogorovSmirnovTest(
   b: Numbers,
   seed: number,
 ): { distance: number; pValue: number } {
-  const counts = tally(a, b);
-  const distance = distanceOf(counts);
+  const { all, second } = tally(a, b);
+  const sizes = [a.length, b.length] as const;
+  const distance = distanceOf({ all, second }, sizes);
   const random = seededRandom(seed);
-  const all = counts.a.map((count, index) => count + (counts.b[index] as number));
   let asFar = 1;
   for (let round = 0; round < PERMUTATIONS; round += 1) {
     let [leftA, left] = [a.length, a.length + b.length];
     const mixed = all.map((count) => {
-      const urn = { first: count, second: left - count, draws: leftA };
-      const drawn = drawHypergeometric(urn, random);
+      const drawn = drawHypergeometric(
+        { first: count, second: left - count, draws: leftA },
+        random,
+      );
       left -= count;
       leftA -= drawn;
-      return drawn;
+      return count - drawn;
     });
-    const other = all.map((count, index) => count - (mixed[index] as number));
-    if (distanceOf({ a: mixed, b: other }) >= distance - 1e-12) asFar += 1;
+    if (distanceOf({ all, second: mixed }, sizes) >= distance - 1e-12) asFar += 1;
   }
   return { distance, pValue: asFar / (PERMUTATIONS + 1) };
 }
@@ -156,14 +139,15 @@ const LEAST_SHARE = 1e-4;
 
 /** Returns the population stability index over the first sample's deciles, and its upper limit by chance. */
 function stabilityTest(before: Numbers, after: Numbers): { index: number; cut: number } {
-  const counts = tally(before, after);
+  const { all, second } = tally(before, after);
   const [allBefore, allAfter] = [before.length, after.length];
   let [inBefore, inAfter, filled, bins, index] = [0, 0, 0, 0, 0];
-  for (let i = 0; i < counts.a.length; i += 1) {
-    inBefore += counts.a[i] as number;
-    inAfter += counts.b[i] as number;
-    filled += counts.a[i] as number;
-    if (filled < ((bins + 1) * allBefore) / 10 && i < counts.a.length - 1) continue;
+  for (let i = 0; i < all.length; i += 1) {
+    const rowsAfter = second[i] as number;
+    inBefore += (all[i] as number) - rowsAfter;
+    inAfter += rowsAfter;
+    filled += (all[i] as number) - rowsAfter;
+    if (filled < ((bins + 1) * allBefore) / 10 && i < all.length - 1) continue;
     const expected = Math.max(inBefore / allBefore, LEAST_SHARE);
     const actual = Math.max(inAfter / allAfter, LEAST_SHARE);
     index += (actual - expected) * Math.log(actual / expected);
@@ -199,6 +183,5 @@ function pairedDifference(differences: readonly number[], seed: number) {
     for (let i = 0; i < n; i += 1) sum += sorted[Math.floor(random() * n)] as number;
     return sum / n;
   });
-  means.sort();
   return { mean, low: quantileOf(means, 0.025), high: quantileOf(means, 0.975) };
 }

@@ -2,6 +2,7 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import type { Form } from "../kinds.ts";
 import { holm, twoSidedP } from "../math/special-functions.ts";
+import { curveOfRows } from "../scores/reliability.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
 import {
   type PromiseAction,
@@ -9,7 +10,6 @@ import {
   searchPromises,
 } from "../thresholds/learn-then-test.ts";
 import { type ActionOptions, actionRows, reportAction, toLocked } from "./actions.ts";
-import { curveOfRows } from "./curve-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
   type LabelledRows,

@@ -7,7 +7,7 @@ import {
   weightedMean,
 } from "../math/rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
-import { poolRows } from "./pool.ts";
+import { poolRows } from "../math/pool.ts";
 
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
 export const HALF_A_PRINTED_UNIT = 0.005;

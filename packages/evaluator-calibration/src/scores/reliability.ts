@@ -1,7 +1,7 @@
-import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
+import { cellsOf, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import { binomialDrawer, seededRandom } from "../math/random.ts";
+import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
-import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
 /**
  * Returns the reliability curve by isotonic regression (CORP), free of any choice of bins, and the three
@@ -13,7 +13,6 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
   checkRows(p, truth, { weights });
   const pool = poolRows(p, truth, weights);
   const observed = monotoneMeans(pool.positives, pool.weights);
-  const parts = brierParts(pool, observed);
   const points = Array.from(pool.values, (value, index) => ({
     p: value,
     n: pool.counts[index] as number,
@@ -21,28 +20,23 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
     raw: (pool.positives[index] as number) / (pool.weights[index] as number),
     observed: observed[index] as number,
   }));
-  return { points, ...parts };
+  return { points, ...brierParts(pool, observed) };
 }
 
 /** A reliability curve. */
 export type CorpCurve = ReturnType<typeof corpCurve>;
-/** One printed value of the curve. */
-export type CurvePoint = CorpCurve["points"][number];
 
 function brierParts({ values, weights, positives }: Pool, observed: Float64Array) {
-  let [total, positive] = [0, 0];
-  for (let i = 0; i < values.length; i += 1) {
-    total += weights[i] as number;
-    positive += positives[i] as number;
-  }
-  const rate = positive / total;
-  let [brier, relabelled] = [0, 0];
+  let [total, positive, brier, relabelled] = [0, 0, 0, 0];
   for (let i = 0; i < values.length; i += 1) {
     const ones = positives[i] as number;
     const all = weights[i] as number;
+    total += all;
+    positive += ones;
     brier += scoreOf(values[i] as number, ones, all);
     relabelled += scoreOf(observed[i] as number, ones, all);
   }
+  const rate = positive / total;
   const uncertainty = rate * (1 - rate);
   return {
     miscalibration: (brier - relabelled) / total,
@@ -56,131 +50,22 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
-/** How often truths are drawn. */
-const DRAWS = 500;
-
-/** Returns the range of curve (the middle 90 % of draws) and miscalibration by chance if every value is true. */
-export function consistencyBand(
-  p: Numbers,
-  { weights, seed }: Weighted & { readonly seed: number },
-) {
-  const draws = DRAWS;
-  const { pool, draw } = redrawer(p, weights, seed);
-  const size = pool.values.length;
-  const curves = new Float64Array(size * draws);
-  const miscalibrations = new Float64Array(draws);
-  for (let round = 0; round < draws; round += 1) {
-    draw();
-    const observed = monotoneMeans(pool.positives, pool.weights);
-    miscalibrations[round] = brierParts(pool, observed).miscalibration;
-    for (let i = 0; i < size; i += 1) curves[i * draws + round] = observed[i] as number;
-  }
-  const [low, high] = [new Float64Array(size), new Float64Array(size)];
-  for (let i = 0; i < size; i += 1) {
-    const drawn = curves.subarray(i * draws, (i + 1) * draws).toSorted();
-    low[i] = quantileOf(drawn, 0.05);
-    high[i] = quantileOf(drawn, 0.95);
-  }
-  /** The upper limit of the miscalibration in 95 % of the draws. */
-  const miscalibrationByChance = quantileOf(miscalibrations.toSorted(), 0.95);
-  return { low, high, miscalibrationByChance };
-}
-
-/** Returns a pool of the rows and a function that draws new truths, as if every value were true. */
-function redrawer(
-  p: Numbers,
-  weights: Numbers | undefined,
-  seed: number,
-): { pool: Pool; draw: () => void } {
-  const random = seededRandom(seed);
-  const pool = poolRows(p, new Uint8Array(p.length), weights);
-  // Rows of one value and one weight are drawn in one go.
-  const cells = cellsOf(p, weights, pool).map(({ at, weight, count }) => {
-    return { at, weight, drawOnes: binomialDrawer(count, meaningOf(pool.values[at] as number)) };
-  });
-  const draw = () => {
-    pool.positives.fill(0);
-    for (const { at, weight, drawOnes } of cells) {
-      pool.positives[at] = (pool.positives[at] as number) + weight * drawOnes(random);
-    }
-  };
-  return { pool, draw };
-}
-
-// A printed 0 is anything below half a printed unit, a printed 1 anything above one less it.
-function meaningOf(printed: number): number {
-  const middle = HALF_A_PRINTED_UNIT / 2;
-  return Math.min(Math.max(printed, middle), 1 - middle);
-}
-
-interface Cell {
-  readonly at: number;
-  readonly weight: number;
-  readonly count: number;
-}
-
-function cellsOf(p: Numbers, weights: Numbers | undefined, pool: Pool): Cell[] {
-  if (weights === undefined) {
-    return Array.from(pool.counts, (count, at) => ({ at, weight: 1, count }));
-  }
-  const positions = new Map(Array.from(pool.values, (value, at) => [value, at]));
-  const counts = new Map<string, Cell>();
-  for (let i = 0; i < p.length; i += 1) {
-    const [at, weight] = [positions.get(p[i] as number) ?? 0, weights[i] as number];
-    const key = `${at} ${weight}`;
-    counts.set(key, { at, weight, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()].toSorted(
-    (one, other) => one.at - other.at || one.weight - other.weight,
-  );
-}
-
-/** Returns the value of sorted numbers that a share of them does not exceed, with linear steps between. */
-export function quantileOf(sorted: Float64Array, share: number): number {
-  const position = share * (sorted.length - 1);
-  const below = Math.floor(position);
-  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
-  if (low === undefined || high === undefined) return Number.NaN;
-  return low + (position - below) * (high - low);
-}
-
-/** How values are put into bins. */
-interface BinOptions extends Weighted {
-  /** @default 10 */
-  readonly bins?: number;
-  /** Bins of equal width, or of about equally many rows. @default "width" */
-  readonly binning?: "width" | "mass";
-}
-
-/** Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. */
+/**
+ * Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. Bins
+ * have equal width, or with `mass` about equally many rows.
+ */
 export function expectedCalibrationError(
   p: Numbers,
   truth: Numbers,
-  { weights, ...options }: BinOptions = {},
+  {
+    bins = 10,
+    binning = "width",
+    weights,
+  }: Weighted & { readonly bins?: number; readonly binning?: "width" | "mass" } = {},
 ): number {
   checkRows(p, truth, { weights });
   const pool = poolRows(p, truth, weights);
-  return errorOfBins(pool, binsOf(pool, options));
-}
-
-/** Returns the mean calibration error of well calibrated values of this many rows, by random draws. */
-export function calibrationErrorByChance(
-  p: Numbers,
-  { weights, seed, ...options }: BinOptions & { readonly seed: number },
-): number {
-  const { pool, draw } = redrawer(p, weights, seed);
-  const bins = binsOf(pool, options);
-  let sum = 0;
-  for (let round = 0; round < DRAWS; round += 1) {
-    draw();
-    sum += errorOfBins(pool, bins);
-  }
-  return sum / DRAWS;
-}
-
-/** Returns the bin of each value of a pool. */
-function binsOf(pool: Pool, { bins = 10, binning = "width" }: Omit<BinOptions, "weights">) {
-  return { width: widthBins, mass: massBins }[binning](pool, bins);
+  return errorOfBins(pool, { width: widthBins, mass: massBins }[binning](pool, bins));
 }
 
 function errorOfBins({ values, weights, positives }: Pool, binOf: Uint32Array): number {
@@ -195,7 +80,7 @@ function errorOfBins({ values, weights, positives }: Pool, binOf: Uint32Array): 
   return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
 }
 
-/** Right-closed bins, with 0 in the first. */
+/** Returns the bin of each value: right-closed bins, with 0 in the first. */
 function widthBins({ values }: Pool, bins: number): Uint32Array {
   return Uint32Array.from(values, (value) => {
     const position = value * bins;
@@ -206,14 +91,140 @@ function widthBins({ values }: Pool, bins: number): Uint32Array {
   });
 }
 
-/** A bin ends with the value that fills it, so equal values are in one bin. */
+/** Returns the bin of each value: a bin ends with the value that fills it, so equal values are in one bin. */
 function massBins({ weights }: Pool, bins: number): Uint32Array {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let [bin, filled] = [0, 0];
-  return weights.reduce((binOf, weight, i) => {
-    binOf[i] = bin;
+  return Uint32Array.from(weights, (weight) => {
+    const before = bin;
     filled += weight;
     bin = Math.min(bins - 1, Math.max(bin, Math.floor((filled / total) * bins + 1e-9)));
-    return binOf;
-  }, new Uint32Array(weights.length));
+    return before;
+  });
+}
+
+// A band around each of very many values would take minutes, and show no more.
+const MOST_VALUES = 1001;
+
+/** Returns the reliability curve with its band, and the ranges outside the band. */
+export function curveOfRows(
+  {
+    p: printed,
+    cameTrue,
+    weights,
+  }: Weighted & { readonly p: Float64Array; readonly cameTrue: Numbers },
+  seed: number,
+) {
+  const hasManyValues = new Set(printed).size > MOST_VALUES;
+  const p = hasManyValues ? printed.map((one) => Math.round(1000 * one) / 1000) : printed;
+  const { points, miscalibration, discrimination, uncertainty } = corpCurve(p, cameTrue, {
+    weights,
+  });
+  const chance = drawByChance(p, { weights, seed });
+  const banded = points.map((point, i) => Object.assign(point, chance.bandAt(i)));
+  const isCalibrated = miscalibration <= chance.miscalibration;
+  return {
+    points: banded,
+    miscalibration,
+    /** The upper limit of the miscalibration in 95 of 100 cases if every printed value is true. */
+    miscalibrationByChance: chance.miscalibration,
+    discrimination,
+    uncertainty,
+    isCalibrated,
+    /** Adjacent printed values outside the band. */
+    wrongRanges: isCalibrated ? [] : rangesOutside(banded),
+    /** Secondary: it depends on the bins, and is above 0 even if every value is true. */
+    calibrationError: {
+      equalWidth: expectedCalibrationError(p, cameTrue, { weights }),
+      equalWidthByChance: chance.equalWidth,
+      equalMass: expectedCalibrationError(p, cameTrue, { weights, binning: "mass" }),
+      equalMassByChance: chance.equalMass,
+    },
+  };
+}
+
+/** Whether the probabilities hold. */
+export type CurveReport = ReturnType<typeof curveOfRows>;
+
+/** How often truths are drawn. */
+const DRAWS = 500;
+
+/** Draws truths as if every value were true, and returns how far the figures then are from perfect. */
+function drawByChance(p: Numbers, { weights, seed }: Weighted & { readonly seed: number }) {
+  const random = seededRandom(seed);
+  const noTruths = new Uint8Array(p.length);
+  const pool = poolRows(p, noTruths, weights);
+  const positions = new Map(Array.from(pool.values, (value, at) => [value, at]));
+  // Rows of one value and one weight are drawn in one go.
+  const cells = cellsOf(p, noTruths, weights).map(({ value, weight, count }) => {
+    const at = positions.get(value) as number;
+    return { at, weight, drawOnes: binomialDrawer(count, meaningOf(value)) };
+  });
+  const bins = { width: widthBins(pool, 10), mass: massBins(pool, 10) };
+  const curves = Array.from(pool.values, () => new Float64Array(DRAWS));
+  const miscalibrations = new Float64Array(DRAWS);
+  let [equalWidth, equalMass] = [0, 0];
+  for (let round = 0; round < DRAWS; round += 1) {
+    pool.positives.fill(0);
+    for (const { at, weight, drawOnes } of cells) {
+      pool.positives[at] = (pool.positives[at] as number) + weight * drawOnes(random);
+    }
+    const observed = monotoneMeans(pool.positives, pool.weights);
+    miscalibrations[round] = brierParts(pool, observed).miscalibration;
+    for (const [i, curve] of curves.entries()) curve[round] = observed[i] as number;
+    equalWidth += errorOfBins(pool, bins.width);
+    equalMass += errorOfBins(pool, bins.mass);
+  }
+  return {
+    miscalibration: quantileOf(miscalibrations, 0.95),
+    equalWidth: equalWidth / DRAWS,
+    equalMass: equalMass / DRAWS,
+    /** The middle 90 % of the draws. */
+    bandAt: (value: number) => {
+      const drawn = curves[value] as Float64Array;
+      return { low: quantileOf(drawn, 0.05), high: quantileOf(drawn, 0.95) };
+    },
+  };
+}
+
+// A printed 0 is anything below half a printed unit, a printed 1 anything above one less it.
+function meaningOf(printed: number): number {
+  const middle = HALF_A_PRINTED_UNIT / 2;
+  return Math.min(Math.max(printed, middle), 1 - middle);
+}
+
+/** Returns the value that a share of numbers does not exceed, with linear steps between. */
+export function quantileOf(values: Float64Array, share: number): number {
+  const sorted = values.toSorted();
+  const position = share * (sorted.length - 1);
+  const below = Math.floor(position);
+  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
+  if (low === undefined || high === undefined) return Number.NaN;
+  return low + (position - below) * (high - low);
+}
+
+/** Returns ranges of adjacent points; the one that is farthest out, by rows times distance, is the first. */
+function rangesOutside(
+  points: readonly (CorpCurve["points"][number] & {
+    readonly low: number;
+    readonly high: number;
+  })[],
+) {
+  const ranges: { from: number; to: number; is: "too high" | "too low"; n: number }[] = [];
+  const excesses = new Map<object, number>();
+  let before: "too high" | "too low" | null = null;
+  for (const { p, observed, n, low, high } of points) {
+    const is = observed < low ? "too high" : observed > high ? "too low" : null;
+    if (is !== null) {
+      if (is !== before) ranges.push({ from: p, to: p, is, n: 0 });
+      const last = ranges.at(-1) as (typeof ranges)[number];
+      last.to = p;
+      last.n += n;
+      const excess = n * Math.max(low - observed, observed - high);
+      excesses.set(last, (excesses.get(last) ?? 0) + excess);
+    }
+    before = is;
+  }
+  const excessOf = (range: object) => excesses.get(range) ?? 0;
+  return ranges.toSorted((one, other) => excessOf(other) - excessOf(one));
 }

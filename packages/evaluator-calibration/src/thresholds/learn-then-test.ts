@@ -1,3 +1,4 @@
+import { cellsOf } from "../math/pool.ts";
 import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
@@ -188,21 +189,13 @@ export function equalRows(
   const all = countRisks(sureness, wrong, { weights });
   if (weights === undefined) return all;
   const random = seededRandom(DEFAULT_SEED);
-  const cells = new Map<string, { at: number; isWrong: number; weight: number; count: number }>();
-  let heaviest = 0;
-  for (let i = 0; i < sureness.length; i += 1) {
-    const at = toHundredths(sureness[i] as number);
-    if (at < toHundredths(from)) continue;
-    const [isWrong, weight] = [wrong[i] as number, weights[i] as number];
-    const key = `${at} ${isWrong} ${weight}`;
-    cells.set(key, { at, isWrong, weight, count: (cells.get(key)?.count ?? 0) + 1 });
-    heaviest = Math.max(heaviest, weight);
-  }
-  const sorted = [...cells.values()].toSorted(
-    (one, other) => one.at - other.at || one.isWrong - other.isWrong || one.weight - other.weight,
+  const lowest = toHundredths(from);
+  const cells = cellsOf(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
+    ({ value }) => value >= lowest,
   );
+  const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
   const kept = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
-  for (const { at, isWrong, weight, count } of sorted) {
+  for (const { value: at, truth: isWrong, weight, count } of cells) {
     const taken = binomialDrawer(count, weight / heaviest)(random);
     kept.rows[at] = (kept.rows[at] as number) + taken;
     kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;

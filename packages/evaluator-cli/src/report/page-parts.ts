@@ -1,11 +1,11 @@
-import type { ActionReport, BandedPoint } from "evaluator-calibration";
+import type { ActionReport, CurveReport } from "evaluator-calibration";
 import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
 
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
-export function curvePlot(points: readonly BandedPoint[], what: string): Html {
+export function curvePlot(points: CurveReport["points"], what: string): Html {
   const title = `${what}: observed against printed`;
   const y = { domain: [0, 1], label: "came true", format: percent } as const;
   return plot({ title, x: printedAxis, y, height: 290 }, (scales) => [
@@ -34,7 +34,7 @@ export function curvePlot(points: readonly BandedPoint[], what: string): Html {
 }
 
 /** Returns the histogram of the printed probabilities. */
-export function histogramPlot(points: readonly BandedPoint[], what: string): Html {
+export function histogramPlot(points: CurveReport["points"], what: string): Html {
   const counts = Array.from({ length: 50 }, (_, bin) => ({
     from: bin / 50,
     to: (bin + 1) / 50,
