@@ -33,13 +33,14 @@ function drawPrompts(world: World, { n = 100, seed = 1 } = {}): JudgedPrompt[] {
     const entries = tierNames.map((name, at) => [name, shares?.[at] ?? Number(at === tier)]);
     const probabilities = Object.fromEntries(entries) as Record<typeof choice, number>;
     const decision = { choice, probabilities, confidence: 1, modelId: null, wire: null };
-    return { decision, rightTier: choice, quality, cost, length: null, isRepeat: false };
+    const points = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
+    const tiers = Object.fromEntries(points) as JudgedPrompt["tiers"];
+    return { decision, used: choice, rightTier: choice, tiers, length: null, isRepeat: false };
   });
 }
 
 function advise(prompts: readonly JudgedPrompt[], draws = 100) {
-  const policy = { minConfidence: null, ties: "up" } as const;
-  return adviseOn(prompts, { policy, seed: 1, draws });
+  return adviseOn(prompts, { minConfidence: null, seed: 1, draws });
 }
 
 /** Whether something of this probability happens. */

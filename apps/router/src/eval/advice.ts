@@ -1,27 +1,23 @@
 import type { Estimate } from "evaluator-calibration";
-import type { ChoicePolicy } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import {
   cheapestOf,
-  type Counts,
-  createDraws,
+  drawPrompts,
   estimate,
   figure,
   gainOf,
-  orderBy,
   percent,
   pointOf,
-  points,
   rivalOf,
   ROUNDING,
-  shuffles,
+  seeded,
   tierPoints,
 } from "./figures.ts";
-import { hardness, type JudgedPrompt, tierOf } from "./prompts.ts";
+import { hardness, type JudgedPrompt } from "./prompts.ts";
 
-/** The policy to evaluate, and the draws for the intervals. */
-export interface FigureOptions {
-  readonly policy: ChoicePolicy;
+/** The evaluated ROUTER_MIN_CONFIDENCE, and the draws for the intervals. */
+interface AdviceOptions {
+  readonly minConfidence: number | null;
   readonly seed: number;
   readonly draws: number;
 }
@@ -48,7 +44,7 @@ const TRIALS = 1000;
 const CHANCE = 0.5;
 
 /** Returns whether to route. Equal prompts count once, because a copied label is no further evidence. */
-export function adviseOn(all: readonly JudgedPrompt[], options: FigureOptions): Advice {
+export function adviseOn(all: readonly JudgedPrompt[], options: AdviceOptions): Advice {
   const nothing = { threshold: null, saving: null, quality: null };
   const prompts = all.filter(({ isRepeat }) => !isRepeat);
   const n = prompts.length;
@@ -67,8 +63,13 @@ export function adviseOn(all: readonly JudgedPrompt[], options: FigureOptions): 
   if (!isBetter || saving.low < 0) {
     return { verdict: "cannot-tell", sentence: describeDoubt(evidence, n), ...nothing };
   }
-  const threshold = options.policy.minConfidence;
-  return { verdict: "route", sentence: describeGain(evidence), threshold, saving, quality };
+  return {
+    verdict: "route",
+    sentence: describeGain(evidence),
+    threshold: options.minConfidence,
+    saving,
+    quality,
+  };
 }
 
 /** Whether no tier has a higher mean than the cheapest. Tiers that complement each other may still gain. */
@@ -84,49 +85,44 @@ type Evidence = ReturnType<typeof weigh>;
  * Compares the routing with always frontier, and with the best mix without decisions at the same cost.
  *
  * The intervals are percentiles of draws with replacement, which assume nothing about scores and
- * costs. If few prompts tell the tiers apart, they are too narrow: in simulated sets with random
+ * costs. If few prompts distinguish the tiers, they are too narrow: in simulated sets with random
  * decisions, the gain's excluded 0 in up to 43 %. So the decisions are also shuffled over the
  * prompts, a test that is exact for any number of prompts.
  */
-function weigh(prompts: readonly JudgedPrompt[], { policy, seed, draws }: FigureOptions) {
-  const used = prompts.map(({ decision }) => tierOf(decision, policy));
-  const order = orderBy(prompts.map(({ decision }) => hardness(decision)));
-  const compare = (counts?: Counts) => {
-    const tiers = tierPoints(prompts, counts);
-    const routed = pointOf(prompts, (at) => used[at] ?? 0, counts);
-    const { quality, cost } = tiers.at(-1) ?? routed;
-    const rival = rivalOf(tiers, routed.cost);
-    const hasGap = quality - (tiers[0] ?? routed).quality > ROUNDING;
+function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
+  const figures = estimate(prompts, drawPrompts(prompts, options), (drawn) => {
+    const [routed, frontier, nano] = [
+      pointOf(drawn, ({ tiers, used }) => tiers[used]),
+      pointOf(drawn, ({ tiers }) => tiers.frontier),
+      pointOf(drawn, ({ tiers }) => tiers.nano),
+    ];
+    const hasGap = frontier.quality - nano.quality > ROUNDING;
     return {
-      rival,
-      gain: routed.quality - rival.quality,
-      apgr: hasGap ? gainOf(prompts, order, counts).apgr : null,
-      saving: (cost - routed.cost) / Math.max(cost, routed.cost) || 0, // 0 of 0
-      quality: routed.quality - quality,
+      gain: routed.quality - rivalOf(tierPoints(drawn), routed.cost).quality,
+      apgr: hasGap ? gainOf(drawn, ({ decision }) => hardness(decision)).apgr : null,
+      saving: (frontier.cost - routed.cost) / Math.max(frontier.cost, routed.cost) || 0, // 0 of 0
+      quality: routed.quality - frontier.quality,
     };
-  };
-  const whole = compare();
-  const drawn = createDraws(prompts.length, { seed, draws }).each(compare);
-  const of = (name: "gain" | "saving" | "quality") =>
-    estimate(
-      whole[name],
-      drawn.map((each) => each[name]),
-    );
-  const apgrs = drawn.flatMap(({ apgr }) => apgr ?? []); // a draw without a gap has none
+  });
   const tiers = tierPoints(prompts);
+  const used = prompts.map((prompt) => prompt.used);
+  const random = seeded(options.seed);
   let asMuch = 1; // the unshuffled decisions
-  for (const shuffled of shuffles(used, { seed, orders: TRIALS - 1 })) {
-    const { quality, cost } = pointOf(prompts, (at) => shuffled[at] ?? 0);
-    if (quality - rivalOf(tiers, cost).quality >= whole.gain - ROUNDING) asMuch += 1;
+  for (let trial = 1; trial < TRIALS; trial += 1) {
+    shuffle(used, random);
+    const { quality, cost } = pointOf(prompts, (each, at) => each.tiers[used[at] ?? each.used]);
+    if (quality - rivalOf(tiers, cost).quality >= figures.gain.value - ROUNDING) asMuch += 1;
   }
-  return {
-    gain: of("gain"),
-    apgr: whole.apgr === null ? null : estimate(whole.apgr, apgrs),
-    saving: of("saving"),
-    quality: of("quality"),
-    luck: asMuch / TRIALS,
-    rival: nameOf(whole.rival),
-  };
+  const { cost } = pointOf(prompts, (each) => each.tiers[each.used]);
+  return { ...figures, luck: asMuch / TRIALS, rival: nameOf(rivalOf(tiers, cost)) };
+}
+
+/** Brings values into a random order. */
+function shuffle<TValue>(values: TValue[], random: () => number): void {
+  for (let at = values.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1));
+    [values[at], values[other]] = [values[other] as TValue, values[at] as TValue];
+  }
 }
 
 function nameOf({ shares }: { readonly shares: readonly number[] }): string {
@@ -140,6 +136,12 @@ function describeGain({ gain, saving, quality, rival }: Evidence): string {
   const share = percent({ ...saving, share: saving.value });
   const frontier = `it is ${share} cheaper and its quality differs by ${points(quality)}`;
   return `Routing gains ${points(gain)} of quality over ${rival}. Beside always frontier ${frontier}, for prompts like these.`;
+}
+
+/** Returns a difference of two qualities in hundredths, with its interval. */
+function points({ value, low, high }: Estimate): string {
+  const [at, from, to] = [value, low, high].map((quality) => Math.round(1000 * quality) / 10 + 0); // no -0
+  return `${at} points (${from} to ${to})`;
 }
 
 /** The smallest gain in quality that is worth more labels. Chosen. */

@@ -3,22 +3,30 @@ import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { pageStyle } from "../report/decisions-page.ts";
 import { figure, percent } from "./figures.ts";
-import type { RoutingFigures } from "./evaluate-routing.ts";
+import type { evaluateRouting } from "./evaluate-routing.ts";
 
 const style = `${pageStyle}
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
 `;
 
+/** The figures and their source. */
+type RoutingFigures = ReturnType<typeof evaluateRouting> & {
+  readonly name: string;
+  readonly decider: Decider;
+  readonly context: string;
+  readonly costBasis: string;
+  readonly asked: { readonly paid: number; readonly costUsd: number; readonly kept: number };
+};
+
 /** Returns the figures as a page without scripts. */
-export function evalPage(figures: RoutingFigures, source: EvalSource): string {
+export function evalPage(figures: RoutingFigures): string {
   const title = "Is the routing any good?";
-  const { right, over, under } = figures;
+  const { right, over, under, costBasis } = figures;
   const { confusion, ways, orders } = tablesOf(figures);
-  const { costBasis } = source;
   const body = html`<h1>${title}</h1>
-    <p class="notice">${figures.n} prompts of ${source.name}. ${describeSource(source)}</p>
-    ${source.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
+    <p class="notice">${describeSource(figures)}</p>
+    ${figures.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
     <main>
       ${card("Advice", html`<p>${figures.advice.sentence}</p>`)}
       <div class="pair">
@@ -118,42 +126,32 @@ function costPlot({ ways }: RoutingFigures) {
   });
 }
 
-/** The source of the figures. */
-export interface EvalSource {
-  readonly name: string;
-  readonly decider: Decider;
-  readonly context: string;
-  readonly costBasis: string;
-  readonly asked: { readonly paid: number; readonly costUsd: number; readonly kept: number };
-}
-
-/** Describes the decisions and their costs in a sentence. */
-function describeSource({ decider, context, asked }: EvalSource): string {
+/** Describes the decisions and their costs. */
+function describeSource({ n, name, decider, context, asked }: RoutingFigures): string {
   const stand = decider.isEmulated === true ? ": these figures describe no model" : "";
   const cost = `$${asked.costUsd.toFixed(6)}`;
-  return `Decided by ${describeDecider(decider)}${stand}. Context: ${context}. Asked now: ${asked.paid} (${cost}); kept from before: ${asked.kept}.`;
+  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${stand}. Context: ${context}. Asked now: ${asked.paid} (${cost}); kept from before: ${asked.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */
-export function describeFigures(figures: RoutingFigures, source: EvalSource): string {
-  const { n, right, over, under, advice } = figures;
+export function describeFigures(figures: RoutingFigures): string {
+  const { right, over, under, advice, costBasis, decider } = figures;
   const { confusion, ways, orders } = tablesOf(figures);
   const lines = [
-    `${n} prompts of ${source.name}. ${describeSource(source)}`,
+    describeSource(figures),
     "",
     "Right tier by row, used tier by column",
     ...[["", ...tierNames], ...confusion].map((cells) => row(cells, 12)),
     "",
     `Right ${percent(right)}, too high ${percent(over)}, too low ${percent(under)}`,
     "",
-    `Quality and cost a prompt (cost: ${source.costBasis})`,
+    `Quality and cost a prompt (cost: ${costBasis})`,
     ...ways.map((cells) => row(cells, 32)),
     "",
     "Hardest prompts first to frontier, the others to the cheapest: gap recovered",
     ...[["", ...orderFigures], ...orders].map((cells) => row(cells, 32)),
     "",
-    advice.sentence +
-      (source.decider.isEmulated === true ? " The emulator decided, not a model." : ""),
+    advice.sentence + (decider.isEmulated === true ? " The emulator decided, not a model." : ""),
   ];
   return `${lines.join("\n")}\n`;
 }

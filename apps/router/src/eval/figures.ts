@@ -1,60 +1,19 @@
 import type { Estimate, Interval } from "evaluator-calibration";
 import { tierNames } from "../decision/tier-question.ts";
-import type { JudgedPrompt } from "./prompts.ts";
+import type { JudgedPrompt, Point } from "./prompts.ts";
 
-/** Draws of prompts with replacement, shared by all figures. */
-export type Draws = ReturnType<typeof createDraws>;
+type Prompts = readonly JudgedPrompt[];
 
-/** Draws `n` prompts; the same seed gives the same draws. */
-export function createDraws(n: number, { seed, draws }: { seed: number; draws: number }) {
+/** Draws as many prompts with replacement, several times; the same seed gives the same draws. */
+export function drawPrompts(prompts: Prompts, { seed, draws }: { seed: number; draws: number }) {
   const random = seeded(seed);
-  const all = Array.from({ length: draws }, () => {
-    const counts = Array.from({ length: n }, () => 0);
-    for (let drawn = 0; drawn < n; drawn += 1) {
-      const at = Math.floor(random() * n);
-      counts[at] = (counts[at] ?? 0) + 1;
-    }
-    return counts;
-  });
-  const meanOf = (values: readonly number[], counts?: readonly number[]) =>
-    values.reduce((sum, value, at) => sum + value * (counts?.[at] ?? 1), 0) / n;
-  return {
-    /** Calls back once per draw, with the count of each prompt. */
-    each: <TResult>(of: (counts: readonly number[]) => TResult) => all.map(of),
-    /** Returns the mean of one value per prompt. */
-    mean: (values: readonly number[]) =>
-      estimate(
-        meanOf(values),
-        all.map((counts) => meanOf(values, counts)),
-      ),
-  };
-}
-
-/** Returns a figure with the middle 95 % of its draws. */
-export function estimate(value: number, drawn: readonly number[]): Estimate {
-  const sorted = drawn.toSorted((one, other) => one - other);
-  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
-  return { value, low: at(0.025), high: at(0.975) };
-}
-
-/** Generates random orders of values, in one array. */
-export function* shuffles(
-  values: readonly number[],
-  { seed, orders }: { seed: number; orders: number },
-): Generator<number[]> {
-  const random = seeded(seed);
-  const shuffled = [...values];
-  for (let order = 0; order < orders; order += 1) {
-    for (let at = shuffled.length - 1; at > 0; at -= 1) {
-      const other = Math.floor(random() * (at + 1));
-      [shuffled[at], shuffled[other]] = [shuffled[other] ?? 0, shuffled[at] ?? 0];
-    }
-    yield shuffled;
-  }
+  return Array.from({ length: draws }, () =>
+    prompts.flatMap(() => prompts[Math.floor(random() * prompts.length)] ?? []),
+  );
 }
 
 /** The generator mulberry32. */
-function seeded(seed: number): () => number {
+export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -64,29 +23,38 @@ function seeded(seed: number): () => number {
   };
 }
 
+/** Returns the figures of all prompts with the middle 95 % of their draws, except draws without one. */
+export function estimate<TFigures extends Record<string, number | null>>(
+  prompts: Prompts,
+  draws: readonly Prompts[],
+  figuresOf: (prompts: Prompts) => TFigures,
+) {
+  const drawn = draws.map((draw) => figuresOf(draw));
+  const estimates = Object.entries(figuresOf(prompts)).map(([name, value]) => {
+    if (value === null) return [name, null];
+    const sorted = drawn.flatMap((each) => each[name] ?? []).toSorted((one, other) => one - other);
+    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
+    return [name, { value, low: at(0.025), high: at(0.975) }];
+  });
+  return Object.fromEntries(estimates) as {
+    [TName in keyof TFigures]: Estimate | Extract<TFigures[TName], null>;
+  };
+}
+
 /** Returns a share in percent, with its interval. */
 export function percent({ share, low, high }: Interval & { readonly share: number }): string {
-  return `${whole(share)} (${whole(low)} to ${whole(high)})`;
-}
-
-/** Returns a difference of two qualities in hundredths, with its interval. */
-export function points({ value, low, high }: Estimate): string {
-  const [at, from, to] = [value, low, high].map((quality) => Math.round(1000 * quality) / 10 + 0); // no -0
-  return `${at} points (${from} to ${to})`;
-}
-
-function whole(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
+  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)}%`);
+  return `${at} (${from} to ${to})`;
 }
 
 /** Returns a figure of three digits with its interval; a dash for null. */
 export function figure(estimate: Estimate | null): string {
   if (estimate === null) return "–";
-  return `${three(estimate.value)} (${three(estimate.low)} to ${three(estimate.high)})`;
-}
-
-function three(value: number): string {
-  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  const { value, low, high } = estimate;
+  const [at, from, to] = [value, low, high].map((each) =>
+    each.toLocaleString("en", { maximumSignificantDigits: 3 }),
+  );
+  return `${at} (${from} to ${to})`;
 }
 
 /** A point of a curve: the share of prompts for the frontier tier, and the recovered gap. */
@@ -96,57 +64,30 @@ interface GainPoint {
   readonly recovered: number;
 }
 
-/** Prompts from the hardest to the easiest, grouped by hardness. */
-type Order = readonly (readonly number[])[];
-
-/** Returns the order of prompts by a value, the highest first. */
-export function orderBy(values: readonly number[]): Order {
-  const indexes = [...values.keys()].toSorted(
-    (one, other) => (values[other] ?? 0) - (values[one] ?? 0),
-  );
-  const groups: number[][] = [];
-  let before = Number.NaN;
-  for (const index of indexes) {
-    const value = values[index] ?? 0;
-    if (value === before) groups.at(-1)?.push(index);
-    else groups.push([index]);
-    before = value;
-  }
-  return groups;
-}
-
-/** The count of each prompt in a draw with replacement. */
-export type Counts = readonly number[];
-
 /**
- * Returns the gain if the hardest prompts go to the frontier tier and all others to the cheapest; in a
- * group of equals, the curve is straight. APGR is the mean recovered gap over all shares; CPT is the
- * smallest share that recovers half, or four fifths, of the gap.
+ * Returns the gain if the prompts with the highest values go to the frontier tier and all others to
+ * the cheapest; among equal values, the curve is straight. APGR is the mean recovered gap over all
+ * shares; CPT is the smallest share that recovers half, or four fifths, of the gap.
  */
-export function gainOf(prompts: readonly JudgedPrompt[], order: Order, counts?: Counts) {
-  const weight = (index: number) => counts?.[index] ?? 1;
-  const gapOf = (index: number) => {
-    const { quality } = prompts[index] ?? { quality: [] };
-    return (quality.at(-1) ?? 0) - (quality[0] ?? 0);
-  };
-  const groups = order.map((group) => ({
-    size: sum(group, weight),
-    gap: sum(group, (index) => weight(index) * gapOf(index)),
-  }));
-  const total = sum(groups, ({ size }) => size);
-  const gap = sum(groups, ({ gap }) => gap);
+export function gainOf(prompts: Prompts, valueOf: (prompt: JudgedPrompt) => number) {
+  const gap = gapOf(prompts);
   if (gap <= 0) return { points: [], apgr: null, cpt50: null, cpt80: null };
+  const groups = [...Map.groupBy(prompts, valueOf)].toSorted(([one], [other]) => other - one);
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
   let [asked, recovered, apgr] = [0, 0, 0];
-  for (const group of groups) {
-    if (group.size === 0) continue;
-    const width = group.size / total;
-    apgr += width * (recovered + group.gap / gap / 2);
+  for (const [, group] of groups) {
+    const width = group.length / prompts.length;
+    const gained = gapOf(group) / gap;
+    apgr += width * (recovered + gained / 2);
     asked += width;
-    recovered += group.gap / gap;
+    recovered += gained;
     points.push({ share: asked, recovered });
   }
   return { points, apgr, cpt50: shareFor(points, 0.5), cpt80: shareFor(points, 0.8) };
+}
+
+function gapOf(prompts: Prompts): number {
+  return prompts.reduce((sum, { tiers }) => sum + tiers.frontier.quality - tiers.nano.quality, 0);
 }
 
 function shareFor(points: readonly GainPoint[], wanted: number): number | null {
@@ -160,34 +101,26 @@ function shareFor(points: readonly GainPoint[], wanted: number): number | null {
   return null;
 }
 
-function sum<TItem>(items: readonly TItem[], value: (item: TItem) => number): number {
-  return items.reduce((total, item) => total + value(item), 0);
-}
-
-type Point = ReturnType<typeof pointOf>;
-
-/** Returns the mean quality and cost of prompts, each answered by its tier. */
+/** Returns the mean quality and cost of prompts. */
 export function pointOf(
-  prompts: readonly JudgedPrompt[],
-  tierAt: (at: number) => number,
-  counts?: Counts,
-) {
-  let [n, quality, cost] = [0, 0, 0];
+  prompts: Prompts,
+  pointAt: (prompt: JudgedPrompt, at: number) => Point,
+): Point {
+  let [quality, cost] = [0, 0];
   for (const [at, prompt] of prompts.entries()) {
-    const weight = counts?.[at] ?? 1;
-    n += weight;
-    quality += weight * (prompt.quality[tierAt(at)] ?? 0);
-    cost += weight * (prompt.cost[tierAt(at)] ?? 0);
+    const point = pointAt(prompt, at);
+    quality += point.quality;
+    cost += point.cost;
   }
-  return { quality: quality / n, cost: cost / n };
+  return { quality: quality / prompts.length, cost: cost / prompts.length };
 }
 
 /** Returns the point of each tier if it answers all prompts. */
-export function tierPoints(prompts: readonly JudgedPrompt[], counts?: Counts): Point[] {
-  return tierNames.map((_, tier) => pointOf(prompts, () => tier, counts));
+export function tierPoints(prompts: Prompts): Point[] {
+  return tierNames.map((tier) => pointOf(prompts, ({ tiers }) => tiers[tier]));
 }
 
-/** Returns the tier with the lowest cost, the first of equals. */
+/** Returns the number of the tier with the lowest cost, the first of equals. */
 export function cheapestOf(tiers: readonly Point[]): number {
   const costs = tiers.map(({ cost }) => cost);
   return costs.indexOf(Math.min(...costs));

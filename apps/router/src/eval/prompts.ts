@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { CliError } from "evaluator-kit";
 import { z } from "zod";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
@@ -17,9 +18,6 @@ export const knownSchema = z.object({
 
 /** A decision from the log or from an evaluation. */
 export type KnownDecision = z.infer<typeof knownSchema>;
-
-/** A prompt with its right tier or its models' scores. */
-export type EvalPrompt = ReturnType<typeof toPrompt>;
 
 const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
@@ -42,11 +40,31 @@ const promptSchema = z
     "has costs, but not of all models that it scores",
   );
 
-const loggedSchema = z.object({
-  requestId: z.string(),
-  tierChosen: tier,
-  evaluatorModelId: z.string().nullable().default(null),
-});
+const loggedSchema = knownSchema
+  .omit({ choice: true, modelId: true })
+  .extend({
+    requestId: z.string(),
+    tierChosen: tier,
+    evaluatorModelId: z.string().nullable().default(null),
+  })
+  .transform(({ requestId, tierChosen: choice, evaluatorModelId: modelId, ...known }) => ({
+    requestId,
+    decision: { ...known, choice, modelId },
+  }));
+
+/** A labelled prompt. */
+export interface EvalPrompt {
+  /** Up to a message of the user; empty for a line of the decision log. */
+  readonly messages: readonly z.infer<typeof message>[];
+  /** The right tier; null if it follows from the scores. */
+  readonly tier: Tier | null;
+  /** Quality of each model's answer, 0..1. */
+  readonly scores: Readonly<Record<string, number>> | null;
+  readonly costs: Readonly<Record<string, number>> | null;
+  readonly decision: KnownDecision | null;
+}
+
+type DecidedPrompt = EvalPrompt & { readonly decision: KnownDecision };
 
 /** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
 export async function readPrompts(path: string): Promise<EvalPrompt[]> {
@@ -59,23 +77,23 @@ export async function readPrompts(path: string): Promise<EvalPrompt[]> {
     if (line.trim() === "") continue;
     const where = `${JSON.stringify(path)}, line ${number}`;
     const value = parsed(line, where);
-    if (!isLogLine(value)) {
+    if (typeof value !== "object" || value === null || !("requestId" in value)) {
       prompts.push(toPrompt(value, where));
       continue;
     }
-    const decision = toKnown(value);
     const { data: feedback } = feedbackSchema.safeParse(value);
+    const { data: record } = loggedSchema.safeParse(value);
     if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
-    else if (decision !== null) decided.set(decision.requestId, decision);
+    else if (record !== undefined) decided.set(record.requestId, record.decision);
   }
-  const labelled = [...feedbackOf].flatMap(([id, tier]) => {
+  for (const [id, tier] of feedbackOf) {
     const decision = decided.get(id);
-    if (decision === undefined) return [];
-    return [{ messages: [], tier, scores: null, costs: null, decision }];
-  });
-  const all = [...prompts, ...labelled];
-  checkCosts(all, path);
-  return all;
+    if (decision !== undefined) {
+      prompts.push({ messages: [], tier, scores: null, costs: null, decision });
+    }
+  }
+  checkCosts(prompts, path);
+  return prompts;
 }
 
 /** Costs of the file and list prices may have different units. */
@@ -86,10 +104,6 @@ function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
   throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
 }
 
-function isLogLine(value: unknown): value is object {
-  return typeof value === "object" && value !== null && "requestId" in value;
-}
-
 function parsed(line: string, where: string): unknown {
   try {
     return JSON.parse(line);
@@ -98,44 +112,29 @@ function parsed(line: string, where: string): unknown {
   }
 }
 
-function toPrompt(value: unknown, where: string) {
+function toPrompt(value: unknown, where: string): EvalPrompt {
   const { data, error } = promptSchema.safeParse(value);
   if (data === undefined) {
     const [issue] = error.issues;
     const field = issue?.path.map(String).join(".") ?? "";
-    const what = `${field === "" ? "" : `${field} `}${issue?.message}`;
-    throw new CliError(`${where}: ${what}.`);
+    throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
   }
   const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
   const { tier = null, scores = null, costs = null } = data;
-  return {
-    /** Up to a message of the user; empty for a line of the decision log. */
-    messages,
-    /** The right tier; null if it follows from the scores. */
-    tier,
-    /** Quality of each model's answer, 0..1. */
-    scores,
-    costs,
-    decision: null as KnownDecision | null,
-  };
+  return { messages, tier, scores, costs, decision: null };
 }
 
-function toKnown(value: object) {
-  const { data } = loggedSchema.safeParse(value);
-  if (data === undefined) return null;
-  const { requestId, tierChosen: choice, evaluatorModelId: modelId } = data;
-  const known = knownSchema.safeParse({ ...value, choice, modelId }).data;
-  return known === undefined ? null : { requestId, ...known };
-}
+/** Quality, 0..1, and cost. */
+export type Point = Readonly<Record<"quality" | "cost", number>>;
 
 /** A prompt with its decision, and the quality and cost of each tier. */
 export interface JudgedPrompt {
   readonly decision: KnownDecision;
-  /** The lowest tier with the best quality. */
+  /** The tier that the policy uses for the decision. */
+  readonly used: Tier;
+  /** The lowest tier with the best quality; the used tier if both have the same model. */
   readonly rightTier: Tier;
-  /** Quality of each tier's model, 0..1. */
-  readonly quality: readonly number[];
-  readonly cost: readonly number[];
+  readonly tiers: Readonly<Record<Tier, Point>>;
   /** Characters of the conversation; null if the text is unknown. */
   readonly length: number | null;
   /** Whether an earlier prompt has the same text. */
@@ -143,40 +142,38 @@ export interface JudgedPrompt {
 }
 
 interface JudgeOptions {
-  readonly known: readonly KnownDecision[];
-  readonly tierModels: readonly string[];
+  readonly policy: ChoicePolicy;
+  readonly tierModels: Readonly<Record<Tier, string>>;
   /** Returns the costs of the tiers for a prompt's length, if the file has no costs. */
-  readonly costOf: (characters: number) => readonly number[];
+  readonly costsOf: (characters: number) => readonly number[];
 }
 
 /** Judges every tier for each prompt. */
 export function judgePrompts(
-  prompts: readonly EvalPrompt[],
-  { known, tierModels, costOf }: JudgeOptions,
+  prompts: readonly DecidedPrompt[],
+  { policy, tierModels, costsOf }: JudgeOptions,
 ): JudgedPrompt[] {
   const ranked = rankModels(prompts);
   const seen = new Set<string>();
-  return prompts.map((prompt, at) => {
-    const { messages, scores, costs } = prompt;
+  return prompts.map(({ messages, tier, scores, costs, decision }) => {
     const text = JSON.stringify(messages);
     const isRepeat = messages.length > 0 && seen.has(text);
     seen.add(text);
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
-    const length = messages.length === 0 ? null : characters;
-    const decided = { decision: known[at] as KnownDecision, isRepeat, length };
-    if (scores === null) {
-      const rightTier = prompt.tier ?? "frontier";
-      const right = tierNames.indexOf(rightTier);
-      const quality = tierNames.map((_, tier) => (tier >= right ? 1 : 0));
-      return { ...decided, rightTier, quality, cost: costOf(characters) };
-    }
-    const scored = ranked.filter((model) => Object.hasOwn(scores, model));
+    const scored = ranked.filter((model) => Object.hasOwn(scores ?? {}, model));
     const models = modelsOfTiers(scored, tierModels);
-    const quality = models.map((model) => scores[model] ?? 0);
-    const best = quality.indexOf(Math.max(...quality));
-    const rightTier = prompt.tier ?? tierNames[best] ?? "frontier";
-    const cost = costs === null ? costOf(characters) : models.map((model) => costs[model] ?? 0);
-    return { ...decided, rightTier, quality, cost };
+    const lowest = tierNames.indexOf(tier ?? "frontier");
+    const quality = models.map((model, at) =>
+      scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
+    );
+    const cost = costs === null ? costsOf(characters) : models.map((model) => costs[model] ?? 0);
+    const points = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
+    const tiers = Object.fromEntries(points) as Record<Tier, Point>;
+    const { tierUsed: used } = applyPolicy(decision.choice, decision, policy);
+    const right = tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier";
+    const isSame = isDeepStrictEqual(tiers[used], tiers[right]);
+    const length = messages.length === 0 ? null : characters;
+    return { decision, used, rightTier: isSame ? used : right, tiers, length, isRepeat };
   });
 }
 
@@ -184,7 +181,7 @@ export function judgePrompts(
  * Orders all scored models by their mean cost; without costs, by their first use. There is one order
  * for the whole file: a prompt with a higher cost at the cheaper model must not swap the two.
  */
-function rankModels(prompts: readonly EvalPrompt[]): string[] {
+function rankModels(prompts: readonly DecidedPrompt[]): string[] {
   const scored = prompts.flatMap(({ scores, costs }) =>
     Object.keys(scores ?? {}).map((model) => ({ model, cost: costs?.[model] ?? 0 })),
   );
@@ -195,21 +192,16 @@ function rankModels(prompts: readonly EvalPrompt[]): string[] {
 }
 
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
-function modelsOfTiers(scored: readonly string[], tierModels: readonly string[]): string[] {
-  const own = tierNames.map((tier, at) =>
-    [tier, tierModels[at] ?? tier].find((name) => scored.includes(name)),
+function modelsOfTiers(
+  scored: readonly string[],
+  tierModels: JudgeOptions["tierModels"],
+): string[] {
+  const own = tierNames.map((tier) =>
+    [tier, tierModels[tier]].find((name) => scored.includes(name)),
   );
   if (own.every((name) => name !== undefined)) return own;
   const step = (scored.length - 1) / (tierNames.length - 1);
   return tierNames.map((_, tier) => scored[Math.round(tier * step)] ?? "");
-}
-
-/** Returns the number of the tier that a policy uses for a decision. */
-export function tierOf(
-  { choice, probabilities, confidence }: KnownDecision,
-  policy: ChoicePolicy,
-): number {
-  return tierNames.indexOf(applyPolicy(choice, { probabilities, confidence }, policy).tierUsed);
 }
 
 /** Returns how hard a prompt is by its decision: the mean tier of the shares. */

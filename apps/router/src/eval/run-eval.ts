@@ -16,7 +16,7 @@ import { readPriceList } from "../refresh-prices.ts";
 import { CHARACTERS_PER_TOKEN, type PriceList } from "../reply/reply.ts";
 import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
-import { describeFigures, evalPage, type EvalSource } from "./eval-page.ts";
+import { describeFigures, evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
 import {
   type EvalPrompt,
@@ -25,7 +25,7 @@ import {
   knownSchema,
   readPrompts,
 } from "./prompts.ts";
-import { createConversationReader, type ReadConversation } from "../openai/models.ts";
+import { createConversationReader } from "../openai/conversation.ts";
 import { openLineFile } from "../records/decision-log.ts";
 import { parsedLine } from "../report/read-records.ts";
 
@@ -49,24 +49,23 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const services = connectServices(options.engines);
   try {
     const run = { services, options, context };
-    const { known, asked } = await decidePrompts(prompts, resolve(cwd, decisions), run);
-    const tierModels = tierNames.map((tier) => options.tierModels[tier]);
+    const { decided, asked } = await decidePrompts(prompts, resolve(cwd, decisions), run);
+    const { policy, tierModels } = options;
     const costs = await tierCosts(services, tierModels, signal);
-    const hasCosts = prompts.some((prompt) => prompt.costs !== null);
-    const source: EvalSource = {
+    const judged = judgePrompts(decided, { policy, tierModels, costsOf: costs.of });
+    const figures = {
       name: basename(path),
-      decider: deciderOfAll(known),
+      decider: deciderOfAll(decided.map(({ decision }) => decision)),
       context: options.context,
-      costBasis: hasCosts ? "from the file" : costs.basis,
+      costBasis: prompts.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
       asked,
+      ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),
     };
-    const judged = judgePrompts(prompts, { known, tierModels, costOf: costs.of });
-    const figures = evaluateRouting(judged, { draws, seed, policy: options.policy });
-    await writeWholeFile(resolve(cwd, out), evalPage(figures, source));
+    await writeWholeFile(resolve(cwd, out), evalPage(figures));
     stdout.write(
       typed.json === true
-        ? `${JSON.stringify({ ...source, ...figures })}\n`
-        : `${describeFigures(figures, source)}The page with the curves: ${out}\n`,
+        ? `${JSON.stringify(figures)}\n`
+        : `${describeFigures(figures)}The page with the curves: ${out}\n`,
     );
   } finally {
     await services.close();
@@ -74,8 +73,8 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
 }
 
 /** All models that made decisions; it is emulated if any decision is. */
-function deciderOfAll(known: readonly KnownDecision[]): Decider {
-  const all = known.map(({ modelId, wire }) => deciderOf(modelId, wire));
+function deciderOfAll(decisions: readonly KnownDecision[]): Decider {
+  const all = decisions.map(({ modelId, wire }) => deciderOf(modelId, wire));
   const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
   const emulated = new Set(all.map(({ isEmulated }) => isEmulated));
   const isEmulated = [true, null, false].find((each) => emulated.has(each)) ?? null;
@@ -87,13 +86,13 @@ const REPLY_TOKENS = 300;
 
 async function tierCosts(
   { catalog }: Services,
-  tierModels: readonly string[],
+  tierModels: RouterOptions["tierModels"],
   signal: AbortSignal,
 ): Promise<{ of: (characters: number) => readonly number[]; basis: string }> {
   const none: PriceList = new Map();
   const prices = catalog === null ? none : await readPriceList(catalog, signal).catch(() => none);
-  const known = tierModels.flatMap((model) => prices.get(model) ?? []);
-  if (known.length < tierModels.length) {
+  const known = tierNames.flatMap((tier) => prices.get(tierModels[tier]) ?? []);
+  if (known.length < tierNames.length) {
     return { of: () => [0, 1, 2, 3], basis: "the tiers' places, 0 to 3, as no prices are known" };
   }
   return {
@@ -115,9 +114,8 @@ interface EvalRun {
 /** Decides every prompt. Each different state is asked once, also over several runs. */
 async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: EvalRun) {
   const asked = { paid: 0, costUsd: 0, kept: 0 };
-  if (prompts.every(({ decision }) => decision !== null)) {
-    return { known: prompts.flatMap(({ decision }) => decision ?? []), asked };
-  }
+  const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
+  if (known.length === prompts.length) return { decided: known, asked };
   const kept = await openKeptDecisions(path);
   try {
     const turns = wantedDecisions(prompts, run);
@@ -133,11 +131,11 @@ async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: 
         run.context.stderr.write(`${asked.paid} of ${missing.size} decided\n`);
       }
     }
-    const known = prompts.map(({ decision }, at) => {
+    const decided = prompts.map((prompt, at) => {
       const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
-      return decision ?? highest(made);
+      return { ...prompt, decision: prompt.decision ?? highest(made) };
     });
-    return { known, asked };
+    return { decided, asked };
   } finally {
     await kept.close();
   }
@@ -153,7 +151,7 @@ function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: 
     const ends = [...messages.keys()].filter((at) => messages[at]?.role === "user");
     const starts = isSticky ? ends : ends.slice(-1);
     return starts.map((end) => {
-      const { state } = read(messages.slice(0, end + 1) as Parameters<ReadConversation>[0]);
+      const { state } = read(messages.slice(0, end + 1));
       return { state, key: decisionKey(state, `${services.engineAddress} ${model}`) };
     });
   });

@@ -168,25 +168,27 @@ function nothing(instead: string) {
     .optional();
 }
 
-/** Returns whether a value is null, false or empty. */
 function asksForNothing(value: unknown): boolean {
-  if (value === null || value === false) return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
+  return value === null || value === false || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** A request, its whole body, and the fields that were not read. */
-export type ReadRequest = ReturnType<typeof parseChatCompletionRequest>;
-
-/** Reads a request in OpenAI's form. @throws HttpError (400) with the field and an alternative. */
-export function parseChatCompletionRequest(body: unknown) {
+/**
+ * Reads a request in OpenAI's form. `unknown` names the fields that were not read; a server that takes
+ * the request unchanged reads them itself.
+ *
+ * @throws HttpError (400) with the field and an alternative.
+ */
+export function parseChatCompletionRequest(body: unknown, isPassedOn = false) {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
   if (!data) throw invalidField(deepest(error.issues[0]));
   checkToolMessages(data.messages);
+  const unknown = isPassedOn ? [] : [...new Set(unreadFields(body, data))];
+  rejectSampling(unknown);
+  const rest = unknown.length - MOST_NAMES;
   return {
     request: data,
     body: body as Record<string, unknown>,
-    /** Names of unread fields, without the positions of list items. */
-    unknown: unreadFields(body, data),
+    unknown: rest > 0 ? [...unknown.slice(0, MOST_NAMES), `and-${rest}-more`] : unknown,
   };
 }
 
@@ -237,8 +239,7 @@ function checkAnswered(open: ReadonlyMap<string, number>): void {
 const samplingFields =
   /^(?:min_p|top_a|tfs|typical_p|(?:repetition|length)_penalty|min_tokens|best_of|bad_words|ignore_eos|mirostat\w*|grammar|guided_\w+|thinking|reasoning|chat_template_kwargs)$/;
 
-/** Throws an HttpError (400) for the first such field. */
-export function rejectSampling({ unknown }: ReadRequest): void {
+function rejectSampling(unknown: readonly string[]): void {
   const field = unknown.find((name) => samplingFields.test(name.split(".")[0] ?? ""));
   if (field === undefined) return;
   const instead =
@@ -249,34 +250,17 @@ export function rejectSampling({ unknown }: ReadRequest): void {
 /** The most names in one header. */
 const MOST_NAMES = 20;
 
-/** Returns the names of fields that were sent and not read, such as `messages.name`. */
-function unreadFields(sent: unknown, read: unknown): string[] {
-  const names = new Set<string>();
-  collectUnread({ sent, read, path: "" }, names);
-  const first = [...names].slice(0, MOST_NAMES);
-  const rest = names.size - MOST_NAMES;
-  return rest > 0 ? [...first, `and-${rest}-more`] : first;
-}
-
-interface Compared {
-  readonly sent: unknown;
-  readonly read: unknown;
-  readonly path: string;
-}
-
-function collectUnread({ sent, read, path }: Compared, names: Set<string>): void {
-  if (sent === read || typeof sent !== "object" || sent === null) return;
-  if (typeof read !== "object" || read === null) return;
+/** Yields the names of fields that were sent and not read, such as `messages.name`. */
+function* unreadFields(sent: unknown, read: unknown, path = ""): Generator<string> {
+  if (!isObject(sent) || !isObject(read)) return;
   for (const [key, value] of Object.entries(sent)) {
     const own = /^[\w.-]{1,64}$/.test(key) ? key : "unprintable";
     const inside = Array.isArray(sent) ? path : path === "" ? own : `${path}.${own}`;
-    if (!Object.hasOwn(read, key)) {
-      if (!asksForNothing(value)) names.add(inside);
-    } else {
-      collectUnread(
-        { sent: value, read: (read as Record<string, unknown>)[key], path: inside },
-        names,
-      );
-    }
+    if (Object.hasOwn(read, key)) yield* unreadFields(value, read[key], inside);
+    else if (!asksForNothing(value)) yield inside;
   }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }

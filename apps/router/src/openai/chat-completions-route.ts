@@ -1,35 +1,69 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
-import { decisionHeaders } from "../decision/decide.ts";
+import { decideModel, decideTier, decisionHeaders, type Routing } from "../decision/decide.ts";
 import type { ContextMode, Decision } from "../decision/decision.ts";
-import type { Answer, RouterReplyOptions } from "../message-router.ts";
+import { tierNames } from "../decision/tier-question.ts";
+import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
 import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
 import { callOf, type ClientEnv, readJson, sendEvents } from "../routes/client-request.ts";
-import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
+import { defectMessage, HttpError, openAiError, retryHeaders } from "../routes/failures.ts";
 import type { Guards } from "../routes/guards.ts";
 import {
   type ChatCompletionRequest,
   parseChatCompletionRequest,
-  rejectSampling,
 } from "./chat-completion-request.ts";
-import {
-  addModelRoutes,
-  chooseModel,
-  createConversationReader,
-  type ModelParts,
-} from "./models.ts";
-import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
+import { createConversationReader } from "./conversation.ts";
+import { toReplyRequest } from "./to-reply-request.ts";
 
-interface OpenAiParts extends ModelParts {
+interface OpenAiParts {
+  readonly router: MessageRouter;
+  readonly routing: Routing;
   readonly guards: Guards;
   readonly reportDefect: (error: Error) => void;
   readonly context?: ContextMode;
+  /** Further model names, each with its meaning. */
+  readonly aliases?: ReadonlyMap<string, string>;
 }
 
 /** Adds OpenAI's chat API: `/v1/chat/completions` and `/v1/models`. */
 export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void {
-  addModelRoutes(app, parts);
+  const { tierModels, prices } = parts.routing;
+  app.get("/v1/models", (c) => c.json({ object: "list", data: ownNames(parts).map(toModel) }));
+  app.get("/v1/models/*", (c) => {
+    const id = decoded(c.req.path.slice("/v1/models/".length));
+    const known = [...ownNames(parts), ...Object.values(tierModels)];
+    if (known.includes(id) || prices.has(id)) return c.json(toModel(id));
+    throw missing(parts);
+  });
   app.post("/v1/chat/completions", ...parts.guards.conversation, completionsRoute(parts));
+}
+
+/** The API's name for the evaluation model's choice. */
+const autoModel = "auto";
+
+function ownNames({ aliases }: OpenAiParts): string[] {
+  return [...new Set([autoModel, ...tierNames, ...(aliases?.keys() ?? [])])];
+}
+
+function toModel(id: string) {
+  return { id, object: "model", created: 0, owned_by: "router" };
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function missing(parts: OpenAiParts): HttpError {
+  const own = ownNames(parts).join(", ");
+  const other = parts.routing.services.takesOpenAi
+    ? "a model of the server that replies"
+    : "a model of the gateway as provider/model";
+  const message = `There is no such model here; use ${own}, ${other}, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
+  return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
 /** The conversation goes to the chosen model unchanged. */
@@ -38,22 +72,59 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
   const { takesOpenAi } = parts.routing.services;
   const readConversation = createConversationReader(context);
   return async (c) => {
-    const read = parseChatCompletionRequest(await readJson(c.req));
-    const { request } = read;
-    if (!takesOpenAi) rejectSampling(read);
+    const { request, body, unknown } = parseChatCompletionRequest(
+      await readJson(c.req),
+      takesOpenAi,
+    );
     const call = callOf(c, "openai");
     const chosen = await chooseModel(request, call, { ...parts, readConversation });
     const { decision, autoDecision } = chosen;
-    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
+    const ignored = takesOpenAi ? [] : [...unknown, ...ignoredBy(decision, request)];
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
-    const prompt = toModelMessages(request.messages);
-    const options = { ...call, ...toReplyOptions(read), autoDecision };
+    const { prompt, ...asked } = toReplyRequest(request);
+    const options = { ...call, ...asked, body, autoDecision };
     if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, options));
     const ask = (listeners: RouterReplyOptions) =>
       router.reply(decision, prompt, { ...options, ...listeners });
     const hasUsage = request.stream_options?.include_usage === true;
     return sendStream(c, decision, { ask, hasUsage, reportDefect });
   };
+}
+
+interface ChoiceParts extends OpenAiParts {
+  readonly readConversation: ReturnType<typeof createConversationReader>;
+}
+
+/** Returns the decision for a request. @throws HttpError for a wrong model (404) or no text (400). */
+async function chooseModel(
+  { model: asked, messages }: ChatCompletionRequest,
+  call: Call,
+  { readConversation, ...parts }: ChoiceParts,
+) {
+  const { router, routing, aliases } = parts;
+  const { shadowModel } = routing.policy;
+  const model = aliases?.get(asked) ?? asked;
+  const tier = tierNames.find((name) => name === model);
+  if (tier !== undefined)
+    return { decision: decideTier(tier, "requested", routing), autoDecision: null };
+  if (model !== autoModel) {
+    if (!routing.services.takesOpenAi && !model.includes("/")) throw missing(parts);
+    return { decision: decideModel(model, "requested", routing), autoDecision: null };
+  }
+  const { state, atLeast, keep } = readConversation(messages);
+  if (state.user_message.trim() === "") {
+    throw new HttpError(400, "auto decides by the last user message; send one.", {
+      param: "messages",
+    });
+  }
+  const isShadow = shadowModel !== null;
+  const autoDecision = router.decide(state, call, { atLeast, isShadow }).then((decision) => {
+    if (decision.tierUsed !== null) keep(decision.tierUsed);
+    return decision;
+  });
+  if (!isShadow) return { decision: await autoDecision, autoDecision: null };
+  autoDecision.catch(() => undefined); // the log records that it failed
+  return { decision: decideModel(shadowModel, "shadow", routing), autoDecision };
 }
 
 /** Only models of OpenAI and Anthropic support `parallel_tool_calls: false`. */

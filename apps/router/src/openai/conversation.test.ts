@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChatCompletionMessage } from "./chat-completion-request.ts";
-import { createConversationReader } from "./models.ts";
+import { createConversationReader } from "./conversation.ts";
 
 const user = (content: string): ChatCompletionMessage => ({ role: "user", content });
 const assistant = (content: string): ChatCompletionMessage => ({ role: "assistant", content });

@@ -1,14 +1,47 @@
 import type { ModelMessage } from "ai";
-import type { RouterReplyOptions } from "../message-router.ts";
 import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
-import type { ReadRequest } from "./chat-completion-request.ts";
 import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-request.ts";
+import { textOf } from "./conversation.ts";
 
 type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
 type UserPart = Exclude<MessageOf<"user">["content"], string>[number];
 
-/** Converts OpenAI's messages to those of the `ai` package, in the same order. */
-export function toModelMessages(messages: readonly ChatCompletionMessage[]): ReplyPrompt {
+/** Converts a request to the prompt, the settings and the form of the `ai` package. */
+export function toReplyRequest(request: ChatCompletionRequest) {
+  const { stop, messages } = request;
+  const settings: ReplySettings | undefined = givenOf({
+    temperature: request.temperature,
+    topP: request.top_p,
+    topK: request.top_k,
+    presencePenalty: request.presence_penalty,
+    frequencyPenalty: request.frequency_penalty,
+    seed: request.seed,
+    reasoning: request.reasoning_effort,
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
+    stopSequences: typeof stop === "string" ? [stop] : stop,
+  });
+  const tools = request.tools ?? [];
+  const form: ReplyForm | undefined = givenOf({
+    tools: tools.length === 0 ? null : tools.map(toTool),
+    toolChoice: tools.length === 0 ? null : toToolChoice(request.tool_choice),
+    responseFormat: toResponseFormat(request.response_format),
+    providerOptions: toProviderOptions(request),
+  });
+  return {
+    prompt: toModelMessages(messages),
+    ...(settings && { settings }),
+    ...(form && { form }),
+  };
+}
+
+/** Omits null and undefined values; undefined if all are. */
+function givenOf<TValues extends object>(values: TValues) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(given) as { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> };
+}
+
+function toModelMessages(messages: readonly ChatCompletionMessage[]): ReplyPrompt {
   const toolNames = new Map<string, string>();
   return messages.map((message): ModelMessage => {
     switch (message.role) {
@@ -83,52 +116,6 @@ function parsedOrText(text: string): unknown {
   }
 }
 
-/** Returns the text of a message; other parts are named by their kind, such as `[image]`. */
-export function textOf(content: ChatCompletionMessage["content"]): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map(textOfPart).join("\n");
-}
-
-function textOfPart(part: UserPart | { type: "refusal"; refusal: string }): string {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "refusal":
-      return part.refusal;
-    case "image_url":
-      return "[image]";
-    case "input_audio":
-      return "[audio]";
-    case "file":
-    default:
-      return part.file.filename ? `[file: ${part.file.filename}]` : "[file]";
-  }
-}
-
-/** Converts a request's settings and form to those of the `ai` package. */
-export function toReplyOptions({ request, body }: ReadRequest): RouterReplyOptions {
-  const { stop } = request;
-  const settings: ReplySettings = givenOf({
-    temperature: request.temperature,
-    topP: request.top_p,
-    topK: request.top_k,
-    presencePenalty: request.presence_penalty,
-    frequencyPenalty: request.frequency_penalty,
-    seed: request.seed,
-    reasoning: request.reasoning_effort,
-    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
-    stopSequences: typeof stop === "string" ? [stop] : stop,
-  });
-  const tools = request.tools ?? [];
-  const form: ReplyForm = givenOf({
-    tools: tools.length === 0 ? null : tools.map(toTool),
-    toolChoice: tools.length === 0 ? null : toToolChoice(request.tool_choice),
-    responseFormat: toResponseFormat(request.response_format),
-    providerOptions: orNull(toProviderOptions(request)),
-  });
-  return { settings, body, ...(orNull(form) && { form }) };
-}
-
 type Tool = NonNullable<ChatCompletionRequest["tools"]>[number];
 
 function toTool({ function: { name, description, parameters, strict } }: Tool) {
@@ -158,22 +145,9 @@ function toProviderOptions({ user, response_format, ...request }: ChatCompletion
   const isSerial = request.parallel_tool_calls === false;
   const strict =
     response_format?.type === "json_schema" ? response_format.json_schema.strict : undefined;
-  const openai = givenOf({ parallelToolCalls: isSerial ? false : null, strictJsonSchema: strict });
   return givenOf({
-    gateway: orNull(givenOf({ user })),
-    openai: orNull(openai),
+    gateway: givenOf({ user }),
+    openai: givenOf({ parallelToolCalls: isSerial ? false : null, strictJsonSchema: strict }),
     anthropic: isSerial ? { disableParallelToolUse: true } : null,
   });
-}
-
-function orNull<TValue extends object>(value: TValue): TValue | null {
-  return Object.keys(value).length === 0 ? null : value;
-}
-
-/** Omits null and undefined values. */
-function givenOf<TValues extends object>(
-  values: TValues,
-): { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> } {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(given) as { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> };
 }
