@@ -1,7 +1,7 @@
-import { runBatch, WaitingTime } from "./batch/run-batch.ts";
+import { runBatch } from "./batch/run-batch.ts";
 import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
-import type { Evaluation } from "./evaluation.ts";
+import { checkReply, type Evaluation, toEvaluation } from "./evaluation.ts";
 import type {
   EvaluateManyOptions,
   EvaluateOptions,
@@ -11,14 +11,13 @@ import type {
   RequestSource,
 } from "./evaluator.ts";
 import {
+  callLimits,
   callSchemas,
-  defaultCallLimits,
   type EvaluatorOptions,
-  readCallLimits,
   readOptions,
   type Tracing,
 } from "./evaluator-options.ts";
-import { CallLog, type Hooks, joinHooks, type Logger, warnOfLongState } from "./logger.ts";
+import { CallLog, type Hooks, joinHooks, type WaitEvent, warnOfLongState } from "./logger.ts";
 import { checkOptions } from "./options.ts";
 import {
   estimateTokens,
@@ -28,7 +27,6 @@ import {
 } from "./questions/request.ts";
 import type { AttemptContext } from "./retry/attempt.ts";
 import { RetriedCall, type RetryPolicy } from "./retry/retried-call.ts";
-import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { CallEstimate, Transport } from "./transports/transport.ts";
 
 // Eight calls that share a bucket of 100 a second lose 14 of 240,000 with ten, and none with thirty.
@@ -85,7 +83,6 @@ class Calls {
   readonly #batchPolicy: RetryPolicy;
   readonly #transport: Transport;
   readonly #tracing: Tracing | undefined;
-  readonly #logger: Logger | undefined;
   readonly #log: CallLog | null;
   readonly #parseRequest: (request: EvaluationRequest) => EvaluationRequest;
   #inFlight = 0;
@@ -93,17 +90,16 @@ class Calls {
   #onIdle: (() => void) | null = null;
 
   constructor(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
-    const { transport, pacer, questionLimits, callLimits } = readOptions(options, runtime);
+    const { transport, pacer, questionLimits } = readOptions(options, runtime);
     const { tracing, logger } = options;
-    const limits = { ...defaultCallLimits, ...callLimits };
-    this.policy = { ...limits, ...runtime, pacer, hooks: joinHooks(options), signal: undefined };
+    const hooks = joinHooks(options);
+    this.policy = { ...callLimits(options), ...runtime, pacer, hooks, signal: undefined };
     // In a batch, waiting for the service's limit is the work.
-    const deadlineMs = callLimits.deadlineMs ?? Number.POSITIVE_INFINITY;
+    const deadlineMs = options.deadlineMs ?? Number.POSITIVE_INFINITY;
     this.#batchPolicy = { ...this.policy, deadlineMs, freeRetries: freeRetriesInBatch };
     this.#clock = runtime.clock;
     this.#transport = transport;
     this.#tracing = tracing;
-    this.#logger = logger;
     this.#log = logger === undefined ? null : new CallLog(logger);
     this.#parseRequest = requestParser(questionLimits, transport.images);
   }
@@ -116,7 +112,7 @@ class Calls {
     if (this.#closed !== null) throw closedError();
     this.#inFlight += 1;
     try {
-      const policy = options === undefined ? base : withOptions(base, options);
+      const policy = options === undefined ? base : withOptions(base, options, callSchemas.call);
       return this.#log === null
         ? await this.#ask(given, policy, chain)
         : await this.#log.follow(policy.hooks, (hooks) =>
@@ -138,10 +134,12 @@ class Calls {
     };
     checkOpen();
     checkRequests(requests);
-    checkOptions(callSchemas.batch, options);
-    const waits = new WaitingTime(this.#clock);
-    const batch = withLimits(this.#batchPolicy, options);
-    const hooks = joinHooks(batch.hooks, waits);
+    const batch = withOptions(this.#batchPolicy, options, callSchemas.batch);
+    let waitEndsAtMs = 0;
+    const onWait = ({ delayMs }: WaitEvent) => {
+      waitEndsAtMs = Math.max(waitEndsAtMs, this.#clock.now() + (delayMs ?? 0));
+    };
+    const hooks = joinHooks(batch.hooks, { onWait });
     const policy = { ...batch, answered: { count: 0 }, hooks };
     return runBatch({
       requests,
@@ -152,7 +150,7 @@ class Calls {
         return (request) => this.evaluate(request, context);
       },
       checkOpen,
-      waitMs: () => waits.leftMs,
+      waitMs: () => Math.max(0, waitEndsAtMs - this.#clock.now()),
     });
   }
 
@@ -192,7 +190,7 @@ class Calls {
   }
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    if (isSurelyTooLong(request.state)) warnOfLongState(this.#logger);
+    if (isSurelyTooLong(request.state)) warnOfLongState(this.#log);
     this.#log?.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>
@@ -247,12 +245,12 @@ function checkRequests(requests: RequestSource): void {
   throw new ConfigurationError(message, { option: "requests" });
 }
 
-function withOptions(policy: RetryPolicy, options: EvaluateOptions): RetryPolicy {
-  checkOptions(callSchemas.call, options);
-  return withLimits(policy, options);
-}
-
-function withLimits(policy: RetryPolicy, options: EvaluateOptions): RetryPolicy {
+function withOptions(
+  policy: RetryPolicy,
+  options: EvaluateOptions,
+  schema: (typeof callSchemas)["call" | "batch"],
+): RetryPolicy {
+  checkOptions(schema, options);
   const { signal, headers } = options;
-  return { ...policy, ...readCallLimits(options), signal, headers };
+  return { ...policy, ...callLimits(options, policy), signal, headers };
 }

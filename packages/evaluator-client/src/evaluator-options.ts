@@ -11,22 +11,20 @@ import {
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
-import { questionLimitsSchema } from "./questions/request.ts";
+import { type EvaluationRequest, questionLimitsSchema } from "./questions/request.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { Hooks } from "./logger.ts";
-import type { EvaluationRequest } from "./questions/request.ts";
-import { type Logger, loggerSchema } from "./logger.ts";
+import type { Hooks, Logger } from "./logger.ts";
 
 // The longest time a timer can hold.
 const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
 
 // The retries are the contract's (section 8). Answers took 138 to 166 ms (2.5), and attempts may wait.
-export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
+const defaultLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
 /** Limits of one call; each may be given for all calls or for one. */
 const callLimitsShape = {
@@ -126,16 +124,15 @@ function transportName(env: Environment): TransportName {
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** Returns the call limits among checked options that are set. */
-export function readCallLimits({
-  maxRetries,
-  deadlineMs,
-  attemptTimeoutMs,
-}: CallLimits): CallLimits {
+/** Returns the limits among checked options; `others` for those that are not set. */
+export function callLimits(
+  { maxRetries, deadlineMs, attemptTimeoutMs }: CallLimits,
+  others: Required<CallLimits> = defaultLimits,
+): Required<CallLimits> {
   return {
-    ...(maxRetries !== undefined && { maxRetries }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }),
+    maxRetries: maxRetries ?? others.maxRetries,
+    deadlineMs: deadlineMs ?? others.deadlineMs,
+    attemptTimeoutMs: attemptTimeoutMs ?? others.attemptTimeoutMs,
   };
 }
 
@@ -153,7 +150,12 @@ const optionsSchema = optionsObject({
     z.custom(hasMethods("admit", "admitNow"), "it is a pacer, such as createPacer()"),
   ),
   env: z.optional(anyObject),
-  logger: z.optional(loggerSchema),
+  logger: z.optional(
+    z.custom(
+      isLogger,
+      "it is an object with some of the functions debug, info, warn and error, such as console",
+    ),
+  ),
   tracing: callback,
   onAttempt: callback,
   onWait: callback,
@@ -167,6 +169,13 @@ export function readOptions(
   checkOptions(optionsSchema, options);
   const transport = options.transport ?? transportFromEnvironment(options.env);
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;
-  const pacer = options.pacer ?? createPacer(limits, runtime);
-  return { transport, pacer, questionLimits, callLimits: readCallLimits(options) };
+  return { transport, questionLimits, pacer: options.pacer ?? createPacer(limits, runtime) };
+}
+
+function isLogger(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const levels = ["debug", "info", "warn", "error"];
+  const methods = levels.map((level) => (value as Record<string, unknown>)[level]);
+  const given = methods.filter((method) => method !== undefined);
+  return given.length > 0 && given.every((method) => typeof method === "function");
 }

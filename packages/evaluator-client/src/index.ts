@@ -1,17 +1,6 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type {
-  BatchItem,
-  BatchLimits,
-  BatchTotals,
-  EvaluateManyOptions,
-  EvaluateOptions,
-  EvaluationBatch,
-  Evaluator,
-  Middleware,
-  MiddlewareCall,
-  RequestSource,
-} from "./evaluator.ts";
+export type * from "./evaluator.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
 export {
   type CallLimits,
@@ -52,12 +41,7 @@ export {
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type { AttemptContext } from "./retry/attempt.ts";
-export type {
-  CallEstimate,
-  Transport,
-  TransportReply,
-  TransportTarget,
-} from "./transports/transport.ts";
+export type * from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
@@ -150,19 +134,4 @@ export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./qu
 export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
 
 // Failures
-export {
-  AuthenticationError,
-  ConfigurationError,
-  ConnectionError,
-  EvaluatorError,
-  type EvaluatorErrorOptions,
-  GatewayRateLimitError,
-  InvalidRequestError,
-  InvalidResponseError,
-  RateLimitError,
-  RefusalError,
-  StatusError,
-  type StatusErrorDetails,
-  TimeoutError,
-  type TimeoutErrorDetails,
-} from "./errors.ts";
+export * from "./errors.ts";

@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import { EvaluatorError } from "./errors.ts";
 
 /** One attempt that has ended. */
@@ -33,16 +32,13 @@ export interface Hooks {
 
 /** Joins hooks so that each event reaches all of them, even if one throws; null if none has a callback. */
 export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
-  const attempts = given.filter((hooks) => hooks?.onAttempt !== undefined);
-  const waits = given.filter((hooks) => hooks?.onWait !== undefined);
-  if (attempts.length + waits.length === 0) return null;
+  const joined = given.filter(
+    (hooks) => hooks?.onAttempt !== undefined || hooks?.onWait !== undefined,
+  );
+  if (joined.length === 0) return null;
   return {
-    ...(attempts.length > 0 && {
-      onAttempt: (event) => attempts.forEach((hooks) => quietly(() => hooks?.onAttempt?.(event))),
-    }),
-    ...(waits.length > 0 && {
-      onWait: (event) => waits.forEach((hooks) => quietly(() => hooks?.onWait?.(event))),
-    }),
+    onAttempt: (event) => joined.forEach((hooks) => quietly(() => hooks?.onAttempt?.(event))),
+    onWait: (event) => joined.forEach((hooks) => quietly(() => hooks?.onWait?.(event))),
   };
 }
 
@@ -69,14 +65,6 @@ export interface Logger {
 
 type Level = keyof Logger;
 
-const levels = ["debug", "info", "warn", "error"] as const;
-
-/** The option `logger`. */
-export const loggerSchema = z.custom<Logger>(
-  isLogger,
-  "it is an object with some of the functions debug, info, warn and error, such as console",
-);
-
 /** Writes one line for each event of an evaluator's calls, without keys or states. */
 export class CallLog {
   readonly #logger: Logger;
@@ -94,7 +82,7 @@ export class CallLog {
   ): Promise<TValue> {
     this.#calls += 1;
     const name = `call ${this.#calls}`;
-    const write = (level: Level, text: string) => writeLine(this.#logger, level, `${name} ${text}`);
+    const write = (level: Level, text: string) => this.write(level, `${name} ${text}`);
     try {
       return await call(joinHooks(others, lineHooks(write)));
     } catch (error) {
@@ -103,12 +91,18 @@ export class CallLog {
     }
   }
 
+  /** Writes text as one line; errors of the logger are ignored. */
+  write(level: Level, text: string): void {
+    const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
+    quietly(() => this.#logger[level]?.(line));
+  }
+
   /** Reports an empty state, once. */
   warnOfBlank(state: unknown): void {
     if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
     this.#hasWarnedOfBlank = true;
     const advice = "its answers mean nothing; check its source";
-    writeLine(this.#logger, "warn", `a state is empty or only white space: ${advice}.`);
+    this.write("warn", `a state is empty or only white space: ${advice}.`);
   }
 }
 
@@ -126,19 +120,13 @@ function lineHooks(write: (level: Level, text: string) => void): Hooks {
   };
 }
 
-/** Writes text as one line; errors of the logger are ignored. */
-function writeLine(logger: Logger, level: Level, text: string): void {
-  const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
-  quietly(() => logger[level]?.(line));
-}
-
 const longStateMessage =
   "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
 let hasWarnedOfLongState = false;
 
 /** Reports a state that is too long: to the logger each time, else once as a warning of the process. */
-export function warnOfLongState(logger: Logger | undefined): void {
-  if (logger !== undefined) return writeLine(logger, "warn", longStateMessage);
+export function warnOfLongState(log: CallLog | null): void {
+  if (log !== null) return log.write("warn", longStateMessage);
   if (hasWarnedOfLongState) return;
   hasWarnedOfLongState = true;
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_STATE_TOO_LONG" };
@@ -149,10 +137,4 @@ export function warnOfLongState(logger: Logger | undefined): void {
 function describe(error: unknown): string {
   if (error instanceof EvaluatorError) return `${error.name}: ${error.message}`;
   return error instanceof Error ? `aborted or broken (${error.name})` : "aborted";
-}
-
-function isLogger(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const given = levels.filter((level) => (value as Logger)[level] !== undefined);
-  return given.length > 0 && given.every((level) => typeof (value as Logger)[level] === "function");
 }

@@ -1,4 +1,4 @@
-import { type Clock, untilAborted } from "../clock.ts";
+import { untilAborted } from "../clock.ts";
 import { EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type {
@@ -8,7 +8,6 @@ import type {
   EvaluationBatch,
   RequestSource,
 } from "../evaluator.ts";
-import type { Hooks } from "../logger.ts";
 import type { Questions } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { Semaphore } from "../semaphore.ts";
@@ -235,23 +234,5 @@ class Outcomes<TItem> {
       while (this.#places[this.#ready]?.outcome !== undefined) this.#ready += 1;
     } else if (outcome.status === "rejected") this.#failures.push(outcome.reason);
     else if (outcome.value !== null) this.#ready = this.#places.push(place);
-  }
-}
-
-/** How long the longest wait of a batch's calls still lasts. */
-export class WaitingTime implements Hooks {
-  readonly #clock: Clock;
-  #endsAtMs = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  onWait({ delayMs }: { delayMs: number | null }): void {
-    this.#endsAtMs = Math.max(this.#endsAtMs, this.#clock.now() + (delayMs ?? 0));
-  }
-
-  get leftMs(): number {
-    return Math.max(0, this.#endsAtMs - this.#clock.now());
   }
 }

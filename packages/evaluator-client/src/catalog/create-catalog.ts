@@ -1,10 +1,5 @@
 import { checkOptions, optionsNamed } from "../options.ts";
-import {
-  type CallLimits,
-  callSchemas,
-  defaultCallLimits,
-  readCallLimits,
-} from "../evaluator-options.ts";
+import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.ts";
 import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
@@ -66,8 +61,9 @@ class CatalogClient {
     this.#headers = options.headers;
     mergeHeaders(keyHeaders(""), this.#headers); // rejects invalid headers before the first look-up
     this.http = httpClientFor(options);
-    const limits = { ...defaultCallLimits, ...readCallLimits(options), maybeBilled: false };
-    this.#policy = { ...limits, ...timing, pacer: createPacer({}, timing), hooks: null };
+    const pacer = createPacer({}, timing);
+    const limits = callLimits(options);
+    this.#policy = { ...limits, ...timing, pacer, hooks: null, maybeBilled: false };
   }
 
   async get<TValue>(

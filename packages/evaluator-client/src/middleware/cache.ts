@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
-import type { Evaluation } from "../evaluation.ts";
+import { checkReply, type Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { checkReply } from "../to-evaluation.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 
 /** Stores evaluations: a `Map`, or any object with these two methods, in this process or not. */

@@ -2,7 +2,7 @@ import { loadFixtures } from "../../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../../errors.ts";
-import type { Evaluation, EvaluationResponse } from "../../evaluation.ts";
+import type { Evaluation } from "../../evaluation.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import type { Questions } from "../../questions/kinds.ts";
 import { type Opinion, ownServer, playChat } from "../../testing/played-chat.ts";
@@ -18,7 +18,7 @@ const answered = exchanges.filter(
 );
 
 /** The opinion that a recorded response has of its questions' options, levels and yes or no. */
-function opinionIn({ answers }: EvaluationResponse, questions: Questions): Opinion {
+function opinionIn({ answers }: Pick<Evaluation, "answers">, questions: Questions): Opinion {
   return (asked, option) => {
     const ids = Object.keys(questions).filter((id) => questions[id]?.instructions === asked);
     for (const id of ids) {
@@ -50,7 +50,7 @@ test.each(answered.map((exchange) => [exchange.name, exchange] as const))(
   "the answers of %s mean the same when a chat model gives them",
   async (_, exchange) => {
     const request = exchange.request.body as unknown as EvaluationRequest;
-    const response = exchange.response.body as unknown as EvaluationResponse;
+    const response = exchange.response.body as unknown as Evaluation;
     const { fetch } = playChat(opinionIn(response, request.questions));
     const gateway = gatewayTransport({
       apiKey: "a-key",

@@ -1,15 +1,19 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { InvalidResponseError } from "./errors.ts";
-import { type EvaluationResponse, evaluationResponseSchema } from "./evaluation.ts";
 import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
-import { checkReply, toEvaluation } from "./to-evaluation.ts";
+import {
+  checkReply,
+  type Evaluation,
+  evaluationResponseSchema,
+  toEvaluation,
+} from "./evaluation.ts";
 
 const { questions } = emailRequest;
 
 /** The evaluation that is made of the answers and this metadata. */
 function evaluationWith(providerMetadata: Record<string, unknown>) {
-  const response = { ...gatewayBody, providerMetadata } as EvaluationResponse<typeof questions>;
+  const response = { ...gatewayBody, providerMetadata } as unknown as Evaluation<typeof questions>;
   const reply = { response, modelId: null, requestId: null, raw: response };
   return toEvaluation(response, {
     reply,
@@ -64,7 +68,7 @@ test.each<[unknown, number | null]>([
 test.each([{ "x-region": "fra1", "set-cookie": ["a=1", "b=2"] }, undefined])(
   "keeps the headers %j within reach",
   (headers) => {
-    const response = gatewayBody as unknown as EvaluationResponse<typeof questions>;
+    const response = gatewayBody as unknown as Evaluation<typeof questions>;
     const reply = {
       response,
       modelId: null,
