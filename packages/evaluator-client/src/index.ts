@@ -45,7 +45,8 @@ export type * from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
-export { type SharedPacerOptions, sharedPacer } from "./pacing/shared-pacer.ts";
+export { sharedPacer } from "./pacing/shared-pacer.ts";
+export type { SharedPacerOptions } from "./pacing/leased-slots.ts";
 export {
   type LimitRow,
   type LimitStore,

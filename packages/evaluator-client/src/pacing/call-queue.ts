@@ -1,5 +1,5 @@
 import { type Clock, describeWait } from "../clock.ts";
-import { type EvaluatorError, TimeoutError } from "../errors.ts";
+import { type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 
 /** How long a call waits before it fails. */
 export interface WaitLimit {
@@ -10,20 +10,9 @@ export interface WaitLimit {
 }
 
 /** Until when a call waits for a pause to end, and for which errors it then fails. */
-export interface Patience {
+export interface Patience extends Pick<WaitLimit, "isMeant"> {
   /** Monotonic time in milliseconds. */
   readonly endsAtMs: number;
-  /** Whether the call may fail with the error that began the pause. */
-  isMeant(cause: EvaluatorError): boolean;
-}
-
-/** The reason why a call left the queue: its patience ended during a pause that `cause` began. */
-export class OutOfPatience {
-  readonly cause: EvaluatorError;
-
-  constructor(cause: EvaluatorError) {
-    this.cause = cause;
-  }
 }
 
 /** A call that asks to be sent. */
@@ -123,24 +112,19 @@ export interface Waiter extends PacedCall {
   reject(reason: unknown): void;
 }
 
-/** The pacer of a queue. */
-interface QueueOwner {
-  /** Returns the pause in effect, or null. */
-  pause(): Pause | null;
-  /** Called when a call left by its signal or deadline. */
-  onLeave(): void;
-}
-
 /** The calls that wait to be sent, in order; each also leaves it by its signal or deadline. */
 export class CallQueue {
   readonly #waiters: Waiter[] = [];
   readonly waiters: readonly Waiter[] = this.#waiters;
   readonly #clock: Clock;
-  readonly #owner: QueueOwner;
+  readonly #pause: () => Pause | null;
+  readonly #onLeave: () => void;
 
-  constructor(clock: Clock, owner: QueueOwner) {
+  /** @param pause - Returns the pause in effect. @param onLeave - A call left by its signal or deadline. */
+  constructor(clock: Clock, pause: () => Pause | null, onLeave: () => void) {
     this.#clock = clock;
-    this.#owner = owner;
+    this.#pause = pause;
+    this.#onLeave = onLeave;
   }
 
   /** Adds a call at the end and waits until it leaves; no listener or timer remains. */
@@ -149,7 +133,7 @@ export class CallQueue {
       const { signal } = call;
       const giveUp = (reason: unknown) => {
         this.leave(waiter).reject(reason);
-        this.#owner.onLeave();
+        this.#onLeave();
       };
       const onAbort = () => giveUp(signal?.reason);
       const cancelDeadline = this.#at(call.deadlineAtMs, () => giveUp(pastDeadline(call, null)));
@@ -175,8 +159,12 @@ export class CallQueue {
     });
   }
 
-  /** Returns the first of the calls with the most retries left; the queue must not be empty. */
-  withMostRetriesLeft(): Waiter {
+  /**
+   * Returns the first call, or while an answer is uncertain the first of those with the most retries left,
+   * which lose the least by a refusal. The queue must not be empty.
+   */
+  next(isCertain: boolean): Waiter {
+    if (isCertain) return this.#waiters[0] as Waiter;
     return this.#waiters.reduce((best, call) => (call.retries < best.retries ? call : best));
   }
 
@@ -188,7 +176,7 @@ export class CallQueue {
 
   /** Rejects the calls whose deadline or patience ends before the pause does. */
   rejectLate(): void {
-    const pause = this.#owner.pause();
+    const pause = this.#pause();
     const nowMs = this.#clock.now();
     const closedForMs = pause?.leftMs(nowMs) ?? 0;
     for (const waiter of this.#waiters.filter((call) => nowMs + closedForMs >= call.deadlineAtMs)) {
@@ -200,7 +188,7 @@ export class CallQueue {
     const isImpatient = ({ patience }: Waiter) =>
       patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(cause);
     for (const waiter of this.#waiters.filter(isImpatient)) {
-      this.leave(waiter).reject(new OutOfPatience(cause));
+      this.leave(waiter).reject(notSent(cause));
     }
   }
 
@@ -223,4 +211,11 @@ function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): Ti
     maybeBilled: false,
     retryAfterMs: closedForMs,
   });
+}
+
+/** An error like the one that began a pause, for a call that was not sent because of it. */
+function notSent(cause: EvaluatorError): EvaluatorError {
+  if (!(cause instanceof StatusError)) return cause;
+  const message = `It was not sent: the service refuses calls with status ${cause.status}. Ask it again later.`;
+  return new (cause.constructor as typeof StatusError)(message, cause);
 }

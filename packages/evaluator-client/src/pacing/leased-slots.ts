@@ -17,12 +17,24 @@ interface Slot {
   readonly tokens: number;
 }
 
+/** Which limit is shared, through which store, and what happens without it. */
+export interface SharedPacerOptions {
+  /** The store that all processes use, such as `memoryLimits()`. */
+  store: LimitStore;
+  /** The name of the limit, the same in all processes; not the API key. */
+  key: string;
+  /** The limits of all processes together; 95 % of each is used. */
+  limits: RateLimits;
+  /** Without the store, use an equal share of the limit or send nothing. @default "own-share" */
+  whenStoreIsDown?: "own-share" | "closed";
+  /** How much of the rate one lease reserves, in milliseconds. @default 100 */
+  leaseMs?: number;
+  /** Called once when the store cannot be reached, and once when it can be again. @default none */
+  onStoreChange?: (isDown: boolean) => void;
+}
+
 /** Whom to lease from, and how much at once. */
-interface LeaseOptions {
-  readonly store: LimitStore;
-  readonly key: string;
-  /** What all members together may use. */
-  readonly limits: RateLimits;
+interface LeaseOptions extends SharedPacerOptions {
   readonly whenStoreIsDown: "own-share" | "closed";
   readonly leaseMs: number;
   readonly clock: Clock;
@@ -30,8 +42,6 @@ interface LeaseOptions {
   onChange(): void;
   /** Called when a pause of all members begins. */
   onPause(ms: number): void;
-  /** Called when the store cannot be reached, and when it can be again. */
-  readonly onStoreChange?: (isDown: boolean) => void;
 }
 
 /** The instants that were leased from the store or, while it is down, from an own share of the limit. */
@@ -67,17 +77,6 @@ export class LeasedSlots {
     return this.#slots[0]?.atMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many requests one lease is for: those of `leaseMs`, one at least. */
-  get requestsAtOnce(): number {
-    const { requestsPerMinute = Infinity } = this.#options.limits;
-    return Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
-  }
-
-  /** How many tokens one lease is for, at the least. */
-  get tokensAtOnce(): number {
-    return ((this.#options.limits.tokensPerSecond ?? Infinity) / 1000) * this.#leaseMs;
-  }
-
   /** A slow store is asked less often, and for more. */
   get #leaseMs(): number {
     return Math.max(this.#options.leaseMs, this.#roundTripMs);
@@ -111,13 +110,25 @@ export class LeasedSlots {
     if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Asks for more slots, of the store, and while it is down, of the own share as well. */
-  ask(requests: number, tokens: number): void {
-    const { clock, whenStoreIsDown } = this.#options;
-    const wanted = { requests, tokens: Math.max(0, Math.round(tokens + this.#tokensOwed)) };
+  /**
+   * Asks for slots for these calls, at most for one lease: of the store, and while it is down, of the own
+   * share as well.
+   */
+  ask(calls: readonly { readonly tokens: number }[]): void {
+    const { clock, whenStoreIsDown, limits } = this.#options;
+    const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = limits;
+    const most = Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
+    const enoughTokens = (tokensPerSecond / 1000) * this.#leaseMs;
+    const asked = { requests: 0, tokens: 0 };
+    for (const { tokens } of calls.slice(0, most)) {
+      if (asked.tokens >= enoughTokens) break;
+      asked.requests += 1;
+      asked.tokens += tokens;
+    }
+    asked.tokens = Math.max(0, Math.round(asked.tokens + this.#tokensOwed));
     const isTimeToTry = !this.#isDown || clock.now() >= this.#retryAtMs;
-    if (this.#asked === null && isTimeToTry) void this.#askStore(wanted);
-    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(wanted);
+    if (this.#asked === null && isTimeToTry) void this.#askStore(asked);
+    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(asked);
   }
 
   /** Pauses everyone. */

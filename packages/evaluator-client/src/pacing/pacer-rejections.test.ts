@@ -1,8 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { TimeoutError } from "../errors.ts";
+import { RateLimitError, TimeoutError } from "../errors.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
-import { OutOfPatience } from "./call-queue.ts";
 
 test("rejects a waiting call when its deadline passes", async () => {
   const { ask, admitted, rejected, clock } = pacedCalls({ requestsPerMinute: 60 });
@@ -102,5 +101,8 @@ test("rejects a call when its patience ends while the probe has no answer", asyn
   await clock.advance(1999);
   expect(rejected).toEqual({});
   await clock.advance(1);
-  expect(rejected["impatient"]).toBeInstanceOf(OutOfPatience);
+  expect(rejected["impatient"]).toBeInstanceOf(RateLimitError);
+  expect(rejected["impatient"]).toMatchObject({
+    message: "It was not sent: the service refuses calls with status 429. Ask it again later.",
+  });
 });

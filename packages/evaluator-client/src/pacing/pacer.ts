@@ -1,7 +1,7 @@
 import { type Clock, type EvaluatorRuntime, readRuntime, wholeMicroseconds } from "../clock.ts";
 import type { EvaluatorError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { type Admission, CallQueue, type PacedCall, Pause, type Waiter } from "./call-queue.ts";
+import { type Admission, CallQueue, type PacedCall, Pause } from "./call-queue.ts";
 import { RateEstimate } from "./rate-estimate.ts";
 import { type RateLimits, rateLimitsSchema, SHARE_OF_LIMIT, TokenBucket } from "./rate-limits.ts";
 
@@ -43,7 +43,11 @@ class LocalPacer implements Pacer {
     this.countsTokens = this.#tokens !== null;
     this.#clock = clock;
     this.#random = random;
-    this.#queue = new CallQueue(clock, { pause: () => this.#pause, onLeave: () => this.#wake() });
+    this.#queue = new CallQueue(
+      clock,
+      () => this.#pause,
+      () => this.#wake(),
+    );
   }
 
   admit(call: PacedCall): Promise<Admission> {
@@ -74,7 +78,7 @@ class LocalPacer implements Pacer {
     this.#cancelWake?.();
     this.#cancelWake = null;
     while (this.#queue.waiters.length > 0) {
-      const next = this.#next();
+      const next = this.#queue.next(this.#rate.isSteady && this.#pause === null);
       const nowMs = this.#clock.now();
       const delayMs = this.#delayMs(next.tokens, nowMs);
       if (delayMs === Number.POSITIVE_INFINITY) return;
@@ -86,12 +90,6 @@ class LocalPacer implements Pacer {
     }
     // The last waiter may have left without a turn.
     if (this.#inFlight === 0) this.#idleSinceMs ??= this.#clock.now();
-  }
-
-  /** While an answer is uncertain, the call that loses the least by a refusal goes first. */
-  #next(): Waiter {
-    const isCertain = this.#rate.isSteady && this.#pause === null;
-    return isCertain ? (this.#queue.waiters[0] as Waiter) : this.#queue.withMostRetriesLeft();
   }
 
   #delayMs(tokens: number, nowMs: number): number {

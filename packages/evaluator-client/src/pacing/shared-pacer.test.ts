@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { type LimitStore, memoryLimits } from "./limit-store.ts";
 import type { Admission } from "./call-queue.ts";
-import { sharedPacer, type SharedPacerOptions } from "./shared-pacer.ts";
+import type { SharedPacerOptions } from "./leased-slots.ts";
+import { sharedPacer } from "./shared-pacer.ts";
 
 // 95 % of it is one request in 50 ms.
 const limits = { requestsPerMinute: 1200 / 0.95 };

@@ -3,40 +3,16 @@ import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { ConfigurationError, RateLimitError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
-import {
-  type Admission,
-  CallQueue,
-  IN_A_ROW,
-  type PacedCall,
-  Pause,
-  type Waiter,
-} from "./call-queue.ts";
-import { LeasedSlots } from "./leased-slots.ts";
-import type { LimitStore } from "./limit-store.ts";
+import { type Admission, CallQueue, IN_A_ROW, type PacedCall, Pause } from "./call-queue.ts";
+import { LeasedSlots, type SharedPacerOptions } from "./leased-slots.ts";
 import type { Pacer } from "./pacer.ts";
-import { type RateLimits, rateLimitsSchema, scaleLimits, SHARE_OF_LIMIT } from "./rate-limits.ts";
+import { rateLimitsSchema, scaleLimits, SHARE_OF_LIMIT } from "./rate-limits.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
 const LEASE_MS = 100;
 // The share of refusals that pauses no one. In processes-simulation.test.ts 8.5 % are throttled under a
 // limit that is too high. Half: 6.0 %, but 10 % of strays cost a third of the rate. Twice: 13.6 %.
 const STRAYS = 0.15;
-
-/** Which limit is shared, through which store, and what happens without it. */
-export interface SharedPacerOptions {
-  /** The store that all processes use, such as `memoryLimits()`. */
-  store: LimitStore;
-  /** The name of the limit, the same in all processes; not the API key. */
-  key: string;
-  /** The limits of all processes together; 95 % of each is used. */
-  limits: RateLimits;
-  /** Without the store, use an equal share of the limit or send nothing. @default "own-share" */
-  whenStoreIsDown?: "own-share" | "closed";
-  /** How much of the rate one lease reserves, in milliseconds. @default 100 */
-  leaseMs?: number;
-  /** Called once when the store cannot be reached, and once when it can be again. @default none */
-  onStoreChange?: (isDown: boolean) => void;
-}
 
 const optionsSchema = optionsObject({
   store: z.custom(
@@ -90,19 +66,18 @@ class SharedPacer implements Pacer, AsyncDisposable {
   #isClosed = false;
   #cancelWake: (() => void) | null = null;
 
-  constructor(
-    { leaseMs = LEASE_MS, whenStoreIsDown = "own-share", ...options }: SharedPacerOptions,
-    { clock, random }: { clock: Clock; random: () => number },
-  ) {
+  constructor(options: SharedPacerOptions, { clock, random }: Required<EvaluatorRuntime>) {
+    const { leaseMs = LEASE_MS, whenStoreIsDown = "own-share" } = options;
     this.countsTokens = options.limits.tokensPerSecond !== undefined;
     this.#clock = clock;
     this.#random = random;
     this.#leaseMs = leaseMs;
     this.#pause.cause = pausedElsewhere();
-    this.#queue = new CallQueue(clock, {
-      pause: () => (this.#pausedMs() > 0 ? this.#pause : null),
-      onLeave: () => this.#wake(),
-    });
+    this.#queue = new CallQueue(
+      clock,
+      () => (this.#pausedMs() > 0 ? this.#pause : null),
+      () => this.#wake(),
+    );
     this.#slots = new LeasedSlots({
       ...options,
       limits: scaleLimits(options.limits, SHARE_OF_LIMIT),
@@ -151,35 +126,17 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake = null;
     const nowMs = this.#clock.now();
     while (this.#queue.waiters.length > 0) {
-      const next = this.#next();
+      const next = this.#queue.next(this.#pause.refusals === 0);
       if (!this.#slots.take(next.tokens, nowMs)) break;
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
     if (this.#queue.waiters.length === 0) return;
-    const wantsMore = this.#queue.waiters.length > this.#slots.count;
-    if (wantsMore && this.#slots.askAtMs <= nowMs) this.#ask();
-    const askAtMs = wantsMore ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
+    const unserved = this.#queue.waiters.slice(this.#slots.count);
+    if (unserved.length > 0 && this.#slots.askAtMs <= nowMs) this.#slots.ask(unserved);
+    const askAtMs = unserved.length > 0 ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
     const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
     if (nextAtMs === Number.POSITIVE_INFINITY) return;
     this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
-  }
-
-  /** Returns the first call of the queue, or after a refusal the one with the most retries left. */
-  #next(): Waiter {
-    const isUncertain = this.#pause.refusals > 0;
-    return isUncertain ? this.#queue.withMostRetriesLeft() : (this.#queue.waiters[0] as Waiter);
-  }
-
-  /** Asks for slots for the calls without one, at most for one lease. */
-  #ask(): void {
-    const { count, requestsAtOnce, tokensAtOnce } = this.#slots;
-    let [requests, tokens] = [0, 0];
-    for (const waiter of this.#queue.waiters.slice(count)) {
-      if (requests === requestsAtOnce || tokens >= tokensAtOnce) break;
-      requests += 1;
-      tokens += waiter.tokens;
-    }
-    this.#slots.ask(requests, tokens);
   }
 
   #pass(tokens: number, passedAtMs: number): Admission {

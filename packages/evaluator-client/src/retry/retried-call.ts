@@ -3,7 +3,6 @@ import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import type { Hooks } from "../logger.ts";
 import {
   type Admission,
-  OutOfPatience,
   type Patience,
   retryDelayMs,
   type WaitLimit,
@@ -102,23 +101,19 @@ export class RetriedCall {
     hooks?.onAttempt?.({ attempt: this.#attempts, status, error, durationMs });
   }
 
-  async waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
+  waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
     const { deadlineMs, pacer, hooks } = this.#policy;
     const onWait = (delayMs: number | null) =>
       hooks?.onWait?.({ attempt: this.#attempts, reason: "rate-limit", delayMs });
-    try {
-      return await pacer.admit({
-        tokens: this.#tokens,
-        retries: this.#retries?.used ?? 0,
-        signal,
-        deadlineAtMs: this.#deadlineAtMs,
-        deadlineMs,
-        patience: this.#patience(),
-        onWait,
-      });
-    } catch (error) {
-      throw error instanceof OutOfPatience ? notSent(error.cause) : error;
-    }
+    return pacer.admit({
+      tokens: this.#tokens,
+      retries: this.#retries?.used ?? 0,
+      signal,
+      deadlineAtMs: this.#deadlineAtMs,
+      deadlineMs,
+      patience: this.#patience(),
+      onWait,
+    });
   }
 
   #patience(): Patience | undefined {
@@ -234,13 +229,6 @@ function timeoutError(
 function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
   const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
   return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
-}
-
-/** An error like the one that began a pause, for a call that was not sent because of it. */
-function notSent(cause: EvaluatorError): EvaluatorError {
-  if (!(cause instanceof StatusError)) return cause;
-  const message = `It was not sent: the service refuses calls with status ${cause.status}. Ask it again later.`;
-  return new (cause.constructor as typeof StatusError)(message, cause);
 }
 
 /** Throws the last error of a call, with its attempts and the reason why no further one is made. */
