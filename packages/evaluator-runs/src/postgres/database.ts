@@ -6,9 +6,8 @@ import {
   type PoolConfig,
   type QueryResult,
 } from "pg";
-import { toCopies } from "./copy-text.ts";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import { type Cell, cancelStatement, runStatement, streamStatement } from "./run-statement.ts";
+import { cancelStatement, runStatement } from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -21,12 +20,6 @@ export interface Session {
   readonly query: Query;
   /** Runs a single statement that a person wrote; their text begins at `start`. */
   readonly runOne: (text: string, start: number) => ReturnType<typeof runStatement>;
-  /** Streams the rows of one statement, with backpressure. */
-  readonly streamOne: (text: string) => AsyncIterable<readonly Cell[]>;
-  /** Streams lines to a `copy … from stdin`, with backpressure. */
-  readonly copyIn: (text: string, lines: AsyncIterable<string>) => Promise<void>;
-  /** Streams the pieces of a `copy … to stdout`, with backpressure. */
-  readonly copyOut: (text: string) => AsyncIterable<Uint8Array>;
 }
 
 /** A connection that only its owner uses. */
@@ -76,7 +69,7 @@ const TRANSACTION_STATEMENT_MS = 60_000;
  */
 export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
-  // A COPY has no time limit, and a query sets its own.
+  // Each query sets its own.
   const pool = new Pool({ ...options, query_timeout: 0 });
   // The pool replaces a broken idle connection; the next statement reports a lasting problem.
   pool.on("error", () => {});
@@ -165,8 +158,6 @@ async function runTransaction<TResult>(
   const session: Session = {
     query: toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS }),
     runOne: (text, start) => runStatement(client, text, start),
-    streamOne: (text) => streamStatement(client, text),
-    ...toCopies(client),
   };
   try {
     signal?.throwIfAborted();

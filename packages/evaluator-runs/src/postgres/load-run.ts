@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
-import { toCopyLine } from "./copy-text.ts";
-import type { Database, Query, Session } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
 import type { RunSetup } from "./run-info.ts";
 
@@ -91,8 +91,7 @@ async function loadRun(
   queue: ChunkQueue,
   { run, maxCostUsd, load }: Parameters<typeof joinRun>[2] & { readonly run: number },
 ): Promise<"loaded" | "joined" | "busy"> {
-  return await database.transaction(async (session) => {
-    const { query } = session;
+  return await database.transaction(async ({ query }) => {
     const [lock] = await query<{ taken: boolean }>(
       "select pg_try_advisory_xact_lock($1, $2) as taken",
       [LOAD_LOCK, run],
@@ -108,7 +107,7 @@ async function loadRun(
       await reopenRun(query, { run, queue });
       return "joined";
     }
-    const samples = await copyRecords(session, run, load());
+    const samples = await insertRecords(query, run, load());
     await query(refuseStatement, [run]);
     await queue.replace(query, run, Array(row.chunks).keys());
     await query(
@@ -121,33 +120,32 @@ async function loadRun(
 }
 
 /** Stores the records, with states and notes packed by the first ones, and returns those samples. */
-async function copyRecords(
-  { copyIn }: Session,
-  run: number,
-  records: AsyncIterable<RunRecord>,
-): Promise<{ readonly state: string | null; readonly note: string | null }> {
+async function insertRecords(query: Query, run: number, records: AsyncIterable<RunRecord>) {
   const samples = { state: null as Sample | null, note: null as Sample | null };
-  const lines = async function* lines() {
-    let [idx, piece] = [0, ""];
-    for await (const { id, key, state, note = null } of records) {
+  let first = 0;
+  for await (const group of inGroups(records, RECORDS_AT_ONCE)) {
+    const rows = group.map(({ id, key, state, note = null }) => {
       samples.state ??= toSample(state);
       if (note !== null) samples.note ??= toSample(note);
-      const texts = [JSON.stringify(id), key, packJson(state, samples.state)];
       const packed = note === null || samples.note === null ? null : packJson(note, samples.note);
-      piece += toCopyLine([String(run), String(idx), ...texts, packed]);
-      idx += 1;
-      if (piece.length < COPY_PIECE) continue;
-      yield piece;
-      piece = "";
-    }
-    yield piece;
-  };
-  await copyIn("copy evaluator.records (run, idx, id, key, state, note) from stdin", lines());
+      return [JSON.stringify(id), key, packJson(state, samples.state), packed];
+    });
+    const columns = [0, 1, 2, 3].map((column) => rows.map((row) => row[column]));
+    await query(insertStatement, [run, first, ...columns]);
+    first += group.length;
+  }
   return { state: samples.state?.text ?? null, note: samples.note?.text ?? null };
 }
 
-// Chosen, not measured: few writes, in little memory.
-const COPY_PIECE = 65_536;
+// Chosen, not measured: few statements, in little memory.
+const RECORDS_AT_ONCE = 500;
+
+const insertStatement = `
+  insert into evaluator.records (run, idx, id, key, state, note)
+    select $1, $2::integer + at - 1, id, key, state, note
+    from unnest($3::text[], $4::text[], $5::text[], $6::text[])
+      with ordinality as given (id, key, state, note, at)
+`;
 
 // A refusal in another run holds in this one.
 const refuseStatement = `

@@ -1,5 +1,4 @@
 import { escapeIdentifier } from "pg";
-import { toCopyLine } from "./copy-text.ts";
 import type { Database, Query, Session } from "./database.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type RunRow, rowBatches } from "./run-rows.ts";
@@ -7,9 +6,8 @@ import { type Cell, tookTooLong } from "./run-statement.ts";
 
 // Chosen: a longer query is probably a mistake.
 const TIMEOUT_MS = 60_000;
-// Chosen, not measured: few round trips, in little memory.
-const ROWS_AT_ONCE = 1000;
-// The driver holds a row whole, and as text twice its bytes.
+// The driver holds these rows whole, and as text twice their bytes.
+const ROWS_AT_ONCE = 100;
 const CELL_BYTES = 1_000_000;
 const ROW_BYTES = 2_000_000;
 
@@ -96,13 +94,13 @@ const typeNames = { text: "text", number: "double precision", json: "json" };
 const declaration = "declare evaluator_query no scroll cursor for\n";
 
 /** Opens a cursor of the query alone, whose errors name its characters, then one with its sizes. */
-async function open({ runOne, streamOne }: Session, text: string) {
+async function open({ runOne }: Session, text: string) {
   // A cursor takes only a reading statement, and the protocol no second one with it.
   await runOne(`${declaration}${text}\n`, declaration.length);
   const { names } = await runOne("fetch 0 from evaluator_query", 0);
   await runOne("close evaluator_query", 0);
   await runOne(`${declaration}${withSizes(text, names.length)}`, 0);
-  return { names, rows: rowsOf(streamOne, names.length) };
+  return { names, rows: rowsOf(runOne, names.length) };
 }
 
 /**
@@ -121,17 +119,15 @@ function withSizes(text: string, count: number): string {
   ) as measured`;
 }
 
-async function* rowsOf(streamOne: Session["streamOne"], columns: number) {
-  for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE;) {
-    count = 0;
-    for await (const row of streamOne(`fetch ${ROWS_AT_ONCE} from evaluator_query`)) {
-      if (row[columns] === true) {
-        const message = "A value of the result is larger than 1 MB, or a row larger than 2 MB.";
-        throw new DatabaseError(message, { failure: "query-size" });
-      }
-      count += 1;
-      yield row.slice(0, columns);
+async function* rowsOf(runOne: Session["runOne"], columns: number) {
+  for (let rows: readonly Cell[][], isLast = false; !isLast;) {
+    ({ rows } = await runOne(`fetch ${ROWS_AT_ONCE} from evaluator_query`, 0));
+    if (rows.some((row) => row[columns] === true)) {
+      const message = "A value of the result is larger than 1 MB, or a row larger than 2 MB.";
+      throw new DatabaseError(message, { failure: "query-size" });
     }
+    for (const row of rows) yield row.slice(0, columns);
+    isLast = rows.length < ROWS_AT_ONCE;
   }
 }
 
@@ -144,34 +140,30 @@ async function fill(session: Session, query: RunQuery): Promise<void> {
     );
     await session.query(`create temporary table ${escapeIdentifier(name)} (${fields.join(", ")})`);
   }
-  for (const table of given) await copyTo(session, table, table.rows);
+  for (const table of given) await insert(session.query, table, table.rows);
   if (tables.length === 0) return;
   for await (const rows of rowBatches(session.query, run)) {
     signal.throwIfAborted();
     const cells = rows.map(cellsOf);
     for (const [at, table] of tables.entries()) {
-      await copyTo(
-        session,
-        table,
-        cells.flatMap((ofRow) => (ofRow[at] == null ? [] : [ofRow[at]])),
-      );
+      const ofTable = cells.flatMap((ofRow) => (ofRow[at] == null ? [] : [ofRow[at]]));
+      await insert(session.query, table, ofTable);
     }
   }
 }
 
-async function copyTo(
-  { copyIn }: Session,
-  { name }: QueryTable,
+async function insert(
+  query: Query,
+  { name, columns }: QueryTable,
   rows: readonly (readonly Cell[])[],
 ): Promise<void> {
-  const lines = rows.map((cells) => toCopyLine(cells.map(toCopyCell)));
-  await copyIn(
-    `copy pg_temp.${escapeIdentifier(name)} from stdin`,
-    ReadableStream.from([lines.join("")]),
-  );
+  const lists = columns.map(({ type }, at) => `$${at + 1}::${typeNames[type]}[]`).join(", ");
+  const values = columns.map((_, at) => rows.map((cells) => toText(cells[at] ?? null)));
+  const table = `pg_temp.${escapeIdentifier(name)}`;
+  await query(`insert into ${table} select * from unnest(${lists})`, values);
 }
 
 // A text of PostgreSQL holds no zero and no half of a surrogate pair.
-function toCopyCell(cell: Cell): string | null {
+function toText(cell: Cell): string | null {
   return cell === null ? null : String(cell).replaceAll("\0", "").toWellFormed();
 }

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type AnswerRow, readEvaluation, readSamples, readRecordSamples } from "./answers.ts";
-import { CopyReader } from "./copy-text.ts";
 import type { Database, Query } from "./database.ts";
 import { unpackJson } from "./packed-text.ts";
 
@@ -22,7 +21,6 @@ export interface RunRow {
   readonly error: string | null;
 }
 
-// In the order of the COPY.
 const columns = {
   idx: "r.idx",
   id: "r.id",
@@ -43,31 +41,21 @@ const source = `
     left join evaluator.failures f on f.run = r.run and f.idx = r.idx
 `;
 
-/**
- * Streams the records of a run in input order, from one snapshot, by one COPY. Its plan does not sort,
- * so the first row comes at once.
- */
+/** Streams the records of a run in input order, from one snapshot. */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
-  const copied = new PassThrough();
-  // Read in the same transaction, before its first row comes.
-  const samples = Promise.withResolvers<RowSamples>();
+  const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
   // The transaction is open while rows are read; an early return closes the connection.
   const done = database
-    .transaction(async ({ query, copyOut }) => {
+    .transaction(async ({ query }) => {
       await query("set transaction isolation level repeatable read, read only");
-      samples.resolve(await readRowSamples(query, run));
+      // A plan that does not sort, so that the first row comes at once.
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
-      const rows = `select ${textFields} from ${source} where r.run = ${run} order by r.idx`;
-      await pipeline(copyOut(`copy (${rows}) to stdout (format binary)`), copied);
+      await pipeline(rowBatches(query, run), batches);
     })
-    .catch((error: unknown) => void copied.destroy(error as Error));
+    .catch((error: unknown) => void batches.destroy(error as Error));
   try {
-    const reader = new CopyReader();
-    for await (const piece of copied) {
-      const known = await samples.promise;
-      for (const cells of reader.read(piece as Uint8Array)) yield toRow(cells, known);
-    }
+    for await (const rows of batches as AsyncIterable<RunRow[]>) yield* rows;
   } finally {
     await done;
   }
@@ -79,29 +67,29 @@ async function readRowSamples(query: Query, run: number) {
   return { answers: await readSamples(query), records: await readRecordSamples(query, run) };
 }
 
-type Cells = readonly (string | null)[];
+type TextRow = Readonly<Record<keyof typeof columns, string | null>>;
 
-function toRow(cells: Cells, samples: RowSamples): RunRow {
-  const [idx, id, key, kept, stateDigest, digest, setup, packed, error, note] = cells;
+function toRow(cells: TextRow, samples: RowSamples): RunRow {
+  const { setup, evaluation: packed, note } = cells;
   const row = {
-    key: key ?? "",
-    state_digest: stateDigest ?? "",
-    digest: digest ?? "",
-    setup: setup == null ? null : Number(setup),
+    key: cells.key ?? "",
+    state_digest: cells.stateDigest ?? "",
+    digest: cells.digest ?? "",
+    setup: setup === null ? null : Number(setup),
     evaluation: packed ?? "",
   } satisfies AnswerRow;
-  const isThere = packed != null;
-  const state = unpackJson(kept ?? "null", samples.records.state) ?? "null";
+  const isThere = packed !== null;
+  const state = unpackJson(cells.state ?? "null", samples.records.state) ?? "null";
   const evaluation = isThere ? readEvaluation(row, samples.answers, state) : null;
   return {
-    idx: Number(idx),
-    id: JSON.parse(id ?? '""') as string,
+    idx: Number(cells.idx),
+    id: JSON.parse(cells.id ?? '""') as string,
     key: row.key,
     state,
-    note: note == null ? null : unpackJson(note, samples.records.note),
+    note: note === null ? null : unpackJson(note, samples.records.note),
     evaluation,
     isChanged: isThere && evaluation === null,
-    error: error ?? null,
+    error: cells.error,
   };
 }
 
@@ -118,14 +106,8 @@ export async function* rowBatches(query: Query, run: number): AsyncGenerator<Run
   for (;;) {
     const rows = await query<TextRow>(`fetch ${BATCH} from evaluator_rows`);
     if (rows.length === 0) return;
-    yield rows.map((row) => toRow(cellsOf(row), samples));
+    yield rows.map((row) => toRow(row, samples));
   }
-}
-
-type TextRow = Readonly<Record<string, string | null>>;
-
-function cellsOf(row: TextRow): Cells {
-  return Object.keys(columns).map((name) => row[name] ?? null);
 }
 
 /** The records that are new since earlier runs. */
@@ -171,5 +153,5 @@ export async function findRecord(
     [JSON.stringify(id), run],
   );
   if (row === undefined) return null;
-  return { ...toRow(cellsOf(row), await readRowSamples(query, row.run)), run: row.run };
+  return { ...toRow(row, await readRowSamples(query, row.run)), run: row.run };
 }

@@ -1,6 +1,6 @@
-import { type EventEmitter, on } from "node:events";
+import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import { Client, type ClientBase, type PoolConfig, Query, type QueryArrayConfig } from "pg";
+import { Client, type ClientBase, type PoolConfig, type QueryArrayConfig } from "pg";
 import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** A value of a row. */
@@ -18,24 +18,6 @@ export async function runStatement(client: ClientBase, text: string, start: numb
     return { names: fields.map(({ name }) => name), rows };
   } catch (error) {
     throw toQueryError(error, start);
-  }
-}
-
-/** Streams the rows of a statement, with backpressure. */
-export async function* streamStatement(
-  client: ClientBase,
-  text: string,
-): AsyncGenerator<readonly Cell[]> {
-  const query = client.query(new Query<Cell[]>(toConfig(text)));
-  const { stream } = (client as ClientBase & PgInternals).connection;
-  Object.assign(query, { pause: () => stream.pause(), resume: () => stream.resume() });
-  query.on("error", () => {}); // after the last row that is taken
-  try {
-    for await (const [row] of on(query, "row", { close: ["end"], highWaterMark: 1 })) yield row;
-  } catch (error) {
-    throw toQueryError(error, 0);
-  } finally {
-    stream.resume();
   }
 }
 

@@ -4,6 +4,7 @@ import { RepeatFinder } from "../input/digests.ts";
 import {
   type AdditionCosts,
   changedInput,
+  inGroups,
   type InputRecord,
   type RecordInput,
   type RunRecord,
@@ -198,20 +199,6 @@ export function isEnded({ status }: Pick<PlannedCall, "status">): boolean {
 
 function digestOfAll(keys: readonly string[]): Buffer {
   return hash("sha256", keys.join("\n"), "buffer");
-}
-
-/** Returns items in groups of `size`, the last one shorter. */
-export async function* inGroups<TItem>(
-  items: AsyncIterable<TItem> | Iterable<TItem>,
-  size: number,
-): AsyncGenerator<TItem[]> {
-  let group: TItem[] = [];
-  for await (const item of items) {
-    if (group.push(item) < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
 }
 
 /** Returns the source of a record as JSON, for a journal. */

@@ -4,13 +4,12 @@ import { printCount, printCounted } from "../amounts.ts";
 import { calibratedAnswers } from "../calibration.ts";
 import { recordNames } from "../columns/columns.ts";
 import { resultTable, type TableRow, toTableRow } from "../columns/table.ts";
-import { recordLabel, type RunRecord } from "../input/record-source.ts";
+import { inGroups, recordLabel, type RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type ResultRecord, toRawLine, writeRecords } from "../output/write-records.ts";
 import { describeFilter } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
-import { inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 
 const FAILURES_SHOWN = 10;

@@ -69,19 +69,6 @@ function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
   return {
     query: toQuery(inside),
     runOne,
-    async *streamOne(text) {
-      yield* (await runOne(text, 0)).rows;
-    },
-    async copyIn(text, lines) {
-      const parts: string[] = [];
-      for await (const line of lines) parts.push(line);
-      const blob = new Blob(parts);
-      await inside.query(text.replace("from stdin", "from '/dev/blob'"), [], { blob });
-    },
-    async *copyOut(text) {
-      const { blob } = await inside.query(text.replace("to stdout", "to '/dev/blob'"));
-      yield new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
-    },
   };
 }
 
