@@ -31,8 +31,8 @@ export {
 export {
   gatewayTransport,
   type GatewayTransportOptions,
+  type GatewayWire,
 } from "./transports/gateway/gateway-transport.ts";
-export type { GatewayWire } from "./transports/gateway/gateway-wire.ts";
 export {
   logprobsTransport,
   type LogprobsTransportOptions,

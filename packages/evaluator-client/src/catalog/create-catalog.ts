@@ -4,8 +4,11 @@ import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { RetriedCall, type RetryPolicy } from "../retry/retried-call.ts";
-import { toGatewayError } from "../transports/gateway/gateway-wire.ts";
-import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
+import {
+  readGatewayBaseUrl,
+  readGatewayKey,
+  toGatewayError,
+} from "../transports/gateway/gateway-transport.ts";
 import {
   checkTransportOptions,
   httpClientFor,

@@ -1,44 +1,31 @@
 import { ConnectionError } from "../errors.ts";
-import { billingOf, type HttpEndpoint } from "./http-client.ts";
 
 /** Why a request got no usable response. */
 type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
-const fates = new Map<string, Fate>([
-  ...sorted("unreachable", [
-    ["EADDRINUSE", "EADDRNOTAVAIL", "EAI_AGAIN", "EAI_FAIL", "EAI_MEMORY", "EAI_NODATA"],
-    ["EAI_NONAME", "EAI_SYSTEM", "ECONNREFUSED", "EHOSTDOWN", "EHOSTUNREACH", "EMFILE"],
-    ["ENETDOWN", "ENETUNREACH", "ENFILE", "ENOBUFS", "ENODATA", "ENOMEM", "ENONET", "ENOTFOUND"],
-    ["EREFUSED", "ESERVFAIL", "ETIMEOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_PRX_CONN"],
-    ["ConnectionRefused", "DNSException", "FailedToOpenSocket"],
-  ]),
-  ...sorted("unsendable", [
-    ["EACCES", "EAFNOSUPPORT", "EPERM", "EPROTONOSUPPORT", "ERR_ACCESS_DENIED"],
-    ["ERR_INVALID_ARG_TYPE", "ERR_INVALID_ARG_VALUE", "ERR_INVALID_CHAR", "ERR_INVALID_URL"],
-    ["ERR_SOCKET_BAD_PORT", "ERR_WEBASSEMBLY_NOT_SUPPORTED", "UND_ERR_BPL_MISSING_UPSTREAM"],
-    [
-      "UND_ERR_CLOSED",
-      "UND_ERR_INVALID_ARG",
-      "UND_ERR_MAX_ORIGINS_REACHED",
-      "UND_ERR_NOT_SUPPORTED",
-    ],
-    ["UND_ERR_REQ_CONTENT_LENGTH_MISMATCH", "UND_MOCK_ERR_MOCK_NOT_MATCHED"],
-  ]),
-  ...sorted("insecure", [
-    ["CRL_HAS_EXPIRED", "CRL_NOT_YET_VALID", "CRL_SIGNATURE_FAILURE", "EPROTO", "INVALID_CA"],
-    ["INVALID_PURPOSE", "PATH_LENGTH_EXCEEDED", "UND_ERR_PRX_TLS"],
-  ]),
-  ...sorted("http2", [["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL"]]),
-  ...sorted("lost", [
-    ["ECONNABORTED", "ECONNRESET", "ENOTCONN", "EPIPE", "ESHUTDOWN", "ETIMEDOUT"],
-    ["ERR_SOCKET_CLOSED", "ERR_SOCKET_CONNECTION_TIMEOUT", "ERR_STREAM_DESTROYED"],
-    ["ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_WRITE_AFTER_END", "HPE_CLOSED_CONNECTION"],
-    ["HPE_INVALID_EOF_STATE", "UND_ERR_ABORTED", "UND_ERR_BODY_TIMEOUT"],
-    ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_INFO", "UND_ERR_REQ_RETRY", "UND_ERR_SOCKET"],
-    ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "ConnectionClosed"],
-  ]),
-]);
+const codes: Readonly<Partial<Record<Fate, string>>> = {
+  unreachable: `EADDRINUSE EADDRNOTAVAIL EAI_AGAIN EAI_FAIL EAI_MEMORY EAI_NODATA EAI_NONAME EAI_SYSTEM
+    ECONNREFUSED EHOSTDOWN EHOSTUNREACH EMFILE ENETDOWN ENETUNREACH ENFILE ENOBUFS ENODATA ENOMEM ENONET
+    ENOTFOUND EREFUSED ESERVFAIL ETIMEOUT UND_ERR_CONNECT_TIMEOUT UND_ERR_PRX_CONN
+    ConnectionRefused DNSException FailedToOpenSocket`,
+  unsendable: `EACCES EAFNOSUPPORT EPERM EPROTONOSUPPORT ERR_ACCESS_DENIED ERR_INVALID_ARG_TYPE
+    ERR_INVALID_ARG_VALUE ERR_INVALID_CHAR ERR_INVALID_URL ERR_SOCKET_BAD_PORT ERR_WEBASSEMBLY_NOT_SUPPORTED
+    UND_ERR_BPL_MISSING_UPSTREAM UND_ERR_CLOSED UND_ERR_INVALID_ARG UND_ERR_MAX_ORIGINS_REACHED
+    UND_ERR_NOT_SUPPORTED UND_ERR_REQ_CONTENT_LENGTH_MISMATCH UND_MOCK_ERR_MOCK_NOT_MATCHED`,
+  insecure: `CRL_HAS_EXPIRED CRL_NOT_YET_VALID CRL_SIGNATURE_FAILURE EPROTO INVALID_CA INVALID_PURPOSE
+    PATH_LENGTH_EXCEEDED UND_ERR_PRX_TLS`,
+  http2: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
+  lost: `ECONNABORTED ECONNRESET ENOTCONN EPIPE ESHUTDOWN ETIMEDOUT ERR_SOCKET_CLOSED
+    ERR_SOCKET_CONNECTION_TIMEOUT ERR_STREAM_DESTROYED ERR_STREAM_PREMATURE_CLOSE ERR_STREAM_WRITE_AFTER_END
+    HPE_CLOSED_CONNECTION HPE_INVALID_EOF_STATE UND_ERR_ABORTED UND_ERR_BODY_TIMEOUT UND_ERR_HEADERS_TIMEOUT
+    UND_ERR_INFO UND_ERR_REQ_RETRY UND_ERR_SOCKET UND_ERR_RES_CONTENT_LENGTH_MISMATCH ConnectionClosed`,
+};
+const fates = new Map<string, Fate>(
+  Object.entries(codes).flatMap(([fate, list]) =>
+    list.split(/\s+/).map((code) => [code, fate as Fate] as const),
+  ),
+);
 
 /** Prefixes of codes; OpenSSL, zlib, brotli and zstd have one code for each defect. */
 const families: readonly [RegExp, Fate][] = [
@@ -66,7 +53,7 @@ const sayings: readonly [RegExp, Fate, string][] = [
 const settingsFrame = "\0\0\x04\0\0\0\0\0";
 
 interface FailureContext {
-  readonly endpoint: HttpEndpoint;
+  readonly endpoint: { readonly method: "GET" | "POST"; readonly url: string };
   /** Whether the error cannot hold the request, so that it may be shown as the cause. */
   readonly keepCause: boolean;
   /** Whether any of the request was written; undefined if unknown. */
@@ -133,16 +120,13 @@ function sort(thrown: unknown): { fate: Fate; why: string | null } {
       return { fate, why: words };
     }
   }
-  return { fate: code === null && isNetworkError(thrown) ? "lost" : "unknown", why };
+  // For a network error a browser's `fetch` throws a `TypeError` without a cause.
+  const isNetwork = code === null && thrown instanceof TypeError && thrown.cause === undefined;
+  return { fate: isNetwork ? "lost" : "unknown", why };
 }
 
 function familyOf(code: string): Fate | undefined {
   return families.find(([pattern]) => pattern.test(code))?.[1];
-}
-
-/** For a network error a browser's `fetch` throws a `TypeError` without a cause. */
-function isNetworkError(thrown: unknown): boolean {
-  return thrown instanceof TypeError && thrown.cause === undefined;
 }
 
 /** The status with which a proxy rejected a tunnel or asked for credentials; undici has it only in the message. */
@@ -173,6 +157,8 @@ function causesOf(thrown: unknown): readonly Error[] {
   return found;
 }
 
-function sorted(fate: Fate, codes: readonly (readonly string[])[]): [string, Fate][] {
-  return codes.flat().map((code) => [code, fate]);
+/** Returns whether a lost response may have been charged for (evaluations are posted, look-ups are free), and in words. */
+export function billingOf({ method }: Pick<FailureContext["endpoint"], "method">) {
+  const maybeBilled = method === "POST";
+  return { maybeBilled, note: maybeBilled ? "; the request may have been billed" : "" };
 }

@@ -1,4 +1,10 @@
-import { ConfigurationError, ConnectionError, InvalidResponseError } from "../errors.ts";
+import {
+  ConfigurationError,
+  ConnectionError,
+  EvaluatorError,
+  InvalidResponseError,
+} from "../errors.ts";
+import { billingOf, toConnectionError } from "./connection-failure.ts";
 
 /** Something that may be aborted before it is done. */
 export interface Abortable {
@@ -86,12 +92,6 @@ export function headerOf({ headers }: Pick<HttpResponse, "headers">, name: strin
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-/** Returns whether a lost response may have been charged for (evaluations are posted, look-ups are free), and in words. */
-export function billingOf({ method }: Pick<HttpEndpoint, "method">) {
-  const maybeBilled = method === "POST";
-  return { maybeBilled, note: maybeBilled ? "; the request may have been billed" : "" };
-}
-
 /** Returns the error for a request after the client was closed. */
 export function closedError(): ConfigurationError {
   const message = "The transport or catalog is closed; make another one to send more.";
@@ -132,6 +132,59 @@ export function bodyTooLarge(): InvalidResponseError {
 
 /** Decodes a whole body: UTF-8, without a byte order mark. */
 export const utf8: { decode(bytes: Uint8Array): string } = new TextDecoder();
+
+/** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
+export function fetchHttpClient(fetch: Fetch): HttpClient {
+  let isClosed = false;
+  return {
+    prepare(endpoint) {
+      const { method, url, headers } = endpoint;
+      return async (body, { signal }) => {
+        if (isClosed) throw closedError();
+        try {
+          const init = { method, headers, body, signal, redirect: "manual" } as const;
+          const response = await fetch(url, init);
+          const received = Object.fromEntries(response.headers);
+          return { status: response.status, headers: received, text: await readText(response) };
+        } catch (error) {
+          signal.throwIfAborted();
+          if (error instanceof EvaluatorError) throw error;
+          throw toConnectionError(error, { endpoint, keepCause: false });
+        }
+      };
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+}
+
+/** Makes the HTTP client of other runtimes than Node. @throws ConfigurationError when given a dispatcher. */
+export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions): HttpClient {
+  if (dispatcher === undefined) return fetchHttpClient(given ?? ((url, init) => fetch(url, init)));
+  const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;
+  throw new ConfigurationError(message, { option: "dispatcher" });
+}
+
+async function readText({ status, body }: Response): Promise<string> {
+  const reading = collect(body);
+  // A broken body must not hide an error status.
+  return isSuccess(status) ? reading : reading.catch(() => "");
+}
+
+async function collect(stream: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (stream === null) return "";
+  const body = new BodyCollector();
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      body.add(read.value);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  return utf8.decode(body.bytes());
+}
 
 /** A response together with its parsed JSON body. */
 export interface JsonResponse extends HttpResponse {

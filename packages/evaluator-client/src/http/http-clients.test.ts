@@ -13,8 +13,14 @@ import {
   servers,
   type SocketServer,
 } from "../testing/socket-server.ts";
-import { fetchHttpClient } from "./fetch-http-client.ts";
-import { headerOf, type HttpClient, type HttpResponse, MAX_BODY_BYTES } from "./http-client.ts";
+
+import {
+  fetchHttpClient,
+  headerOf,
+  type HttpClient,
+  type HttpResponse,
+  MAX_BODY_BYTES,
+} from "./http-client.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const undici = createHttpClient({ env: {} });

@@ -3,10 +3,10 @@ import { afterUndiciLoaded, replacementInUse } from "./program-dispatcher.ts";
 import { BlockList, isIP, Socket } from "node:net";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
-import { fetchHttpClient } from "./fetch-http-client.ts";
 import {
   type AnyDispatcher,
   closedError,
+  fetchHttpClient,
   type HttpClient,
   type HttpClientOptions,
   type HttpEndpoint,

@@ -1,7 +1,7 @@
 import { type DecisionModelOptions, toDecisionModel } from "../ai-sdk/to-decision-model.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import type { GatewayWire } from "../transports/gateway/gateway-wire.ts";
+import type { GatewayWire } from "../transports/gateway/gateway-transport.ts";
 import { gatewayBody } from "./email-evaluation.ts";
 
 /** One question as the `ai` package asks it. */

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { directTransport } from "./direct/direct-transport.ts";
-import { gatewayTransport } from "./gateway/gateway-transport.ts";
-import type { GatewayWire } from "./gateway/gateway-wire.ts";
+import { gatewayTransport, type GatewayWire } from "./gateway/gateway-transport.ts";
 
 test.each<[() => unknown, string, string]>([
   [

@@ -119,10 +119,10 @@ test.each<[{ true?: string; false?: string }, string]>([
 });
 
 test("takes no confidence from a question of that name", () => {
-  const asked = { questions: { confidence: boolean("Is it?") } };
+  const questions = { confidence: boolean("Is it?") };
   const named = [{ type: "predicate", name: "confidence", probability: 0.5, confidence: 0.9 }];
-  const reply = { status: 200, headers: {}, text: "", json: { ...body, answers: named } };
-  expect(decisionsForm.toReply(reply, asked, "acme").definesConfidence).toBe(false);
+  const reply = decisionsForm.read({ ...body, answers: named }, questions, "acme");
+  expect(reply.definesConfidence).toBe(false);
 });
 
 test.each([

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { InvalidResponseError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import type { KindName, Question, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
@@ -8,7 +7,7 @@ import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { isImage, type StatePart } from "../../questions/state.ts";
-import type { DirectForm } from "./direct-wire.ts";
+import type { DirectForm, DirectReply } from "./direct-wire.ts";
 
 /** OpenAI's form, which SGLang and vLLM have too. */
 export const decisionsForm: DirectForm = {
@@ -21,7 +20,7 @@ export const decisionsForm: DirectForm = {
     takesAddresses: true,
   },
   toBody: toDecisionsBody,
-  toReply: fromDecisionsResponse,
+  read: readDecisions,
 };
 
 /** A question kind on this wire; each method gets only questions or answers of its kind. */
@@ -150,29 +149,18 @@ function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
   return `${instructions}${yes}${no}`;
 }
 
-/** Maps a response to the gateway's form. Answers belong to questions by name and by order. */
-function fromDecisionsResponse(
-  response: JsonResponse,
-  { questions }: Pick<EvaluationRequest, "questions">,
-) {
-  const { data, error } = decisionsResponseSchema.safeParse(response.json);
+/** Maps a response. Answers belong to questions by name and by order. */
+function readDecisions(json: unknown, questions: Questions): DirectReply {
+  const { data, error } = decisionsResponseSchema.safeParse(json);
   if (data === undefined) throw invalidBody(error.issues[0]?.path[0]);
-  const { answers, usage, model = null } = data;
-  const names = namesOf(questions);
-  checkNames(answers, { names, ids: Object.keys(questions) });
-  const byId = Object.keys(questions).map((id, index): [string, DecisionAnswer] => {
-    return [id, answers[index] as DecisionAnswer];
-  });
+  const ids = Object.keys(questions);
+  checkNames(data.answers, { names: namesOf(questions), ids });
+  const byId = ids.map((id, index) => [id, data.answers[index] as DecisionAnswer] as const);
   return {
-    response: {
-      answers: Object.fromEntries(byId.map(([id, answer]) => [id, toGatewayAnswer(answer, id)])),
-      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
-      warnings: [],
-      providerMetadata: { decisions: Object.fromEntries(byId.map(withConfidence)) },
-    },
-    modelId: model,
-    requestId: headerOf(response, "x-request-id"),
+    model: data.model,
+    usage: data.usage,
+    answers: Object.fromEntries(byId.map(([id, answer]) => [id, toGatewayAnswer(answer, id)])),
+    providerMetadata: { decisions: Object.fromEntries(byId.map(withConfidence)) },
     // Each server defines its confidence in another way.
     definesConfidence: false,
   };
@@ -209,7 +197,7 @@ function toDistribution(
   throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
 }
 
-function withConfidence([id, answer]: [string, DecisionAnswer]): [string, object] {
+function withConfidence([id, answer]: readonly [string, DecisionAnswer]) {
   return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer["confidence"] } : {}];
 }
 

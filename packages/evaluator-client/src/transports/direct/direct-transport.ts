@@ -1,6 +1,11 @@
-import { ConfigurationError } from "../../errors.ts";
+import * as z from "zod/mini";
 import { apiKeyVariables, environmentNames } from "../../environment.ts";
+import { ConfigurationError, type StatusError } from "../../errors.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { textAt } from "../../questions/json.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { postTransport } from "../post-transport.ts";
+import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
 import {
   checkTransportOptions,
@@ -13,7 +18,7 @@ import {
   withoutVersion,
 } from "../transport-options.ts";
 import { decisionsForm } from "./decisions-wire.ts";
-import { type DirectForm, systemoneForm, toDirectError } from "./direct-wire.ts";
+import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
 
 const forms = { systemone: systemoneForm, decisions: decisionsForm };
 
@@ -44,21 +49,6 @@ export interface DirectTransportOptions extends TransportOptions {
  * ```
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
-  const { vendor, form, ...service } = readOptions(options);
-  return postTransport(
-    {
-      ...form,
-      ...service,
-      name: "direct",
-      toBody: (request) => form.toBody(request, service.modelId),
-      toReply: (response, request) => form.toReply(response, request, vendor),
-      toError: toDirectError,
-    },
-    options,
-  );
-}
-
-function readOptions(options: DirectTransportOptions) {
   checkTransportOptions(options, "apiKey", "baseUrl", "model", "vendor", "wire");
   const { vendor = "typesafe", wire = "systemone" } = options;
   if (!Object.hasOwn(forms, wire)) {
@@ -77,6 +67,89 @@ function readOptions(options: DirectTransportOptions) {
       : readHeaderOption(options, "apiKey", { variable: apiKeyVariables.direct });
   const baseUrl = readBaseUrl(options, { variable: directBaseUrl, fallback: form.baseUrl });
   const modelId = readOption(options, "model", { variable: modelVariable, fallback: form.model });
-  const headers = mergeHeaders(jsonHeaders(apiKey), options.headers);
-  return { url: withoutVersion(baseUrl) + form.path, headers, apiKey, modelId, vendor, form };
+  const service = {
+    ...form,
+    name: "direct",
+    url: withoutVersion(baseUrl) + form.path,
+    headers: mergeHeaders(jsonHeaders(apiKey), options.headers),
+    apiKey,
+    modelId,
+    toBody: (request: EvaluationRequest) => form.toBody(request, modelId),
+    toReply: (response: JsonResponse, { questions }: EvaluationRequest) =>
+      toReply(response, form.read(response.json, questions, vendor)),
+    toError: toDirectError,
+  } as const;
+  return postTransport(service, options);
+}
+
+/** Puts a response into the gateway's form. */
+function toReply(response: JsonResponse, read: DirectReply) {
+  const { model = null, usage, answers, providerMetadata, definesConfidence = true } = read;
+  return {
+    response: {
+      answers,
+      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
+      warnings: [],
+      providerMetadata,
+    },
+    modelId: model,
+    requestId: requestIdOf(response),
+    definesConfidence,
+  };
+}
+
+function requestIdOf(response: JsonResponse): string | null {
+  return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
+}
+
+/** The vendor's error bodies: text, a named error, or a list of field errors (field facts). */
+const directErrorBodySchema = z.looseObject({
+  detail: z.union([
+    z.string(),
+    z.looseObject({ error_type: z.string(), message: z.nullish(z.string()) }),
+    z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
+  ]),
+});
+
+/** Makes the error for an error status of the vendor's API (field facts). */
+function toDirectError(failure: StatusFailure): StatusError {
+  const { status, json } = failure.response;
+  const { type, text } = readDetail(json);
+  return toStatusError(failure, {
+    service: "The vendor's API",
+    type,
+    text,
+    requestId: requestIdOf(failure.response),
+    advice: type === "max_tokens_exceeded" ? tooManyTokens : adviceFor(status, text ?? ""),
+  });
+}
+
+const tooManyTokens =
+  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
+
+/** Returns advice for servers that differ from the vendor. */
+function adviceFor(status: number, text: string): string {
+  if (status === 501) {
+    return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
+  }
+  const isAboutOptions = /option|choice|criteria|label/i.test(text.slice(0, 2000));
+  if ((status === 400 || status === 422) && isAboutOptions) {
+    return "If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
+  }
+  return nextStep(status);
+}
+
+function readDetail(json: unknown): { type: string | null; text: string | null } {
+  const detail = directErrorBodySchema.safeParse(json).data?.detail;
+  // Other servers of this wire report errors as their chat does.
+  if (detail === undefined) {
+    const text = textAt(json, "error", "message") ?? textAt(json, "error");
+    return { type: textAt(json, "error", "type"), text };
+  }
+  if (typeof detail === "string") return { type: null, text: detail };
+  if (!Array.isArray(detail)) return { type: detail.error_type, text: detail.message ?? null };
+  // A field error also contains the input, which no message may repeat.
+  const text = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  return { type: null, text };
 }

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
+import { readRuntime } from "../../clock.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
-import type { JsonResponse } from "../../http/http-client.ts";
 import { recordOf } from "../../questions/json.ts";
 import { boolean, choice, score } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
@@ -17,7 +17,7 @@ const responseSchema = z.looseObject({
 
 function isMapped(json: unknown): boolean {
   try {
-    systemoneForm.toReply(replied(json), { questions: {} }, "acme");
+    systemoneForm.read(json, {}, "acme");
     return true;
   } catch {
     return false;
@@ -44,8 +44,12 @@ test("maps the responses that match the schema, and no others", () => {
   );
 });
 
-function replied(json: unknown, headers: Record<string, string> = {}): JsonResponse {
-  return { status: 200, json, text: "", headers };
+const context = { clock: readRuntime({}).clock, signal: new AbortController().signal };
+
+function replyTo(json: unknown, headers: Record<string, string> = {}) {
+  const fetch = async () => Response.json(json, { headers });
+  const transport = directTransport({ apiKey: null, vendor: "acme", fetch, env: {} });
+  return transport.send(emailRequest, context);
 }
 
 const usage = { input_tokens: 3, output_tokens: 1 };
@@ -61,7 +65,7 @@ test("puts the model into the body and names boolean noul, whatever the ids", ()
   );
 });
 
-test("moves confidence and legend, and keeps every other field", () => {
+test("moves confidence and legend, and keeps every other field", async () => {
   const answers = Object.fromEntries([
     ["__proto__", { type: "choice", choice: "a", confidence: 0.5, note: "kept" }],
     ["rate", { type: "score", score: 1, confidence: null, legend: { "0": "none" } }],
@@ -69,7 +73,7 @@ test("moves confidence and legend, and keeps every other field", () => {
     ["odd", { type: "refusal" }],
   ]);
   const json = { model: "jev-1", answers, usage };
-  const reply = systemoneForm.toReply(replied(json), { questions: {} }, "acme");
+  const reply = await replyTo(json);
   expect(reply).toMatchObject({ modelId: "jev-1", requestId: null });
   expect(JSON.parse(JSON.stringify(reply.response))).toEqual(
     JSON.parse(
@@ -84,18 +88,16 @@ test.each<[Record<string, string>, string | null]>([
   [{ "x-typesafe-request-id": "r1", "x-request-id": "r2" }, "r1"],
   [{ "x-request-id": "r2" }, "r2"],
   [{}, null],
-])("takes the request id from %j as %j", (headers, requestId) => {
-  const reply = systemoneForm.toReply(
-    replied({ answers: {}, usage }, headers),
-    { questions: {} },
-    "acme",
-  );
-  expect(reply).toMatchObject({ requestId, modelId: null });
+])("takes the request id from %j as %j", async (headers, requestId) => {
+  expect(await replyTo({ answers: {}, usage }, headers)).toMatchObject({
+    requestId,
+    modelId: null,
+  });
 });
 
-test("answers without confidence and legend leave none behind", () => {
+test("answers without confidence and legend leave none behind", async () => {
   const json = { answers: { sure: { type: "noul", noul: 0.25 } }, usage };
-  expect(systemoneForm.toReply(replied(json), { questions: {} }, "acme").response).toStrictEqual({
+  expect((await replyTo(json)).response).toStrictEqual({
     answers: { sure: { type: "boolean", probability: 0.25 } },
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     usage: { inputTokens: 3, outputTokens: 1 },
@@ -116,8 +118,8 @@ test.each<[unknown, string]>([
   [{ answers: [], usage }, "at answers"],
   [{ answers: { a: 1 }, usage }, "at answers"],
   [{ answers: { a: { type: 1 } }, usage }, "at answers"],
-])("rejects the body %j, wrong %s", (json, where) => {
-  expect(() => systemoneForm.toReply(replied(json), { questions: {} }, "acme")).toThrow(
+])("rejects the body %j, wrong %s", async (json, where) => {
+  await expect(replyTo(json)).rejects.toThrow(
     expect.objectContaining({
       name: "InvalidResponseError",
       message: `The response body does not have the vendor's shape ${where}; check the base URL.`,

@@ -1,8 +1,6 @@
-import * as z from "zod/mini";
-import { InvalidResponseError, type StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { isRecord, textAt } from "../../questions/json.ts";
-import type { KindName, Question } from "../../questions/kinds.ts";
+import { InvalidResponseError } from "../../errors.ts";
+import { isRecord } from "../../questions/json.ts";
+import type { KindName, Question, Questions } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
@@ -13,7 +11,6 @@ import {
   type StatePart,
 } from "../../questions/state.ts";
 import type { PostedService } from "../post-transport.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 
 /** One form of the direct wire. */
 export interface DirectForm extends Pick<PostedService, "limits" | "images" | "imageHeaders"> {
@@ -23,11 +20,18 @@ export interface DirectForm extends Pick<PostedService, "limits" | "images" | "i
   readonly baseUrl?: string;
   readonly model?: string;
   toBody(request: EvaluationRequest, model: string): string;
-  toReply(
-    response: JsonResponse,
-    request: Pick<EvaluationRequest, "questions">,
-    vendor: string,
-  ): ReturnType<PostedService["toReply"]>;
+  /** Maps a response's JSON, or throws an `InvalidResponseError`. */
+  read(json: unknown, questions: Questions, vendor: string): DirectReply;
+}
+
+/** A response with its answers in the gateway's form. */
+export interface DirectReply {
+  readonly model?: string | null | undefined;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+  readonly answers: object;
+  readonly providerMetadata: object;
+  /** @default true */
+  readonly definesConfidence?: boolean;
 }
 
 /** The vendor's own form (contract sections 2.6 and 4.5). */
@@ -46,19 +50,15 @@ export const systemoneForm: DirectForm = {
   },
   imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
   toBody: toDirectBody,
-  toReply: (response, _, vendor) => fromDirectResponse(response, vendor),
+  read: readDirectResponse,
 };
 
-/** The fields of a direct response that are mapped; other fields pass (contract section 2.6). */
-interface DirectResponse {
-  readonly model?: string;
-  readonly answers: Readonly<Record<string, DirectAnswer>>;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
-}
+/** An answer of the vendor; fields that are not mapped pass (contract section 2.6). */
 interface DirectAnswer {
   readonly type: string;
   readonly [field: string]: unknown;
 }
+type DirectAnswers = Readonly<Record<string, DirectAnswer>>;
 
 /** Returns the first path that is wrong in a direct response, empty for the whole, or null. */
 function flawIn(json: unknown): string | null {
@@ -75,15 +75,6 @@ function flawIn(json: unknown): string | null {
 function isDirectAnswer(answer: unknown): boolean {
   return isRecord(answer) && typeof answer["type"] === "string";
 }
-
-/** The vendor's error bodies: text, a named error, or a list of field errors (field facts). */
-const directErrorBodySchema = z.looseObject({
-  detail: z.union([
-    z.string(),
-    z.looseObject({ error_type: z.string(), message: z.nullish(z.string()) }),
-    z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
-  ]),
-});
 
 const toQuestionsJson = perQuestions((questions) =>
   JSON.stringify(mapRecord(questions, toDirectQuestion)),
@@ -131,29 +122,17 @@ function unusedNames(count: number, text: string): string[] {
   return names;
 }
 
-function fromDirectResponse(response: JsonResponse, vendor: string) {
-  const flaw = flawIn(response.json);
+function readDirectResponse(json: unknown, _: Questions, vendor: string): DirectReply {
+  const flaw = flawIn(json);
   if (flaw !== null) throw invalidBody(flaw);
-  const { answers, usage, model = null } = response.json as DirectResponse;
-  const vendorMetadata = {
-    confidence: pick(answers, "confidence"),
-    legend: pick(answers, "legend"),
-  };
+  const { model, usage, answers } = json as DirectReply & { readonly answers: DirectAnswers };
+  const own = { confidence: pick(answers, "confidence"), legend: pick(answers, "legend") };
   return {
-    response: {
-      answers: mapRecord(answers, toGatewayAnswer),
-      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
-      warnings: [],
-      providerMetadata: { [vendor]: vendorMetadata },
-    },
-    modelId: model,
-    requestId: directRequestId(response),
+    model,
+    usage,
+    answers: mapRecord(answers, toGatewayAnswer),
+    providerMetadata: { [vendor]: own },
   };
-}
-
-function directRequestId(response: JsonResponse): string | null {
-  return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
 }
 
 /** A question kind on this wire: its name, and its answer in the gateway's form. */
@@ -187,7 +166,7 @@ function withoutMetadata(answer: DirectAnswer): object {
 }
 
 /** Returns one field of the answers that have it, by question id. */
-function pick(answers: DirectResponse["answers"], field: "confidence" | "legend"): object {
+function pick(answers: DirectAnswers, field: "confidence" | "legend"): object {
   const picked: [string, unknown][] = [];
   for (const id of Object.keys(answers)) {
     const answer = answers[id] as DirectAnswer;
@@ -208,46 +187,4 @@ function invalidBody(path: string): InvalidResponseError {
   const where = path === "" ? "as a whole" : `at ${path}`;
   const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
-}
-
-/** Makes the error for an error status of the vendor's API (field facts). */
-export function toDirectError(failure: StatusFailure): StatusError {
-  const { status, json } = failure.response;
-  const { type, text } = readDetail(json);
-  return toStatusError(failure, {
-    service: "The vendor's API",
-    type,
-    text,
-    requestId: directRequestId(failure.response),
-    advice: type === "max_tokens_exceeded" ? tooManyTokens : adviceFor(status, text ?? ""),
-  });
-}
-
-const tooManyTokens =
-  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
-
-/** Returns advice for servers that differ from the vendor. */
-function adviceFor(status: number, text: string): string {
-  if (status === 501) {
-    return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
-  }
-  const isAboutOptions = /option|choice|criteria|label/i.test(text.slice(0, 2000));
-  if ((status === 400 || status === 422) && isAboutOptions) {
-    return "If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
-  }
-  return nextStep(status);
-}
-
-function readDetail(json: unknown): { type: string | null; text: string | null } {
-  const detail = directErrorBodySchema.safeParse(json).data?.detail;
-  // Other servers of this wire report errors as their chat does.
-  if (detail === undefined) {
-    const text = textAt(json, "error", "message") ?? textAt(json, "error");
-    return { type: textAt(json, "error", "type"), text };
-  }
-  if (typeof detail === "string") return { type: null, text: detail };
-  if (!Array.isArray(detail)) return { type: detail.error_type, text: detail.message ?? null };
-  // A field error also contains the input, which no message may repeat.
-  const text = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { type: null, text };
 }

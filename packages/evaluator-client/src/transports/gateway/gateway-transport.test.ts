@@ -1,32 +1,42 @@
 import { expect, test } from "vitest";
+import { readRuntime } from "../../clock.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
-import type { JsonResponse } from "../../http/http-client.ts";
 import { boolean } from "../../questions/kinds.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
-import { gatewayTransport } from "./gateway-transport.ts";
-import { type GatewayWire, gatewayWires } from "./gateway-wire.ts";
+import { gatewayTransport, type GatewayWire } from "./gateway-transport.ts";
 
-const { toReply } = gatewayWires["evaluation-model"].support;
 const questions = { sure: boolean("sure?") };
+const context = { clock: readRuntime({}).clock, signal: new AbortController().signal };
 
-function replied(json: unknown, headers: Record<string, string> = {}): JsonResponse {
-  return { status: 200, json, text: "", headers };
+async function bodyOf(wire: GatewayWire, request: EvaluationRequest): Promise<unknown> {
+  let body: unknown;
+  const fetch = async (_: string, init: RequestInit) => {
+    body = init.body;
+    return Response.json({});
+  };
+  await gatewayTransport({ apiKey: "a-gateway-key", wire, fetch }).send(request, context);
+  return body;
 }
 
-test("sends only the contract's body", () => {
+function replyTo(json: unknown, headers: Record<string, string> = {}) {
+  const fetch = async () => Response.json(json, { headers });
+  return gatewayTransport({ apiKey: "a-gateway-key", fetch }).send(emailRequest, context);
+}
+
+test("sends only the contract's body", async () => {
   const request = { state: "text", questions, model: "other" };
   const body = '{"state":"text","questions":{"sure":{"type":"boolean","instructions":"sure?"}}}';
-  expect(gatewayWires["evaluation-model"].support.toBody(request)).toBe(body);
+  expect(await bodyOf("evaluation-model", request)).toBe(body);
 });
 
 test.each([
   ["text", { type: "text", text: "text" }],
   [{ a: 1 }, { type: "json", value: { a: 1 } }],
-])("sends the state %j in one part to the successor", (state, part) => {
+])("sends the state %j in one part to the successor", async (state, part) => {
   const body = { stateParts: [part], questions };
-  expect(JSON.parse(gatewayWires["decision-model"].support.toBody({ state, questions }))).toEqual(
-    body,
-  );
+  const sent = await bodyOf("decision-model", { state, questions });
+  expect(JSON.parse(String(sent))).toEqual(body);
 });
 
 const routing = { canonicalSlug: "acme/evaluator" };
@@ -45,18 +55,18 @@ test.each<[unknown, string | null, string | null]>([
   [{ providerMetadata: { gateway: { routing: { canonicalSlug: 7 } } } }, null, null],
   [{ providerMetadata: null }, null, null],
   ["text", null, null],
-])("takes who answered from %j", (json, modelId, requestId) => {
-  const expected = { response: json, modelId, requestId };
-  expect(toReply(replied(json))).toEqual(expected);
+])("takes who answered from %j", async (json, modelId, requestId) => {
+  const expected = { response: json, modelId, requestId, status: 200, raw: json };
+  expect(await replyTo(json)).toEqual({ ...expected, headers: expect.anything() });
 });
 
 test.each<[Record<string, string>, string]>([
   [{ "x-request-id": "r1", "x-vercel-id": "r2" }, "r1"],
   [{ "x-vercel-id": "r2" }, "r2"],
   [{}, "gen_1"],
-])("takes the request id from %j as %j", (headers, requestId) => {
+])("takes the request id from %j as %j", async (headers, requestId) => {
   const json = { providerMetadata: { gateway: { generationId: "gen_1" } } };
-  expect(toReply(replied(json, headers))).toMatchObject({ requestId });
+  expect(await replyTo(json, headers)).toMatchObject({ requestId });
 });
 
 type Answer = [status: number, body: unknown, headers?: Record<string, string>];
