@@ -2,13 +2,7 @@ export { printCount, printCounted, printDuration, printMails, printUsd } from ".
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
 export { openTemporary, RepeatFinder } from "./input/digests.ts";
-export {
-  type JsonRecord,
-  NoListError,
-  peek,
-  readJsonRecords,
-  toUtf8Chunks,
-} from "./input/json-records.ts";
+export { type JsonRecord, NoListError, readJsonRecords } from "./input/json-records.ts";
 export {
   type AdditionCosts,
   changedInput,
@@ -20,6 +14,7 @@ export {
   type RunRecord,
   type StateOptions,
 } from "./input/record-source.ts";
+export { peek, toUtf8Chunks } from "./input/utf8-chunks.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
 export { toJsonArray, writePrivateFile } from "./output/write-records.ts";

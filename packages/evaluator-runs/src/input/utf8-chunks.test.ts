@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toUtf8Chunks } from "./json-records.ts";
+import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const text = '[{"from":"Zoë 😀"}]';
 const marked = `\uFEFF${text}`;
