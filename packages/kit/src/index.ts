@@ -40,6 +40,6 @@ export {
   runProgram,
   runToExitCode,
 } from "./run-program.ts";
-export { sourceHash } from "./page/html.ts";
+export { sourceHash } from "./page/page.ts";
 export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import { html, type Html } from "evaluator-kit/page";
+import { html, type Html, table } from "evaluator-kit/page";
 import { printCount, printMails } from "evaluator-runs/source";
 import {
   type BaseAnswers,
@@ -122,27 +122,12 @@ function shown(value: Value): string {
 }
 
 function tableOf(mails: readonly ChangedMail[]): Html {
-  return html`<div class="scroll" tabindex="0">
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">mail</th>
-          <th scope="col">without → with</th>
-          <th scope="col">what the model read more</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${mails.map(
-          ({ from, subject, added, changes }) =>
-            html`<tr>
-              <th scope="row">${short(subject)} <small>${short(from)}</small></th>
-              <td>${changes.join(", ")}</td>
-              <td>${added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", ")}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = mails.map(({ from, subject, added, changes }) => [
+    html`${short(subject)} <small>${short(from)}</small>`,
+    changes.join(", "),
+    added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", "),
+  ]);
+  return table(["mail", "without → with", "what the model read more"], rows);
 }
 
 // An attachment is its name here.

@@ -1,3 +1,4 @@
+import { html, type Html } from "evaluator-kit/html";
 import {
   doubtsOf,
   type MailRow,
@@ -7,12 +8,7 @@ import {
   YES,
 } from "./mail-row.ts";
 
-/** An element of the page, which Node writes as text and a browser creates in the document. */
-export interface Element {
-  readonly tag: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: readonly (Element | string)[];
-}
+const DAY_MS = 86_400_000;
 
 /** What all mails of a page have in common. */
 export interface ListFacts {
@@ -23,65 +19,55 @@ export interface ListFacts {
   readonly choice: number;
   /** The action of each rule. */
   readonly actions: readonly string[];
-  /** The command that explains a mail: the words before and after its id. */
-  readonly explain: readonly [before: string, after: string];
+  /** The name of the input file; null for a journal without one. */
+  readonly file: string | null;
 }
 
 /** Returns a mail as an item of the list: its head, and the details that open below it. */
-export function mailItem(row: MailRow, facts: ListFacts): Element {
-  return element("li", { class: row.isNew ? "mail is-new" : "mail" }, [
-    element("details", {}, [
-      element("summary", {}, [levelOf(row, facts), headOf(row, facts), barsOf(row, facts)]),
-      element("div", { class: "more" }, moreOf(row, facts)),
-    ]),
-  ]);
+export function mailItem(row: MailRow, facts: ListFacts): Html {
+  // Without the script the style sorts by day.
+  const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
+  return html`<li class="${row.isNew ? "mail is-new" : "mail"}" style="--day:${-day}">
+    <details>
+      <summary>${levelOf(row, facts)} ${headOf(row, facts)} ${barsOf(row, facts)}</summary>
+      <div class="more">${moreOf(row, facts)}</div>
+    </details>
+  </li>`;
 }
 
-function element(
-  tag: string,
-  attributes: Element["attributes"],
-  children: Element["children"],
-): Element {
-  return { tag, attributes, children };
-}
-
-function span(name: string, text: string): Element {
-  return element("span", { class: name }, [text]);
-}
-
-function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Element {
+function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Html {
   const [question, answer] = [questions[score], answers?.[score]];
   if (question === undefined || answer === undefined) {
-    return span("level level-none", answers === null ? "?" : "");
+    return html`<span class="level level-none">${answers === null ? "?" : ""}</span>`;
   }
   const shade = shadeOf("number", answer.value, question.names.length);
-  return element("span", { class: `level level-${shade}` }, [
-    element("b", {}, [answer.value.toFixed(1)]),
-    span("level-name", question.names[pickOf(question, answer.value)] ?? ""),
-  ]);
+  const name = question.names[pickOf(question, answer.value)] ?? "";
+  return html`<span class="level level-${shade}"
+    ><b>${answer.value.toFixed(1)}</b><span class="level-name">${name}</span></span
+  >`;
 }
 
-function headOf(row: MailRow, facts: ListFacts): Element {
+function headOf(row: MailRow, facts: ListFacts): Html {
   const marks = [
-    row.isNew ? [span("mark mark-new", "new")] : [],
-    row.isMasked ? [span("mark mark-warn", "the name shows another address")] : [],
-    row.dated === "" ? [] : [span("mark mark-warn", row.dated)],
-    row.rule === -1 ? [] : [span("mark mark-act", `→ ${facts.actions[row.rule] ?? ""}`)],
-  ].flat();
-  const address = row.address === "" ? [] : [" ", span("address", row.address)];
-  return element("span", { class: "head" }, [
-    element("span", { class: "line" }, [
-      element("span", { class: "from" }, [element("b", {}, [row.sender]), ...address]),
-      " ",
-      element("time", { datetime: row.day }, [row.day]),
-    ]),
-    element("span", { class: "subject" }, [
-      row.subject || "(no subject)",
-      ...marks.flatMap((mark) => [" ", mark]),
-    ]),
-    span("snippet", row.snippet),
-    span("why", row.answers === null ? row.error : whyOf(row.answers, facts)),
-  ]);
+    row.isNew && markOf("new", "new"),
+    row.isMasked && markOf("warn", "the name shows another address"),
+    row.dated !== "" && markOf("warn", row.dated),
+    row.rule !== -1 && markOf("act", `→ ${facts.actions[row.rule] ?? ""}`),
+  ].filter((mark) => mark !== false);
+  const address = row.address === "" ? null : html` <span class="address">${row.address}</span>`;
+  return html`<span class="head">
+    <span class="line">
+      <span class="from"><b>${row.sender}</b>${address}</span>
+      <time datetime="${row.day}">${row.day}</time>
+    </span>
+    <span class="subject">${row.subject || "(no subject)"}${marks}</span>
+    <span class="snippet">${row.snippet}</span>
+    <span class="why">${row.answers === null ? row.error : whyOf(row.answers, facts)}</span>
+  </span>`;
+}
+
+function markOf(look: "new" | "warn" | "act", text: string): Html {
+  return html` <span class="mark mark-${look}">${text}</span>`;
 }
 
 /** Explains the rank of a mail: its category, and its doubtful answers. */
@@ -97,45 +83,24 @@ function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts
   return parts.join(" · ");
 }
 
-/** Returns the options or levels with their shares, the likeliest first, without those printed as 0. */
-function likeliest({ shares }: ShownAnswer, { names }: ShownQuestion): string[] {
-  return shares
-    .map((share, at) => ({ share, name: names[at] ?? "" }))
-    .filter(({ share }) => share >= 0.005)
-    .toSorted((one, other) => other.share - one.share)
-    .map(({ share, name }) => `${name} ${share.toFixed(2)}`);
+function barsOf({ answers }: MailRow, { questions }: ListFacts): Html {
+  const bars = answers?.map((answer, at) => barOf(questions[at] as ShownQuestion, answer));
+  return html`<span class="answers">${bars ?? null}</span>`;
 }
 
-function barsOf({ answers }: MailRow, { questions }: ListFacts): Element {
-  const bars = questions.map((question, at) => {
-    const answer = answers?.[at];
-    return answer === undefined ? "" : barOf(question, answer);
-  });
-  return element("span", { class: "answers" }, bars);
-}
-
-function barOf({ title, form, names }: ShownQuestion, answer: ShownAnswer): Element {
-  const { value, shares } = answer;
+function barOf({ title, form, names }: ShownQuestion, { value, shares }: ShownAnswer): Html {
   const isYes = form === "probability" && value >= YES;
   const text = form === "option" ? (names[value] ?? "") : value.toFixed(2);
   const parts = { probability: [value], option: [shares[value] ?? 0], number: shares }[form];
-  const segments = parts.map((share, level) =>
-    element(
-      "i",
-      {
-        class: `part part-${shadeOf(form, level, parts.length)}`,
-        style: `width:${(100 * share).toFixed(0)}%`,
-      },
-      [],
-    ),
-  );
-  return element("span", { class: isYes ? "answer is-yes" : "answer" }, [
-    span("answer-name", title),
-    " ",
-    element("span", { class: `track track-${form}` }, segments),
-    " ",
-    span("answer-value", text),
-  ]);
+  const segments = parts.map((share, level) => {
+    const shade = shadeOf(form, level, parts.length);
+    return html`<i class="part part-${shade}" style="width:${(100 * share).toFixed(0)}%"></i>`;
+  });
+  return html`<span class="${isYes ? "answer is-yes" : "answer"}">
+    <span class="answer-name">${title}</span>
+    <span class="track track-${form}">${segments}</span>
+    <span class="answer-value">${text}</span>
+  </span>`;
 }
 
 // Five shades, however many levels there are.
@@ -143,52 +108,47 @@ function shadeOf(form: ShownQuestion["form"], level: number, levels: number): nu
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
-function moreOf(row: MailRow, { questions, explain }: ListFacts): Element[] {
-  const said = questions.flatMap((question, at) => {
-    const answer = row.answers?.[at];
-    if (answer === undefined) return [];
-    const { id, type } = question;
-    return [
-      element("dt", {}, [`${id} (${type})`]),
-      element("dd", {}, [sayAnswer(question, answer)]),
-    ];
+function moreOf(row: MailRow, { questions, file }: ListFacts): Html {
+  const said = row.answers?.map((answer, at) => {
+    const question = questions[at] as ShownQuestion;
+    return html`<dt>${question.id} (${question.type})</dt>
+      <dd>${sayAnswer(question, answer)}</dd>`;
   });
-  const command = explain[0] + quoted(row.id) + explain[1];
-  return [
-    ...(said.length === 0 ? [] : [element("dl", {}, said)]),
-    element("p", { class: "way-back" }, wayBack(row)),
-    element("p", {}, [element("code", {}, [command])]),
-  ];
+  const words = [row.id, ...(file === null ? [] : [file])].map(quoted).join(" ");
+  return html`${said === undefined ? null : html`<dl>${said}</dl>`}
+    <p class="way-back">${wayBack(row)}</p>
+    <p><code>npm run triage -- explain ${words}</code></p>`;
 }
 
 /** Returns an answer in the words of `explain`. */
-function sayAnswer(question: ShownQuestion, answer: ShownAnswer): string {
-  const { value, confidence, printed } = answer;
-  const { form, names } = question;
-  const texts = {
+function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string {
+  const { value, confidence, printed, shares } = answer;
+  const text = {
     option: names[value] ?? "",
     number: String(Number(value.toFixed(4))),
     probability: `yes: ${value.toFixed(2)}`,
-  };
-  const text = texts[form];
+  }[form];
+  // The likeliest first, without those printed as 0.
+  const likeliest = shares
+    .map((share, at) => ({ share, name: names[at] ?? "" }))
+    .filter(({ share }) => share >= 0.005)
+    .toSorted((one, other) => other.share - one.share)
+    .map(({ share, name }) => `${name} ${share.toFixed(2)}`);
   const parts = [
     printed === null ? `answer ${text}` : `answer ${printed.toFixed(2)}, calibrated ${text}`,
     ...(form === "probability" ? [] : [`confidence ${confidence ?? "not reported"}`]),
-    likeliest(answer, question).join(", "),
+    likeliest.join(", "),
   ];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-function wayBack({ id, isOfGmail, location }: MailRow): Element["children"] {
+function wayBack({ id, isOfGmail, location }: MailRow): Html | string {
   const link = isOfGmail ? gmailLink(id) : "";
-  if (link !== "") {
-    const attributes = { href: link, rel: "noreferrer", target: "_blank" };
-    return [
-      element("a", attributes, ["Show it in Gmail"]),
-      location === "" ? "" : ` (${location})`,
-    ];
+  if (link === "") {
+    return location === "" ? "Where it stands, its export knows." : `It is in ${location}.`;
   }
-  return [location === "" ? "Where it stands, its export knows." : `It is in ${location}.`];
+  const place = location === "" ? "" : ` (${location})`;
+  return html`<a href="${link}" rel="noreferrer" target="_blank">Show it in Gmail</a>${place}`;
 }
 
 /** Returns the address at which Gmail shows a mail; empty for an id of another form. */
@@ -201,9 +161,9 @@ function gmailLink(id: string): string {
   return `${base}#search/${encodeURIComponent(`rfc822msgid:${messageId.toWellFormed()}`)}`;
 }
 
-/** Quotes an id as one word of a shell. */
-export function quoted(id: string): string {
-  if (/^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(id)) return id;
-  const word = `'${id.replaceAll("'", String.raw`'\''`)}'`;
-  return id.startsWith("-") ? `-- ${word}` : word;
+/** Quotes a text as one word of a shell. */
+function quoted(text: string): string {
+  if (/^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(text)) return text;
+  const word = `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return text.startsWith("-") ? `-- ${word}` : word;
 }

@@ -1,7 +1,7 @@
 import { inflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { MailList, PACK_SIZE } from "./mail-list.ts";
-import type { MailRow, PackedRow } from "./mail-row.ts";
+import { MailList } from "./mail-list.ts";
+import type { MailRow } from "./mail-row.ts";
 
 const section = { id: "a", title: "A", about: "" };
 const some: MailRow = {
@@ -24,13 +24,13 @@ const some: MailRow = {
 /** Returns the ids of all packed mails. */
 function idsIn(list: MailList): string[][] {
   return [...list.packs()].map((pack) => {
-    const rows = JSON.parse(String(inflateRawSync(Buffer.from(pack, "base64")))) as PackedRow[];
-    return rows.map(([id]) => String(id));
+    const rows = JSON.parse(String(inflateRawSync(Buffer.from(pack, "base64")))) as MailRow[];
+    return rows.map(({ id }) => id);
   });
 }
 
 test("mails are sorted by section, then weight, then the newest day, then as they were added", () => {
-  using list = new MailList({ all: [section, section], questions: [] });
+  using list = new MailList({ all: [section, section] });
   const add = (id: string, section: number, weight: number, day: string) =>
     list.add({ ...some, id, day }, { section, weight });
   add("last", 1, 9, "2026-03-01");
@@ -45,7 +45,7 @@ test("mails are sorted by section, then weight, then the newest day, then as the
 });
 
 test("senders are counted by address, whatever its case; the one with the most mails is first", () => {
-  using list = new MailList({ all: [section], questions: [] });
+  using list = new MailList({ all: [section] });
   const senders = [
     { address: "b@x" },
     { address: "C@x" },
@@ -63,13 +63,13 @@ test("senders are counted by address, whatever its case; the one with the most m
 });
 
 test("each pack but the last is full, and no mail of 30,000 is lost", () => {
-  using list = new MailList({ all: [section], questions: [] });
+  using list = new MailList({ all: [section] });
   const snippet = "x".repeat(300);
   for (let at = 0; at < 30_001; at += 1) {
     list.add({ ...some, id: `${at}`, snippet }, { section: 0, weight: (at * 7919) % 30_001 });
   }
   const packs = idsIn(list);
-  expect(packs.slice(0, -1).filter(({ length }) => length !== PACK_SIZE)).toEqual([]);
+  expect(packs.slice(0, -1).filter(({ length }) => length !== MailList.packSize)).toEqual([]);
   const ids = packs.flat();
   expect(ids.slice(0, 2).map((id) => (Number(id) * 7919) % 30_001)).toEqual([30_000, 29_999]);
   expect(new Set(ids).size).toBe(30_001);

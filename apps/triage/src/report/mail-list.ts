@@ -1,16 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
-import {
-  type MailRow,
-  type PackedRow,
-  type ShownQuestion,
-  packRow,
-  unpackRow,
-} from "./mail-row.ts";
+import type { MailRow, ShownQuestion } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
-
-/** Mails per pack: a page of the list opens one or two packs. */
-export const PACK_SIZE = 500;
 
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -22,15 +13,15 @@ const ranked = "ORDER BY section, weight DESC, day DESC, mail";
 
 /** The mails of a page, sorted by section, urgency and day; kept outside memory. */
 export class MailList implements Disposable {
-  readonly #questions: readonly ShownQuestion[];
+  /** Mails per pack: a page of the list opens one or two packs. */
+  static readonly packSize = 500;
   readonly #database = new DatabaseSync("");
   readonly #insert;
   /** How many mails each section has. */
   readonly counts: number[];
   length = 0;
 
-  constructor({ all, questions }: Pick<Sections, "all" | "questions">) {
-    this.#questions = questions;
+  constructor({ all }: Pick<Sections, "all">) {
     this.counts = all.map(() => 0);
     this.#database.exec(setup);
     this.#insert = this.#database.prepare(
@@ -40,7 +31,7 @@ export class MailList implements Disposable {
 
   add(row: MailRow, { section, weight }: ReturnType<Sections["rankOf"]>): void {
     const sender = (row.address || row.sender).toLowerCase();
-    this.#insert.run(section, weight, row.day, sender, packRow(row));
+    this.#insert.run(section, weight, row.day, sender, JSON.stringify(row));
     this.counts[section] = (this.counts[section] ?? 0) + 1;
     this.length += 1;
   }
@@ -52,7 +43,7 @@ export class MailList implements Disposable {
     return this.#database
       .prepare(sql)
       .all(section, limit)
-      .map(({ row }) => unpackRow(JSON.parse(String(row)) as PackedRow, this.#questions));
+      .map(({ row }) => JSON.parse(String(row)) as MailRow);
   }
 
   /** Returns the senders with the most mails. */
@@ -69,7 +60,7 @@ export class MailList implements Disposable {
     // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
     const sql = `SELECT row FROM mails ${ranked.replace("section", "+section")}`;
     for (const { row } of this.#database.prepare(sql).iterate()) {
-      if (rows.push(row) < PACK_SIZE) continue;
+      if (rows.push(row) < MailList.packSize) continue;
       yield toPack(rows);
       rows = [];
     }

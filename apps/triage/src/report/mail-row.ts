@@ -19,6 +19,34 @@ export interface ShownAnswer {
   readonly shares: readonly number[];
 }
 
+/** A mail as the page shows it; its texts are printable. */
+export interface MailRow {
+  readonly id: string;
+  /** The day it was received. */
+  readonly day: string;
+  /** How far its date is from that day, if it is far. */
+  readonly dated: string;
+  /** The sender's name, else address. */
+  readonly sender: string;
+  /** The address if the sender is shown by name. */
+  readonly address: string;
+  /** Whether the name shows another address, as a forger's does. */
+  readonly isMasked: boolean;
+  readonly subject: string;
+  readonly snippet: string;
+  readonly isNew: boolean;
+  /** The index of the rule that takes it; -1 for none. */
+  readonly rule: number;
+  /** Whether Gmail may have it. */
+  readonly isOfGmail: boolean;
+  /** The place in its export, if known. */
+  readonly location: string;
+  /** In the order of the questions; null without an answer. */
+  readonly answers: readonly ShownAnswer[] | null;
+  /** The reason for a missing answer. */
+  readonly error: string;
+}
+
 /** The lowest probability of a yes. */
 export const YES = 0.5;
 
@@ -27,106 +55,13 @@ export function pickOf({ form }: ShownQuestion, value: number): number {
   return form === "probability" ? (value >= YES ? 0 : -1) : Math.round(value);
 }
 
-// The texts of a row, all printable. A new text is named here, filled by toMailRow and shown by mailItem.
-const texts = [
-  "id",
-  // The day it was received, and how far its date is from that day, if it is far.
-  "day",
-  "dated",
-  // The sender's name or else address, and the address if the sender is shown by name.
-  "sender",
-  "address",
-  "subject",
-  "snippet",
-  // The place in its export, if known.
-  "location",
-  // The reason for a missing answer.
-  "error",
-] as const;
-/** Whether the name shows another address, as a forger's does; whether the mail is new; whether Gmail may have it. */
-const flags = ["isMasked", "isNew", "isOfGmail"] as const;
-
-/** A row without its answers, which take ten times as long to unpack. */
-type RowHead = Readonly<Record<(typeof texts)[number], string>> &
-  Readonly<Record<(typeof flags)[number], boolean>> & {
-    /** The index of the rule that takes it; -1 for none. */
-    readonly rule: number;
-  };
-
-/** A mail as the page shows it. */
-export interface MailRow extends RowHead {
-  /** In the order of the questions; null without an answer. */
-  readonly answers: readonly ShownAnswer[] | null;
-}
-
-/** Answers are packed as whole thousandths: services print hundredths, calibrations many more digits. */
-const UNIT = 1000;
-const NOTHING = -1;
-
-/** A row without its names: the texts, the flags, the rule, and the numbers of the answers. */
-export type PackedRow = readonly (string | number | boolean | readonly number[] | null)[];
-
-/** Returns a row as JSON without names, which is half as long. */
-export function packRow(row: MailRow): string {
-  const numbers = row.answers?.flatMap(({ value, confidence, printed, shares }) =>
-    [value, confidence, printed, ...shares].map(toUnits),
-  );
-  const values = [...texts, ...flags].map((name) => row[name]);
-  return JSON.stringify([...values, row.rule, numbers ?? null] satisfies PackedRow);
-}
-
-function toUnits(value: number | null): number {
-  return value === null ? NOTHING : Math.round(UNIT * value);
-}
-
-/** Rounds a value as packing does, so that all parts of a page count the same. */
-export function toPackedValue(value: number): number {
-  return toUnits(value) / UNIT;
-}
-
-/** Returns a packed row without its answers. */
-export function unpackHead(packed: PackedRow): RowHead {
-  const names = [...texts, ...flags, "rule"];
-  return Object.fromEntries(names.map((name, at) => [name, packed[at]])) as unknown as RowHead;
-}
-
-function numbersOf(packed: PackedRow): readonly number[] | null {
-  return packed.at(-1) as readonly number[] | null;
-}
-
-/** Returns the value of one question in a packed row; null without an answer. */
-export function unpackValue(
-  packed: PackedRow,
-  at: number,
-  questions: readonly ShownQuestion[],
-): number | null {
-  const before = questions.slice(0, at).reduce((sum, { names }) => sum + 3 + names.length, 0);
-  const value = numbersOf(packed)?.[before];
-  return value === undefined ? null : value / UNIT;
-}
-
-/** Returns the row that was packed. */
-export function unpackRow(packed: PackedRow, questions: readonly ShownQuestion[]): MailRow {
-  const numbers = numbersOf(packed);
-  if (numbers === null) return { ...unpackHead(packed), answers: null };
-  let at = 0;
-  const take = () => (numbers[at++] ?? 0) / UNIT;
-  const takeOrNull = () => (numbers[at] === NOTHING ? (at++, null) : take());
-  const answers = questions.map(({ names }) => ({
-    value: take(),
-    confidence: takeOrNull(),
-    printed: takeOrNull(),
-    shares: names.map(take),
-  }));
-  return { ...unpackHead(packed), answers };
-}
-
-/** Below this a confidence is low. */
-export const LOW_CONFIDENCE = 0.5;
-/** Within this of one half a probability is undecided. */
-export const UNDECIDED_WITHIN = 0.2;
+const LOW_CONFIDENCE = 0.5;
+const UNDECIDED_WITHIN = 0.2;
 // As floating-point numbers, 0.7 - 0.5 is less than 0.2.
 const EPSILON = 1e-9;
+
+/** The rule of {@link doubtsOf} in words. */
+export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half`;
 
 /** Describes doubtful answers: low confidences, and probabilities around one half. */
 export function doubtsOf(

@@ -1,5 +1,5 @@
 import { toPrintable } from "evaluator-kit";
-import { html, type Html } from "evaluator-kit/page";
+import { html, type Html, table } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
 import { promiseOf, type Rule, type RunResults, takeRecord } from "evaluator-runs/results";
 
@@ -7,6 +7,7 @@ import { promiseOf, type Rule, type RunResults, takeRecord } from "evaluator-run
 export class Plan {
   readonly #rules: readonly Rule[];
   readonly #taken: number[];
+  /** For each rule the mails that it meets and an earlier one takes. */
   readonly #before: number[];
 
   constructor(rules: readonly Rule[]) {
@@ -26,55 +27,25 @@ export class Plan {
 
   /** Returns a table of the rules with the mails that each takes of all of them. */
   toHtml(calibration: RunResults["calibration"], mails: number): Html {
-    const left = this.#taken.reduce((rest, count) => rest - count, mails);
     const rows = this.#rules.map((rule, at) => {
       const promise = promiseOf(rule, calibration, this.#before[at] ?? 0);
-      return planRow(rule, this.#taken[at] ?? 0, promise);
+      const look = promise.isPromised ? "promised" : "unpromised";
+      return [
+        html`<code>${toPrintable(rule.text)}</code>`,
+        `→ ${rule.action}`,
+        printCount(this.#taken[at] ?? 0),
+        html`<span class="${look}">${promise.text}</span>`,
+      ];
     });
-    return planTable(rows, left);
+    const left = this.#taken.reduce((rest, count) => rest - count, mails);
+    const all = [...rows, ["no rule", "stays", printCount(left), null]];
+    return html`<section class="plan" id="plan">
+      <h2>The plan</h2>
+      <p class="about">
+        The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
+        program of yours.
+      </p>
+      ${table(["rule", "action", "mails", "calibration"], all)}
+    </section>`;
   }
-}
-
-function planTable(rows: readonly Html[], left: number): Html {
-  return html`<section class="plan" id="plan">
-    <h2>The plan</h2>
-    <p class="about">
-      The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
-      program of yours.
-    </p>
-    <div class="scroll" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">rule</th>
-            <th scope="col">action</th>
-            <th scope="col">mails</th>
-            <th scope="col">calibration</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-          <tr>
-            <th scope="row">no rule</th>
-            <td>stays</td>
-            <td>${printCount(left)}</td>
-            <td></td>
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-function planRow(
-  { text, action }: Rule,
-  count: number,
-  promise: ReturnType<typeof promiseOf>,
-): Html {
-  return html`<tr>
-    <th scope="row"><code>${toPrintable(text)}</code></th>
-    <td>→ ${action}</td>
-    <td>${printCount(count)}</td>
-    <td class="${promise.isPromised ? "promised" : "unpromised"}">${promise.text}</td>
-  </tr>`;
 }

@@ -1,8 +1,8 @@
 import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
 import type { PageScript } from "evaluator-kit/bundle-script";
 import { printCount, printMails } from "evaluator-runs/source";
-import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
-import { addTo, PACK_SIZE, type Tally } from "./mail-list.ts";
+import { type ListFacts, mailItem } from "./mail-item.ts";
+import { addTo, MailList, type Tally } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
 import { type NumberParts, numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
@@ -10,7 +10,6 @@ import type { Section } from "./sections.ts";
 
 /** Mails of a section that the page shows without its script; the others are packed. */
 const ROWS_SHOWN = 25;
-const DAY_MS = 86_400_000;
 
 /** The content of a page. */
 export interface ReportParts extends NumberParts {
@@ -50,19 +49,10 @@ export function* reportPage(parts: ReportParts): Generator<string> {
   yield after;
 }
 
-/** Writes an element as HTML, with the words of a mail as escaped text. */
-function toHtml({ tag, attributes, children }: Element): Html {
-  const written = Object.entries(attributes).map(
-    ([name, value]) => html` ${trusted(name)}="${value}"`,
-  );
-  const inner = children.map((child) => (typeof child === "string" ? child : toHtml(child)));
-  return html`${trusted(`<${tag}`)}${written}${trusted(">")}${inner}${trusted(`</${tag}>`)}`;
-}
-
 // A script reads it; "<" would end the element.
 function factsElement({ facts, sections, list }: ReportParts): Html {
   const shown = sections.all.map(({ title }, at) => ({ title, count: list.counts[at] ?? 0 }));
-  const json = JSON.stringify({ ...facts, packSize: PACK_SIZE, sections: shown });
+  const json = JSON.stringify({ ...facts, packSize: MailList.packSize, sections: shown });
   const text = json.replaceAll("<", String.raw`\u003c`);
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }
@@ -163,18 +153,12 @@ function orderChoice(value: string, text: string, isFirst: boolean): Html {
 function sectionOf(at: number, { id, title, about }: Section, { list, facts }: ReportParts): Html {
   const count = list.counts[at] ?? 0;
   const rows = list.first(at, ROWS_SHOWN);
-  const items = rows.map((row) => {
-    const item = mailItem(row, facts);
-    // Without the script the style sorts by day.
-    const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
-    return toHtml({ ...item, attributes: { ...item.attributes, style: `--day:${-day}` } });
-  });
   const rest = count - rows.length;
   return html`<section id="${id}">
     <h2>${title} <span class="count">${printCount(count)}</span></h2>
     <p class="about">${about}</p>
     <ol class="mails">
-      ${items}
+      ${rows.map((row) => mailItem(row, facts))}
     </ol>
     ${rest === 0 ? null : restOf(at, count, rest)}
   </section>`;

@@ -1,14 +1,7 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-kit";
 import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
-import {
-  doubtsOf,
-  LOW_CONFIDENCE,
-  type ShownAnswer,
-  type ShownQuestion,
-  UNDECIDED_WITHIN,
-  YES,
-} from "./mail-row.ts";
+import { doubtRule, doubtsOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
 /** A part of the list. */
 export interface Section {
@@ -130,7 +123,7 @@ export class Sections {
     return {
       id: "unsure",
       title: "Unsure",
-      about: `Of the others, those with a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half.`,
+      about: `Of the others, those with ${doubtRule}.`,
       weigh: (answers) =>
         doubtsOf(answers, this.questions).length > 0 ? this.#levelOf(answers) : null,
     };

@@ -10,7 +10,7 @@ import {
   receivedDay,
   senderAddress,
 } from "../input/mail.ts";
-import { type MailRow, type ShownAnswer, toPackedValue } from "./mail-row.ts";
+import type { MailRow, ShownAnswer } from "./mail-row.ts";
 
 /** Returns a mail as the page shows it; `senders` caches those that were read before. */
 export function toMailRow(
@@ -84,9 +84,14 @@ function toShown(
   const numberOf = (one: Answer) => Number(shortValue(asked, one));
   const isOption = short.form === "option";
   return {
-    value: isOption ? short.keys.indexOf(short.of(answer)) : toPackedValue(numberOf(answer)),
-    confidence: isChanged ? null : (kept.confidence[id] ?? null),
-    printed: isChanged && !isOption ? numberOf(before) : null,
-    shares: (distribution?.keys ?? []).map((key) => all[key] ?? 0),
+    value: isOption ? short.keys.indexOf(short.of(answer)) : round(numberOf(answer)),
+    confidence: isChanged ? null : round(kept.confidence[id] ?? null),
+    printed: isChanged && !isOption ? round(numberOf(before)) : null,
+    shares: (distribution?.keys ?? []).map((key) => round(all[key] ?? 0)),
   };
+}
+
+// Services print hundredths, calibrations many more digits, which would make a page larger.
+function round<TNumber extends number | null>(value: TNumber): TNumber {
+  return (value === null ? null : Math.round(1000 * value) / 1000) as TNumber;
 }

@@ -35,7 +35,6 @@ import {
 } from "evaluator-runs/results";
 import type { ReportCommand } from "../options.ts";
 import { ContextChanges } from "./context-changes.ts";
-import { quoted } from "./mail-item.ts";
 import { MailList, Tally } from "./mail-list.ts";
 import { Plan } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
@@ -102,8 +101,6 @@ async function makeReport(
   const read = await readRows(results, command, { plan, signal });
   const { list, tally, changes, all, newRecords, sections } = read;
   const runs = info === null ? facts : [factsOf(info)];
-  const after =
-    command.file === undefined ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
   return reportPage({
     list,
     sections,
@@ -113,7 +110,7 @@ async function makeReport(
       score: sections.score,
       choice: sections.choice,
       actions: (rules ?? []).map(({ action }) => action),
-      explain: ["npm run triage -- explain ", after],
+      file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
     },
     basis: describeBasis(runs, calibration, all),
     notes: [...describeNew(newRecords, tally), ...describeShown(command, list.length, all.mails)],

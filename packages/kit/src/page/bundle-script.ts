@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceHash } from "./html.ts";
+import { sourceHash } from "./page.ts";
 
 /** A script of a page, and its hash for the page's policy. */
 export interface PageScript {

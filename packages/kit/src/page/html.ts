@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
-
-/** HTML in which all outside text is escaped. */
+/** HTML in which all outside text is escaped. This file also runs in browsers. */
 export class Html {
   readonly #text: string;
 
@@ -41,9 +39,4 @@ function toText(value: HtmlValue): string {
   // Control characters and bidi marks could make text look like something else.
   const plain = String(value).replace(/(?!\n|\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
   return plain.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
-}
-
-/** Returns the hash of a script or style for a page's policy, such as `sha256-…`. */
-export function sourceHash(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

@@ -1,6 +1,6 @@
 import { scaleLinear, scaleSqrt } from "d3-scale";
 import { area, line, symbol, symbolCircle, symbolTriangle } from "d3-shape";
-import { html, type Html } from "./html.ts";
+import { html, type Html, type HtmlValue } from "./html.ts";
 import type { Scales } from "./plot.ts";
 
 /** A point of a plot. */
@@ -110,7 +110,7 @@ export function barList(
 }
 
 /** Returns a table: its head, then rows that begin with their name. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): Html {
+export function table(head: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
   return html`<div class="scroll" tabindex="0">
     <table class="table">
       <thead>
@@ -123,7 +123,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
           ([name = "", ...cells]) =>
             html`<tr>
               <th scope="row">${name}</th>
-              ${cells.map((cell) => html`<td>${cell}</td>`)}
+              ${cells.map((cell) => html` <td>${cell}</td>`)}
             </tr>`,
         )}
       </tbody>

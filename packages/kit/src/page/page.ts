@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { html, type Html, trusted } from "./html.ts";
 
 /** The style of every report: light or dark as the system, for any width and for paper. */
@@ -103,4 +104,9 @@ export function pageAround({
   // In one piece: the hash covers all text between the tags.
   const element = script === undefined ? "" : `<script>${script.text}</script>`;
   return [before, element + after];
+}
+
+/** Returns the hash of a script or style for a page's policy, such as `sha256-…`. */
+export function sourceHash(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
