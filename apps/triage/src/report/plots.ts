@@ -24,7 +24,7 @@ const months = new Intl.DateTimeFormat("en-GB", {
 });
 
 /** The source of the numbers of a page. */
-export interface NumberParts {
+interface NumberParts {
   readonly list: MailList;
   readonly sections: Sections;
   readonly tally: Tally;

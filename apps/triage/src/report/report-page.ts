@@ -1,18 +1,17 @@
 import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
-import type { PageScript } from "evaluator-kit/bundle-script";
+import { bundleScript } from "evaluator-kit/bundle-script";
 import { printCount, printMails } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { addTo, MailList, type Tally } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
-import { type NumberParts, numbersSection } from "./plots.ts";
+import { numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
-import type { Section } from "./sections.ts";
 
 /** Mails of a section that the page shows without its script; the others are packed. */
 const ROWS_SHOWN = 25;
 
 /** The content of a page. */
-export interface ReportParts extends NumberParts {
+type ReportParts = Parameters<typeof numbersSection>[0] & {
   readonly facts: ListFacts;
   /** The model, the time, the cost and the calibration. */
   readonly basis: string;
@@ -22,13 +21,12 @@ export interface ReportParts extends NumberParts {
   readonly plan: Html | null;
   /** The changes by --context and --state-fields; null without them. */
   readonly changes: Html | null;
-  readonly script: PageScript;
-}
+};
 
 /** Returns one page about results, piece by piece: a list to act on, then the numbers. */
-export function* reportPage(parts: ReportParts): Generator<string> {
+export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   using list = parts.list;
-  const { script } = parts;
+  const script = await bundleScript(new URL("script/main.ts", import.meta.url));
   const title = `Triage of ${printMails(list.length)}`;
   const body = html`<header>
       <h1>${title}</h1>
@@ -57,13 +55,17 @@ function factsElement({ facts, sections, list }: ReportParts): Html {
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }
 
-function filledSections({ list, sections }: ReportParts): [at: number, section: Section][] {
-  return [...sections.all.entries()].filter(([at]) => (list.counts[at] ?? 0) > 0);
+/** Returns the sections that have mails. */
+function filledSections({ list, sections }: ReportParts) {
+  const all = sections.all.map((section, at) => ({ ...section, at, count: list.counts[at] ?? 0 }));
+  return all.filter(({ count }) => count > 0);
 }
 
+type FilledSection = ReturnType<typeof filledSections>[number];
+
 function sectionLinks(parts: ReportParts): Html {
-  const links = filledSections(parts).map(([at, { id, title }]) => {
-    return html`<a href="#${id}">${title} <b>${printCount(parts.list.counts[at] ?? 0)}</b></a>`;
+  const links = filledSections(parts).map(({ id, title, count }) => {
+    return html`<a href="#${id}">${title} <b>${printCount(count)}</b></a>`;
   });
   return html`<nav aria-label="Sections">${links}</nav>`;
 }
@@ -72,7 +74,7 @@ function listOf(parts: ReportParts): Html {
   const { plan } = parts;
   const filled = filledSections(parts);
   return html`${plan} ${controls(filled, parts)}
-    <div id="sections">${filled.map(([at, section]) => sectionOf(at, section, parts))}</div>
+    <div id="sections">${filled.map((section) => sectionOf(section, parts))}</div>
     <section id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
       <p class="about" id="found-status" role="status"></p>
@@ -85,10 +87,7 @@ function listOf(parts: ReportParts): Html {
 }
 
 /** Returns the form controls; search and selection need the script. */
-function controls(
-  filled: readonly (readonly [number, Section])[],
-  { tally, sections, list }: ReportParts,
-): Html {
+function controls(filled: readonly FilledSection[], { tally, sections }: ReportParts): Html {
   const hasScore = sections.score !== -1;
   return html`<div class="controls">
     <label class="script-only"
@@ -99,7 +98,7 @@ function controls(
       <select id="section">
         <option value="">all mails</option>
         <optgroup label="Sections">
-          ${filled.map(([at, { title }]) => choiceOf(`${at}`, title, list.counts[at] ?? 0))}
+          ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
         </optgroup>
         ${sections.questions.map((question, at) => kindsOf(question, at, tally.counts[at]))}
       </select></label
@@ -150,8 +149,8 @@ function orderChoice(value: string, text: string, isFirst: boolean): Html {
   >`;
 }
 
-function sectionOf(at: number, { id, title, about }: Section, { list, facts }: ReportParts): Html {
-  const count = list.counts[at] ?? 0;
+function sectionOf(section: FilledSection, { list, facts }: ReportParts): Html {
+  const { at, id, title, about, count } = section;
   const rows = list.first(at, ROWS_SHOWN);
   const rest = count - rows.length;
   return html`<section id="${id}">

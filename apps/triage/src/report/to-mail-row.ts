@@ -12,41 +12,28 @@ import {
 } from "../input/mail.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
 
-/** Returns a mail as the page shows it; `senders` caches those that were read before. */
+/** Returns a mail as the page shows it. */
 export function toMailRow(
-  row: ResultRow,
-  {
-    answered,
-    asked,
-    rule,
-    senders,
-  }: {
-    readonly answered: AnsweredRecord;
-    readonly asked: readonly AskedQuestion[];
-    readonly rule: number;
-    readonly senders: Map<string, ReturnType<typeof senderOf>>;
-  },
+  { input, kept, record }: ResultRow,
+  { answers, isNew }: AnsweredRecord,
+  { asked, rule }: { readonly asked: readonly AskedQuestion[]; readonly rule: number },
 ): MailRow {
-  const { kept } = row;
-  const mail = mailOfRecord(row.input);
-  const { answers } = answered;
-  const sender = senders.get(mail.from) ?? senderOf(mail.from);
-  senders.set(mail.from, sender);
+  const mail = mailOfRecord(input);
   return {
     id: toPrintablePath(mail.id),
     day: toPrintable(receivedDay(mail)),
     dated: describeDateGap(mail),
-    ...sender,
+    ...senderOf(mail.from),
     subject: toPrintable(mail.subject),
     snippet: toPrintable(mail.snippet),
-    isNew: answered.isNew,
+    isNew,
     rule,
     ...wayBackTo(mail),
     answers:
       kept === null || answers === null
         ? null
         : asked.map((one) => toShown(answers[one.id], kept, one)),
-    error: kept === null ? toPrintable(String(row.record["error"] ?? "")) : "",
+    error: kept === null ? toPrintable(String(record["error"] ?? "")) : "",
   };
 }
 

@@ -1,5 +1,4 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { bundleScript } from "evaluator-kit/bundle-script";
 import { basename } from "node:path";
 import {
   CliError,
@@ -42,9 +41,6 @@ import { Sections } from "./sections.ts";
 import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
 
-// Most senders send many mails; a limit bounds the memory for those who sent one.
-const SENDERS_KEPT = 10_000;
-
 /**
  * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
  * if no file is named.
@@ -71,7 +67,7 @@ async function makeAndWrite(command: ReportCommand, context: ProgramContext): Pr
     async (results) => makeReport(results, command, context),
   );
   if (command.file === undefined) {
-    await printTexts(inTurn(pieces), context);
+    await printTexts(pieces, context);
     return 0;
   }
   const input = toInputPath(command.file, cwd);
@@ -84,15 +80,11 @@ async function makeAndWrite(command: ReportCommand, context: ProgramContext): Pr
   return 0;
 }
 
-async function* inTurn(pieces: Iterable<string>): AsyncGenerator<string> {
-  yield* pieces;
-}
-
 async function makeReport(
   results: RunResults,
   command: ReportCommand,
   context: ProgramContext,
-): Promise<Iterable<string>> {
+): Promise<AsyncIterable<string>> {
   const { columns, calibration, info, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
@@ -117,7 +109,6 @@ async function makeReport(
     plan: plan?.toHtml(calibration, list.length) ?? null,
     changes: changes.toHtml(),
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
-    script: await bundleScript(new URL("script/main.ts", import.meta.url)),
   });
 }
 
@@ -136,7 +127,6 @@ async function readRows(
   const tally = new Tally(sections.questions);
   const changes = new ContextChanges(sections.questions, results);
   const asked = askedQuestions(questions);
-  const senders = new Map() satisfies Parameters<typeof toMailRow>[1]["senders"];
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
     signal.throwIfAborted();
@@ -145,8 +135,7 @@ async function readRows(
     const answered = toAnswered(row, results, newRecords);
     if (isShown?.(answered) === false) continue;
     const rule = plan?.take(answered) ?? -1;
-    if (senders.size >= SENDERS_KEPT) senders.clear();
-    const shown = toMailRow(row, { answered, asked, rule, senders });
+    const shown = toMailRow(row, answered, { asked, rule });
     list.add(shown, sections.rankOf(shown.answers));
     tally.add(shown);
     await changes.add(row);

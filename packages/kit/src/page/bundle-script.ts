@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { sourceHash } from "./page.ts";
 
 /** A script of a page, and its hash for the page's policy. */
-export interface PageScript {
+interface PageScript {
   readonly text: string;
   /** Source expression, such as `sha256-…`. */
   readonly hash: string;
