@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { printable } from "evaluator-kit";
 import { estimateTokens } from "evaluator-client";
@@ -10,14 +9,6 @@ import {
   readQuestions,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
-
-const schemaFile = new URL("../questions.schema.json", import.meta.url);
-
-/** Prints the schema that an editor completes a file of questions with; returns the exit code 0. */
-export async function printSchema({ stdout }: ProgramContext): Promise<number> {
-  stdout.write(await readFile(schemaFile, "utf8"));
-  return 0;
-}
 
 /**
  * Prints the questions of a file and the result fields of each; returns the exit code 0.

@@ -1,13 +1,27 @@
-import { createCommand, packageVersion, runCommand } from "evaluator-kit";
+import { readFile } from "node:fs/promises";
+import {
+  Argument,
+  createCommand,
+  InvalidArgumentError,
+  Option,
+  packageVersion,
+  runCommand,
+} from "evaluator-kit";
 import {
   addRunCommands,
+  calibrationOption,
   examples,
   interrupted,
+  journalOption,
   loadExplain,
+  onlyOption,
+  optionalFile,
   type ProgramContext,
+  rulesOption,
   runAction,
+  runOption,
+  sinceOption,
 } from "evaluator-runs/commands";
-import { explainCommand, importCommand, questionsCommands, reportCommand } from "./options.ts";
 
 /**
  * Runs the typed command and returns its exit code.
@@ -32,8 +46,9 @@ export async function runTriage(
   }
 }
 
-// An action imports its command's code: all of it together is half of what a short one takes.
-function createProgram(context: ProgramContext) {
+type Program = ReturnType<typeof createCommand>;
+
+function createProgram(context: ProgramContext): Program {
   const { source } = context;
   const version = packageVersion(import.meta.url);
   const program = createCommand(source.program, { context, version });
@@ -45,26 +60,96 @@ A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or 
 records have no answer; 130, 143 interrupted.`,
   );
   addRunCommands(program, context);
-  importCommand(program).action(async (from, output, options) => {
-    const { importMails } = await import("./import/import-mails.ts");
-    await runAction(context, () => importMails({ ...options, source: from, output }, context));
-  });
-  reportCommand(program).action(async (file, options) => {
-    const { writeReport } = await import("./report/write-report.ts");
-    await runAction(context, () => writeReport({ ...options, file }, context));
-  });
-  explainCommand(program).action(async (id, file, options) => {
-    const explainRecord = await loadExplain();
-    await runAction(context, () => explainRecord({ ...options, id, file }, context));
-  });
-  const { check, schema } = questionsCommands(program);
-  check.action(async (file) => {
-    const { checkQuestions } = await import("./check-questions.ts");
-    await runAction(context, () => checkQuestions(file, context));
-  });
-  schema.action(async () => {
-    const { printSchema } = await import("./check-questions.ts");
-    await runAction(context, () => printSchema(context));
-  });
+  // An action imports its command's code: all of it together is half of what a short one takes.
+  addImport(program, context);
+  addReport(program, context);
+  addExplain(program, context);
+  addQuestions(program, context);
   return program;
+}
+
+function addImport(program: Program, context: ProgramContext): void {
+  program
+    .command("import")
+    .summary("make a file of mails from an export of a mailbox")
+    .description("Makes a file of mails from an export of a mailbox, for run.")
+    .argument(
+      "<source>",
+      "an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google Takeout, or a dump of the Gmail API; mailboxes also with gzip",
+    )
+    .addArgument(new Argument("<out.json>", "the file to make").argParser(jsonFile))
+    .addOption(
+      new Option(
+        "--sent-label <name>",
+        "mails labelled with NAME alone were sent and are left out; may be given again. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
+      ).argParser((name, before: readonly string[] | undefined) => [...(before ?? []), name]),
+    )
+    .option("--skipped <file>", "name everything that was not read, and why, one a line")
+    .addHelpText("after", examples("npm run triage -- import takeout.zip inbox.json"))
+    .action(async (from, output, options) => {
+      const { importMails } = await import("./import/import-mails.ts");
+      await runAction(context, () => importMails({ ...options, source: from, output }, context));
+    });
+}
+
+function jsonFile(name: string): string {
+  if (name.endsWith(".json")) return name;
+  throw new InvalidArgumentError("OUT.json is to end in .json.");
+}
+
+function addReport(program: Program, context: ProgramContext): void {
+  program
+    .command("report")
+    .summary("make a page from the newest run: a list to act on, then plots")
+    .description(
+      "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
+    )
+    .argument("[file]", optionalFile)
+    .addOption(journalOption(context.source))
+    .addOption(runOption)
+    .addOption(sinceOption)
+    .addOption(onlyOption)
+    .addOption(calibrationOption)
+    .addOption(rulesOption)
+    .action(async (file, options) => {
+      const { writeReport } = await import("./report/write-report.ts");
+      await runAction(context, () => writeReport({ ...options, file }, context));
+    });
+}
+
+function addExplain(program: Program, context: ProgramContext): void {
+  program
+    .command("explain")
+    .summary("print what was sent, asked and answered about one mail")
+    .description("Prints what was sent, asked and answered about one mail.")
+    .argument("<id>", "the id of the mail")
+    .argument("[file]", optionalFile)
+    .addOption(journalOption(context.source))
+    .addOption(runOption)
+    .action(async (id, file, options) => {
+      const explainRecord = await loadExplain();
+      await runAction(context, () => explainRecord({ ...options, id, file }, context));
+    });
+}
+
+const questionsSchema = new URL("../questions.schema.json", import.meta.url);
+
+function addQuestions(program: Program, context: ProgramContext): void {
+  const questions = program
+    .command("questions")
+    .summary("check a file of questions, or print its JSON schema")
+    .description("Checks a file of questions for --questions, or prints its JSON schema.")
+    .helpCommand(false);
+  questions
+    .command("check")
+    .description("Prints what is wrong with a file of questions and where, else what it asks.")
+    .argument("<file>", "a JSON object of id to question")
+    .action(async (file) => {
+      const { checkQuestions } = await import("./check-questions.ts");
+      await runAction(context, () => checkQuestions(file, context));
+    });
+  questions
+    .command("schema")
+    .description("Prints the JSON schema that an editor completes a file of questions with.")
+    .action(async () => void context.stdout.write(await readFile(questionsSchema, "utf8")));
 }

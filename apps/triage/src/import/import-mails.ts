@@ -10,13 +10,20 @@ import {
   writePrivateFile,
 } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
-import type { ImportCommand } from "../options.ts";
 import { type FoundMail, ImportProblem, type MailDay, type NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
 import { onlySentRule, sentLabels } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
 import { mailSource } from "../mail-source.ts";
+
+/** The options of `import`, with its arguments. */
+interface ImportCommand {
+  readonly source: string;
+  readonly output: string;
+  readonly sentLabel?: readonly string[] | undefined;
+  readonly skipped?: string | undefined;
+}
 
 interface ImportOptions {
   readonly counts: ImportCounts;

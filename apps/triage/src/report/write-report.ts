@@ -32,7 +32,6 @@ import {
   toAnswered,
   withResults,
 } from "evaluator-runs/results";
-import type { ReportCommand } from "../options.ts";
 import { ContextChanges } from "./context-changes.ts";
 import { MailList, Tally } from "./mail-list.ts";
 import { Plan } from "./plan.ts";
@@ -40,6 +39,13 @@ import { reportPage } from "./report-page.ts";
 import { Sections } from "./sections.ts";
 import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
+
+/** The options of `report`, with its argument. */
+type ReportCommand = Pick<
+  Parameters<typeof withResults>[0],
+  "file" | "journal" | "run" | "calibration"
+> &
+  Parameters<typeof readFilter>[0] & { readonly rules?: string | undefined };
 
 /**
  * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
