@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import {
   type AnswerSource,
   AnswerTable,
@@ -9,21 +8,15 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
-import type { reportCommands } from "./commands/report-commands.ts";
-import type { OptionsOf } from "./commands/shared-options.ts";
-import { readAnswers } from "./files/read-answers.ts";
+import type { ReportOptions } from "./commands/report-commands.ts";
+import { fieldsOf, readAnswers, readRecords } from "./files/read-answers.ts";
 import { hashOfId, readArtifact } from "./files/read-json-files.ts";
-import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck } from "./report/sentences.ts";
 
-type CheckOptions = OptionsOf<typeof reportCommands.check>;
+type CheckOptions = ReportOptions<"check">;
 
 /** Tests promised thresholds again on new labels. */
-export async function check(
-  name: string,
-  options: CheckOptions,
-  context: CliContext,
-): Promise<void> {
+export async function check(name: string, options: CheckOptions, context: CliContext) {
   const artifact = await readArtifact(name, context);
   if (artifact.thresholds.length === 0) {
     const problem = "The calibration holds no promised threshold, so there is nothing to check.";
@@ -51,7 +44,7 @@ async function joinNewLabels(
   options: CheckOptions,
   context: CliContext,
 ) {
-  const file = { name: options.labels, path: resolve(context.cwd, options.labels), csv: true };
+  const file = { name: options.labels, csv: true };
   const table =
     options.answers === undefined
       ? await answersOfLabels(options, context)
@@ -75,13 +68,9 @@ async function joinNewLabels(
   return { columns, used };
 }
 
-async function answersOfLabels(
-  { labels: name, last }: CheckOptions,
-  context: CliContext,
-): Promise<AnswerTable> {
+async function answersOfLabels({ labels: name, last }: CheckOptions, context: CliContext) {
   const table = new AnswerTable({ last });
-  const file = { name, path: resolve(context.cwd, name) };
-  await readRecords(file, context, (record) => table.addRecord(record, name));
+  await readRecords({ name }, context, (record) => table.addRecord(record, name));
   return table;
 }
 

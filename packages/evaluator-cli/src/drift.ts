@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import {
   type AnswerColumn,
   type AnswerTable,
@@ -11,14 +10,12 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
-import type { reportCommands } from "./commands/report-commands.ts";
-import type { OptionsOf } from "./commands/shared-options.ts";
-import { readAnswers } from "./files/read-answers.ts";
+import type { ReportOptions } from "./commands/report-commands.ts";
+import { fieldsOf, readAnswers, readRecords } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-json-files.ts";
-import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 
-type DriftOptions = OptionsOf<typeof reportCommands.drift>;
+type DriftOptions = ReportOptions<"drift">;
 
 /** Compares the answers of two releases. */
 export async function drift(options: DriftOptions, context: CliContext): Promise<void> {
@@ -58,8 +55,7 @@ async function joinLabels(
   // One release may have answered records that the other has not.
   const joins = tables.map((table) => new LabelJoin(table, { last, allowUnknown: true }));
   if (labels === undefined) return joins;
-  const file = { name: labels, path: resolve(context.cwd, labels), csv: true };
-  await readRecords(file, context, (record) => {
+  await readRecords({ name: labels, csv: true }, context, (record) => {
     if (allowUnknown !== true) checkIsKnown(record, tables, labels);
     for (const join of joins) join.add(record, labels);
   });
@@ -67,11 +63,7 @@ async function joinLabels(
 }
 
 /** @throws CalibrationInputError if neither release answered a labelled record. */
-function checkIsKnown(
-  { line, value }: InputRecord,
-  tables: readonly AnswerTable[],
-  file: string,
-): void {
+function checkIsKnown({ line, value }: InputRecord, tables: readonly AnswerTable[], file: string) {
   const fields = fieldsOf(value);
   if (!("id" in fields)) return; // rejected later
   const id = String(fields["id"]);

@@ -8,19 +8,14 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import type { reportCommands } from "./commands/report-commands.ts";
-import type { OptionsOf } from "./commands/shared-options.ts";
+import type { ReportOptions } from "./commands/report-commands.ts";
 import { answerNames, readAnswers } from "./files/read-answers.ts";
 import { nameSource } from "./report/sentences.ts";
 
-type PickOptions = OptionsOf<typeof reportCommands.pick>;
+type PickOptions = ReportOptions<"pick">;
 
 /** Draws records to label, with the probability of being drawn. */
-export async function pick(
-  more: readonly string[],
-  options: PickOptions,
-  context: CliContext,
-): Promise<void> {
+export async function pick(more: readonly string[], options: PickOptions, context: CliContext) {
   if (options.uncertain) {
     const why = "labels of uncertain records alone say nothing about the others";
     throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
@@ -38,7 +33,12 @@ export async function pick(
   );
   const sheet = `${lines.join("\n")}\n`;
   if (options.out === undefined) context.stdout.write(sheet);
-  else await writeSheet(resolve(context.cwd, options.out), sheet);
+  else {
+    const path = resolve(context.cwd, options.out);
+    await writeWholeFile(path, sheet).catch((error: unknown) => {
+      throw toFileError(error, `write ${path}`, "Choose another file with --out.");
+    });
+  }
   context.stderr.write(
     `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to calibrate.\n`,
   );
@@ -64,10 +64,4 @@ function chooseColumn(table: AnswerTable, { question, model }: PickOptions): Ans
   throw new UsageError(
     `The answers come from several sources (${models}); choose one with --model.`,
   );
-}
-
-async function writeSheet(path: string, text: string): Promise<void> {
-  await writeWholeFile(path, text).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, "Choose another file with --out.");
-  });
 }

@@ -2,46 +2,27 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   type AnswerTable,
+  type CalibrationArtifact,
   LabelJoin,
   questionHash,
-  type QuestionReport,
 } from "evaluator-calibration";
-import {
-  type CliContext,
-  CliError,
-  exitCodes,
-  printable,
-  toPrintablePath,
-  UsageError,
-} from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import { readQuestionsFile } from "../files/read-json-files.ts";
-import { answerNames, readAnswers } from "../files/read-answers.ts";
-import { readRecords } from "../files/read-records.ts";
-import { describeWritten, writeReport } from "../files/write-report.ts";
-import {
-  count,
-  describeBasis,
-  describeJoin,
-  describeLabelers,
-  describeLabels,
-  describePermissions,
-  describeRates,
-  nameSource,
-  percent,
-  range,
-} from "../report/sentences.ts";
+import { hashOfId, readQuestionsFile } from "../files/read-json-files.ts";
+import { answerNames, readAnswers, readRecords } from "../files/read-answers.ts";
+import { writeReport } from "../files/write-report.ts";
 import {
   buildReport,
   type CalibrationReport,
-  toArtifact,
-  toReportOptions,
+  printReport,
+  type ReportInput,
 } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
 export async function calibrate(typed: CalibrateOptions, context: CliContext): Promise<void> {
-  const options = toReportOptions(typed);
+  const questions = typed.question ?? typed.action?.map(({ question }) => question);
+  const options = { ...typed, questions };
   const asked =
     typed.questions === undefined
       ? null
@@ -49,48 +30,40 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const answers = await readAnswers(answerNames(typed.answers, typed.more), options, context);
   checkAsked(answers.table, asked);
   const labels = new LabelJoin(answers.table, options);
-  const file = { name: typed.labels, path: resolve(context.cwd, typed.labels), csv: true };
-  const labelsFile = await readRecords(file, context, (record) => {
-    labels.add(record, typed.labels);
-  });
-  checkColumn("--by", typed, labels.groups.list);
-  checkColumn("--one-per", typed, labels.clusters.list);
+  const file = { name: typed.labels, csv: true };
+  const labelsFile = await readRecords(file, context, (record) => labels.add(record, file.name));
+  checkColumns(typed, labels);
   const input = { answers, join: labels, labelsFile };
-  const report = buildReport(input, options);
-  if (report.reports.length === 0) {
-    throw new CliError(describeEmptyJoin(report), { exitCode: exitCodes.notEnoughEvidence });
-  }
-  checkActions(report, typed);
-  const json = `${JSON.stringify(report, null, 2)}\n`;
+  const report = buildReport(input, typed);
+  checkReport(report, typed);
+  const json = toFile(report);
+  const files: Record<string, string> = { "report.json": json, "report.html": reportPage(report) };
   const artifact = toArtifact(report, input, asked);
-  const files: [name: string, content: string][] = [
-    ["report.json", json],
-    ["report.html", reportPage(report)],
-  ];
-  if (artifact !== null && typeof artifact !== "string") {
-    files.push(["calibration.json", `${JSON.stringify(artifact, null, 2)}\n`]);
-  }
-  await writeReport(typed.out, files, context);
-  context.stdout.write(typed.json === true ? json : printReport(report));
-  const names = files.map(([name]) => name);
-  context.stderr.write(describeWritten(typed.out, names));
-  for (const note of notesOn(artifact, typed.out, context)) context.stderr.write(`${note}\n`);
+  const hasArtifact = artifact !== null && typeof artifact !== "string";
+  if (hasArtifact) files["calibration.json"] = toFile(artifact);
+  const printed = typed.json === true ? json : printReport(report);
+  await writeReport({ out: typed.out, files, printed }, context);
+  const note = hasArtifact ? noteOn(artifact) : (artifact ?? noteOnFormer(typed.out, context));
+  if (note !== null) context.stderr.write(`${note}\n`);
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised }) => promised !== null),
   );
   if (typed.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
 }
 
-function* notesOn(artifact: ReturnType<typeof toArtifact>, out: string, { cwd }: CliContext) {
-  if (artifact !== null && typeof artifact !== "string") {
-    if (artifact.questionHash === null)
-      yield "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
-    return;
-  }
-  if (artifact !== null) yield artifact;
-  const old = join(out, "calibration.json");
-  if (existsSync(resolve(cwd, old)))
-    yield printable`${old} is of an earlier report; this one promises nothing.`;
+function toFile(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+function noteOn(artifact: CalibrationArtifact): string | null {
+  if (artifact.questionHash !== null) return null;
+  return "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
+}
+
+function noteOnFormer(out: string, { cwd }: CliContext): string | null {
+  const former = join(out, "calibration.json");
+  if (!existsSync(resolve(cwd, former))) return null;
+  return printable`${former} is of an earlier report; this one promises nothing.`;
 }
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
@@ -103,21 +76,32 @@ function checkAsked({ columns }: AnswerTable, asked: string | null): void {
 }
 
 /** @throws CliError for a column that no label has. */
-function checkColumn(
-  option: "--by" | "--one-per",
-  { labels, by, onePer }: CalibrateOptions,
-  found: readonly string[],
-): void {
-  const column = option === "--by" ? by : onePer;
-  if (column === undefined || found.length > 0) return;
-  const problem = printable`No label of ${labels} has anything in the column "${column}".`;
-  throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
+function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin): void {
+  const columns = [
+    { option: "--by", column: by, found: join.groups },
+    { option: "--one-per", column: onePer, found: join.clusters },
+  ];
+  for (const { option, column, found } of columns) {
+    if (column === undefined || found.list.length > 0) continue;
+    const problem = printable`No label of ${labels} has anything in the column "${column}".`;
+    throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
+  }
 }
 
 const actsOf = { probability: ["yes", "no"], distribution: ["top"] } as const;
 
-/** @throws UsageError for an act on a question without labels, or that its answers do not have. */
-function checkActions({ reports }: CalibrationReport, { action: acts = [] }: CalibrateOptions) {
+/** @throws an error without a labelled answer, or for an act that no labelled question has. */
+function checkReport(
+  { reports, join }: CalibrationReport,
+  { action: acts = [] }: CalibrateOptions,
+) {
+  if (reports.length === 0) {
+    const counts = join.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
+    throw new CliError(
+      `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`,
+      { exitCode: exitCodes.notEnoughEvidence },
+    );
+  }
   const known = new Set(
     reports.flatMap(({ question, form }) => actsOf[form].map((act) => `${question}=${act}`)),
   );
@@ -127,70 +111,62 @@ function checkActions({ reports }: CalibrationReport, { action: acts = [] }: Cal
   throw new UsageError(printable`${problem}; there are ${[...known].join(", ")}.`);
 }
 
-function describeEmptyJoin({ join }: CalibrationReport): string {
-  const counts = join.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
-  return `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`;
+/**
+ * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
+ * are of several sources. `asked` is the hash of the questions, for answers that do not keep it.
+ */
+function toArtifact(
+  { reports, files }: CalibrationReport,
+  { answers: { table }, join }: ReportInput,
+  asked: string | null,
+): CalibrationArtifact | string | null {
+  const useful = reports.filter(
+    ({ actions, recalibration }) =>
+      recalibration.recalibration !== null || actions.some(({ promised }) => promised !== null),
+  );
+  const [first] = useful;
+  if (first === undefined) return null;
+  const { source } = first;
+  if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
+    return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
+  }
+  const labelled = join.columns.filter(
+    ({ column }) =>
+      column.source === source && useful.some(({ question }) => question === column.question),
+  );
+  const ids = new Set(
+    labelled.flatMap(({ column, rows }) => rows.map((row) => column.ids[row] ?? "")),
+  );
+  const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
+  const fits = useful.flatMap(({ question, recalibration: { recalibration, heldOut } }) =>
+    recalibration === null ? [] : [{ question, recalibration, heldOut }],
+  );
+  const rest = {
+    version: 2 as const,
+    model: { id: source.modelId, wire: source.wire },
+    questionHash: source.questionHash ?? asked,
+    rounding: { probabilityDecimals: 2 },
+    fittedOn: {
+      n: Math.max(...useful.map(({ n }) => n)),
+      ...table.days,
+      hash: files.labels.sha256,
+      // A million hashes take as long as the whole report.
+      ids: [...ids].slice(0, 10_000).map(hashOfId).toSorted(),
+      skipped: labelled.reduce((sum, { truth }) => sum + truth.filter((one) => one < 0).length, 0),
+      labelers: labelers.size,
+    },
+    heldOut: meanOf(fits.flatMap(({ heldOut }) => heldOut ?? [])),
+    thresholds: useful.flatMap(({ actions }) => actions.flatMap(({ promised }) => promised ?? [])),
+  };
+  const [fit, another] = fits;
+  if (fit === undefined) return { ...rest, kind: "none", parameters: {} };
+  if (another === undefined) return { ...rest, ...fit.recalibration, question: fit.question };
+  const parameters = fits.map(({ question, recalibration }) => [question, recalibration] as const);
+  return { ...rest, kind: "by-question", parameters: Object.fromEntries(parameters) };
 }
 
-/** Returns the report in lines for a terminal: the join first, then each question. */
-function printReport(report: CalibrationReport): string {
-  const { join, blankLabels, notes, reports } = report;
-  const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
-  const questions = reports.flatMap((question) => [""].concat(describeQuestion(question, report)));
-  const lines = [...join.map(describeJoin), ...blank, ...notes, ...questions];
-  return `${lines.map(toPrintablePath).join("\n")}\n`;
-}
-
-function row(name: string, text: string): string {
-  return name.padEnd(18) + text;
-}
-
-function describeQuestion(
-  question: QuestionReport & { sentence: string },
-  report: CalibrationReport,
-) {
-  const { scores, source, curve, recalibration, form } = question;
-  const { skill, accuracy, constant, brier, logLoss } = scores;
-  const { heldOut, note, recalibration: fit } = recalibration;
-  const rates = describeRates(question);
-  const scale = form === "probability" ? "" : " (0 to 2)";
-  const curveLines =
-    curve === null
-      ? ["Fewer than 30 labels: scores only, no curve."]
-      : [
-          row(
-            "miscalibration",
-            `${curve.miscalibration.toFixed(4)}; by chance up to ${curve.miscalibrationByChance.toFixed(4)}`,
-          ),
-          row(
-            "ECE (secondary)",
-            `${curve.calibrationError.equalWidth.toFixed(3)}; by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`,
-          ),
-        ];
-  const gain =
-    heldOut === null || fit === null
-      ? null
-      : `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`;
-  const lines = [
-    describeBasis(source.basis),
-    row("by", `${nameSource(source)}; labels by ${describeLabelers(question)}`),
-    ...describeLabels(question),
-    row("skill", `${percent(skill.value)} (${range(skill)}); always "${constant.always}": 0 %`),
-    row(
-      "accuracy",
-      `${percent(accuracy.value)} (${range(accuracy)}); always "${constant.always}": ${percent(constant.accuracy)}`,
-    ),
-    row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
-    row(
-      "log loss",
-      `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`,
-    ),
-    ...curveLines,
-    rates === null ? null : row("answers at 0.5", rates),
-    ...describePermissions(question, report),
-    gain,
-    note,
-  ];
-  const shown = lines.filter((line) => line !== null).map((line) => `  ${line}`);
-  return [question.sentence, ...shown];
+function meanOf(losses: readonly { before: number; after: number }[]) {
+  const sum = (key: "before" | "after") => losses.reduce((sum, loss) => sum + loss[key], 0);
+  const n = losses.length;
+  return n === 0 ? null : { before: sum("before") / n, after: sum("after") / n };
 }

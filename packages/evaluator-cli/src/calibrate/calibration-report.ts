@@ -1,68 +1,59 @@
-import {
-  type CalibrationArtifact,
-  type JoinedColumn,
-  type LabelJoin,
-  type QuestionReport,
-  reportQuestions,
-} from "evaluator-calibration";
+import { type LabelJoin, type QuestionReport, reportQuestions } from "evaluator-calibration";
+import { toPrintablePath } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import { hashOfId } from "../files/read-json-files.ts";
-import type { readAnswers } from "../files/read-answers.ts";
-import type { ReadFile } from "../files/read-records.ts";
-import { nameSource, summarize } from "../report/sentences.ts";
+import type { readAnswers, readRecords } from "../files/read-answers.ts";
+import {
+  count,
+  describeJoin,
+  nameSource,
+  percent,
+  range,
+  summarize,
+  wordsOf,
+} from "../report/sentences.ts";
 
 /** The content of `report.json`: the numbers of the page. */
 export type CalibrationReport = ReturnType<typeof buildReport>;
 
 /** The answers and labels of a report. */
-interface ReportInput {
+export interface ReportInput {
   readonly answers: Awaited<ReturnType<typeof readAnswers>>;
   readonly join: LabelJoin;
-  readonly labelsFile: ReadFile;
-}
-
-/** The options of a report, as its arithmetic takes them. */
-type ReportOptions = ReturnType<typeof toReportOptions>;
-
-/** Returns the options of a report from the typed ones. */
-export function toReportOptions(typed: CalibrateOptions) {
-  const { action: actions } = typed;
-  return {
-    ...typed,
-    maxRisk: typed.require ?? 0.05,
-    questions: typed.question ?? actions?.map(({ question }) => question),
-    actions,
-    costs: typed.cost ?? null,
-    onAverage: typed.onAverage === true,
-    isOnePer: typed.onePer !== undefined,
-    hasGroups: typed.by !== undefined,
-  };
+  readonly labelsFile: Awaited<ReturnType<typeof readRecords>>;
 }
 
 /** Returns the report of everything that was joined. */
-export function buildReport(input: ReportInput, options: ReportOptions) {
-  const { answers, join, labelsFile } = input;
+export function buildReport(
+  { answers, join, labelsFile }: ReportInput,
+  { model, seed, require: maxRisk = 0.05, confidence, ...options }: CalibrateOptions,
+) {
   const { table, noun } = answers;
   const joined = join.columns.filter(
     ({ column, truth }) =>
-      truth.some((one) => one >= 0) &&
-      (options.model === undefined || column.source.modelId === options.model),
+      truth.some((one) => one >= 0) && (model === undefined || column.source.modelId === model),
   );
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
   const reported = most.map((column) => ({ joined: column, join }));
-  const reports = reportQuestions(reported, options).map((report) =>
-    Object.assign(report, { sentence: summarize(report, noun) }),
-  );
+  const reports = reportQuestions(reported, {
+    seed,
+    maxRisk,
+    confidence,
+    actions: options.action,
+    costs: options.cost ?? null,
+    onAverage: options.onAverage === true,
+    isOnePer: options.onePer !== undefined,
+    hasGroups: options.by !== undefined,
+  }).map((report) => Object.assign(report, { sentence: summarize(report, noun) }));
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
     /** A name for the records, such as `mails`. */
     noun,
     files: { labels: labelsFile, answers: answers.files },
-    seed: options.seed,
-    maxRisk: options.maxRisk,
-    confidence: options.confidence,
+    seed,
+    maxRisk,
+    confidence,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
@@ -81,86 +72,61 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
 }
 
-/**
- * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
- * are of several sources. `asked` is the hash of the questions, for answers that do not keep it.
- */
-export function toArtifact(
-  { reports, files }: CalibrationReport,
-  { answers: { table }, join }: Pick<ReportInput, "answers" | "join">,
-  asked: string | null,
-): CalibrationArtifact | string | null {
-  const useful = reports.filter(
-    ({ actions, recalibration }) =>
-      recalibration.recalibration !== null || actions.some(({ promised }) => promised !== null),
+/** Returns the report in lines for a terminal: the join first, then each question. */
+export function printReport(report: CalibrationReport): string {
+  const { join, blankLabels, notes, reports } = report;
+  const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
+  const questions = reports.flatMap((question) =>
+    ["", question.sentence].concat(linesOf(question, report)),
   );
-  const [first] = useful;
-  if (first === undefined) return null;
-  const { source } = first;
-  if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
-    return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
-  }
-  const fitted = useful.filter(({ recalibration }) => recalibration.recalibration !== null);
-  const kept = new Set(useful.map(({ question }) => question));
-  const labelled = join.columns.filter(
-    ({ column }) => kept.has(column.question) && column.source === source,
-  );
-  const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
-  const rest = {
-    version: 2 as const,
-    model: { id: source.modelId, wire: source.wire },
-    questionHash: source.questionHash ?? asked,
-    rounding: { probabilityDecimals: 2 },
-    fittedOn: {
-      n: Math.max(...useful.map(({ n }) => n)),
-      ...table.days,
-      hash: files.labels.sha256,
-      ids: hashesOf(idsOf(labelled)),
-      skipped: labelled.reduce((sum, { truth }) => sum + truth.filter((one) => one < 0).length, 0),
-      labelers: labelers.size,
-    },
-    heldOut: meanHeldOut(fitted),
-    thresholds: useful.flatMap(({ actions }) => actions.flatMap(({ promised }) => promised ?? [])),
-  };
-  const recalibrations = fitted.flatMap(({ question, recalibration: { recalibration } }) =>
-    recalibration === null ? [] : [[question, recalibration] as const],
-  );
-  const [one, another] = recalibrations;
-  if (one === undefined) return { ...rest, kind: "none", parameters: {} };
-  const [question, recalibration] = one;
-  return another === undefined
-    ? { ...rest, ...recalibration, question }
-    : { ...rest, kind: "by-question", parameters: Object.fromEntries(recalibrations) };
+  const lines = [...join.map(describeJoin), ...blank, ...notes, ...questions];
+  return `${lines.map(toPrintablePath).join("\n")}\n`;
 }
 
-function* idsOf(labelled: readonly JoinedColumn[]): Generator<string> {
-  for (const { column, rows } of labelled) {
-    for (const row of rows) yield column.ids[row] ?? "";
-  }
+function row(name: string, text: string): string {
+  return name.padEnd(18) + text;
 }
 
-const MOST_IDS = 10_000;
-
-/** Returns the sorted hashes of the first 10,000 labelled ids. */
-function hashesOf(ids: Iterable<string>): string[] {
-  const kept = new Set<string>();
-  for (const id of ids) {
-    // A million hashes take as long as the whole report.
-    if (kept.size === MOST_IDS) break;
-    kept.add(hashOfId(id));
-  }
-  return [...kept].toSorted();
+function linesOf(question: QuestionReport, report: CalibrationReport): string[] {
+  const { scores, curve, recalibration, form } = question;
+  const { skill, accuracy, constant, brier, logLoss } = scores;
+  const { heldOut, note, recalibration: fit } = recalibration;
+  const words = wordsOf(question, report);
+  const always = `always "${constant.always}":`;
+  const scale = form === "probability" ? "" : " (0 to 2)";
+  const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
+  const lines = [
+    words.basis,
+    row("by", `${words.source}; labels by ${words.labelers}`),
+    ...words.labels,
+    row("skill", `${percent(skill.value)} (${range(skill)}); ${always} 0 %`),
+    row(
+      "accuracy",
+      `${percent(accuracy.value)} (${range(accuracy)}); ${always} ${percent(constant.accuracy)}`,
+    ),
+    row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
+    row(
+      "log loss",
+      `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${clipped}`,
+    ),
+    ...curveLines(curve),
+    words.rates === null ? null : row("answers at 0.5", words.rates),
+    ...words.permissions,
+    heldOut === null || fit === null
+      ? null
+      : `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`,
+    note,
+  ];
+  return lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
 }
 
-function meanHeldOut(reports: readonly QuestionReport[]): CalibrationArtifact["heldOut"] {
-  const losses = reports.flatMap(({ recalibration }) => recalibration.heldOut ?? []);
-  if (losses.length === 0) return null;
-  return {
-    before: meanOf(losses.map(({ before }) => before)),
-    after: meanOf(losses.map(({ after }) => after)),
-  };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function curveLines(curve: QuestionReport["curve"]): string[] {
+  if (curve === null) return ["Fewer than 30 labels: scores only, no curve."];
+  const { miscalibration, miscalibrationByChance, calibrationError } = curve;
+  const { equalWidth, equalWidthByChance } = calibrationError;
+  const byChance = `by chance up to ${miscalibrationByChance.toFixed(4)}`;
+  return [
+    row("miscalibration", `${miscalibration.toFixed(4)}; ${byChance}`),
+    row("ECE (secondary)", `${equalWidth.toFixed(3)}; by chance ${equalWidthByChance.toFixed(3)}`),
+  ];
 }

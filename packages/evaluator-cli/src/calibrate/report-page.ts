@@ -1,20 +1,8 @@
 import type { CurveReport } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, pageStyle, riskPlot, table } from "../report/page-parts.ts";
-import {
-  count,
-  describeBasis,
-  describeJoin,
-  describeLabelers,
-  describeLabels,
-  describePermissions,
-  describeRates,
-  nameSource,
-  percent,
-  range,
-} from "../report/sentences.ts";
+import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
-import { detailCards } from "./detail-cards.ts";
 
 /** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
 export function reportPage(report: CalibrationReport): string {
@@ -42,36 +30,33 @@ type Reported = CalibrationReport["reports"][number];
 
 function questionSection(question: Reported, report: CalibrationReport): Html {
   const { curve, actions, noPromise } = question;
-  const basis = describeBasis(question.source.basis);
+  const words = wordsOf(question, report);
   const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
     <h2>${withNames(question.sentence)}</h2>
-    ${[...(basis === null ? [] : [basis]), ...describeLabels(question)].map(
-      (note) => html`<p class="notice">${note}</p>`,
-    )}
+    ${words.basis === null ? null : html`<p class="notice">${words.basis}</p>`}
+    ${words.labels.map((note) => html`<p class="notice">${note}</p>`)}
     <p class="quiet">
-      Answered by ${nameSource(question.source)}. ${join === undefined ? "" : describeJoin(join)}
+      Answered by ${words.source}. ${join === undefined ? "" : describeJoin(join)}
     </p>
-    ${tiles(question)}
+    ${tiles(question, words)}
     <div class="columns">
       <div class="stack">
-        ${curve === null ? fewCard(question) : curveCard(question, curve)}
-        ${curve === null ? null : printedCard(curve)}
+        ${curve === null ? fewCard(question) : [curveCard(question, curve), printedCard(curve)]}
       </div>
       <div class="stack">
-        ${actions.length === 0 ? null : actionCard(question, report)}
+        ${actions.length === 0 ? null : actionCard(question, report.maxRisk, words.permissions)}
         ${noPromise === null || actions.length > 0 ? null : html`<p class="notice">${noPromise}</p>`}
-        ${detailCards(question, report)}
+        ${groupCard(question)} ${recalibrationCard(question)} ${neededCard(question, report)}
       </div>
     </div>
     ${worstCard(question, report)}
   </section>`;
 }
 
-function tiles(question: Reported): Html {
+function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsOf>): Html {
   const { scores, curve, n } = question;
   const { skill, accuracy, constant } = scores;
-  const rates = describeRates(question);
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
@@ -85,7 +70,7 @@ function tiles(question: Reported): Html {
       curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
       curve === null ? "needs 30 labels" : chanceOf(curve),
     )}
-    ${tile("Labels", count(n), `by ${describeLabelers(question)}${weighted}`)}
+    ${tile("Labels", count(n), `by ${labelers}${weighted}`)}
   </dl>`;
 }
 
@@ -163,13 +148,17 @@ function printedCard(curve: CurveReport): Html {
   </div>`;
 }
 
-function actionCard(question: Reported, report: CalibrationReport): Html {
-  const isPermitted = question.verdict === "useful" && question.noPromise === null;
+function actionCard(
+  { actions, verdict, noPromise }: Reported,
+  maxRisk: number,
+  permissions: readonly string[],
+): Html {
+  const isPermitted = verdict === "useful" && noPromise === null;
   return html`<figure class="card">
     <h3>What may I do without asking?</h3>
-    ${riskPlot(question.actions, report.maxRisk)}
+    ${riskPlot(actions, maxRisk)}
     <ul>
-      ${describePermissions(question, report).map((line) => html`<li>${capital(line)}</li>`)}
+      ${permissions.map((line) => html`<li>${line.slice(0, 1).toUpperCase() + line.slice(1)}</li>`)}
     </ul>
     <figcaption>
       Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of
@@ -177,6 +166,73 @@ function actionCard(question: Reported, report: CalibrationReport): Html {
       ${isPermitted ? "A promise holds for records like the labelled ones." : "No line is a permission."}
     </figcaption>
   </figure>`;
+}
+
+function groupCard({ groups }: Reported): Html | null {
+  if (groups.length === 0) return null;
+  const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
+    const judged =
+      pValue === null
+        ? "too few"
+        : pValue < 0.05
+          ? `✗ ${pValue.toFixed(3)}`
+          : `✓ ${pValue.toFixed(2)}`;
+    return [
+      group,
+      count(n),
+      brier.toFixed(3),
+      skill === null ? "–" : percent(skill),
+      `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
+      judged,
+      promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`).join(", ") ||
+        "–",
+    ];
+  });
+  const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
+  return html`<div class="card">
+    <h3>Groups</h3>
+    ${table(head, rows, 1)}
+  </div>`;
+}
+
+function signed(share: number): string {
+  return `${share < 0 ? "−" : "+"}${Math.round(100 * Math.abs(share))} %`;
+}
+
+function recalibrationCard({ recalibration }: Reported): Html | null {
+  const { heldOut, note, recalibration: found } = recalibration;
+  if (heldOut === null && note === null) return null;
+  const gain =
+    found === null || heldOut === null
+      ? null
+      : html`<p>
+          A ${found.kind} fit lowers the log loss on rows it had not seen from
+          ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.
+        </p>`;
+  return html`<div class="card">
+    <h3>Recalibrating</h3>
+    ${gain}${note === null ? null : html`<p>${note}</p>`}
+  </div>`;
+}
+
+function neededCard({ needed, n }: Reported, { maxRisk, confidence }: CalibrationReport): Html {
+  const risk = `${Number((100 * maxRisk).toFixed(4))} %`;
+  const more = Math.max(0, needed.forFivePoints - n);
+  return html`<div class="card">
+    <h3>How many more labels?</h3>
+    <ul>
+      <li>
+        Accuracy to ±5 points takes ${count(needed.forFivePoints)} labels:
+        ${more === 0 ? "you have them" : `${count(more)} more`}.
+      </li>
+      <li>
+        A promise of ${risk} with ${percent(confidence)} confidence takes
+        ${count(needed.forPromiseWithoutErrors)} acted-on labels without one error;
+        ${count(needed.forPromise)} give an 80 % chance of it where
+        ${Number((40 * maxRisk).toFixed(4))} % are wrong.
+      </li>
+    </ul>
+  </div>`;
 }
 
 function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
@@ -203,8 +259,4 @@ function withNames(sentence: string): readonly (Html | string)[] {
     .replaceAll(" %", "\u00A0%")
     .split("`")
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -224,8 +224,13 @@ export const reportCommands = {
   record: recordCommand,
 };
 
+/** The typed options of a command. */
+export type ReportOptions<TName extends keyof typeof reportCommands> = OptionsOf<
+  (typeof reportCommands)[TName]
+>;
+
 /** The options of `calibrate`, with its arguments. */
-export type CalibrateOptions = OptionsOf<typeof calibrateCommand> & {
+export type CalibrateOptions = ReportOptions<"calibrate"> & {
   readonly labels: string;
   readonly more: readonly string[];
 };

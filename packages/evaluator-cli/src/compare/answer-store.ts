@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { isDatabase } from "../files/read-records.ts";
+import { isDatabase } from "../files/read-answers.ts";
 
 /** An engine's answers about one record: the probabilities in the order of the question. */
 export interface KeptEvaluation {
@@ -93,10 +93,7 @@ export class AnswerStore implements Disposable {
 }
 
 /** Returns the key of each record's call: a hash of the state and the questions. */
-export function callKeys(
-  states: ReadonlyMap<string, string | object>,
-  questions: Questions,
-): ReadonlyMap<string, string> {
+export function callKeys(states: ReadonlyMap<string, string | object>, questions: Questions) {
   const asked = JSON.stringify(Object.entries(questions));
   const keyOf = (state: string | object) =>
     hash("sha256", `[${asked},${JSON.stringify(state)}]`, "base64url");

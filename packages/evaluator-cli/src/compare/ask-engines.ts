@@ -17,7 +17,7 @@ import {
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
-import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
+import { progressTimer } from "../files/read-answers.ts";
 import { makeFolder } from "../files/write-report.ts";
 import { AnswerStore, callKeys, type KeptEvaluation, type Outcome } from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";
@@ -33,19 +33,15 @@ export type AskedEngine = Pick<EngineRun, "engine" | "evaluations" | "failures">
  *
  * @throws CliError if an engine is at fault or the budget is used up; answers are kept.
  */
-export async function askEngines(
-  asked: Asked,
-  options: CompareOptions,
-  context: CliContext,
-): Promise<AskedEngine[]> {
+export async function askEngines(asked: Asked, options: CompareOptions, context: CliContext) {
   const folder = await makeFolder(options.out, context);
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
-  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = options;
   const calls = callKeys(asked.states, asked.questions);
-  const shared = { store, calls, budget: new Budget(maxCost), context, concurrency };
+  const budget = new Budget(options.maxCost);
+  const shared = { asked, store, calls, budget, context, concurrency: options.concurrency };
   const answered: AskedEngine[] = [];
   for (const engine of asked.engines) {
-    const run = new EngineRun(engine, asked, shared);
+    const run = new EngineRun(engine, shared);
     await using evaluator = evaluatorOf(engine, context.env);
     await run.askMissing(evaluator);
     const [failure] = run.failures.values();
@@ -63,7 +59,7 @@ class Budget {
   spentUsd = 0;
   #dearestUsd = 0;
 
-  constructor(maxUsd: number) {
+  constructor(maxUsd = Number.POSITIVE_INFINITY) {
     this.#maxUsd = maxUsd;
   }
 
@@ -80,6 +76,7 @@ class Budget {
 
 /** The parts that all engines of a run share. */
 interface Shared {
+  readonly asked: Asked;
   readonly store: AnswerStore;
   /** The key of the call about each record. */
   readonly calls: ReadonlyMap<string, string>;
@@ -98,7 +95,6 @@ class EngineRun {
   readonly engine: Engine;
   readonly evaluations = new Map<string, KeptEvaluation>();
   readonly failures = new Map<string, string>();
-  readonly #asked: Asked;
   readonly #shared: Shared;
   readonly #key: string;
   readonly #missing: string[] = [];
@@ -106,15 +102,14 @@ class EngineRun {
   #ended = 0;
   #failedInARow = 0;
   #spentUsd = 0;
-  #nextProgressMs: number;
+  readonly #isProgressDue: () => boolean;
 
-  constructor(engine: Engine, asked: Asked, shared: Shared) {
+  constructor(engine: Engine, shared: Shared) {
     this.engine = engine;
-    this.#asked = asked;
     this.#shared = shared;
     this.#key = engineKey(engine.transport);
-    this.#nextProgressMs = shared.context.clock.now() + PROGRESS_EVERY_MS;
-    for (const id of asked.states.keys()) {
+    this.#isProgressDue = progressTimer(shared.context.clock);
+    for (const id of shared.asked.states.keys()) {
       const outcome = shared.store.find(this.#key, this.#callOf(id));
       if (outcome === null) this.#missing.push(id);
       else this.#note(id, outcome);
@@ -126,9 +121,9 @@ class EngineRun {
   }
 
   async askMissing(evaluator: Evaluator): Promise<void> {
-    const { context, concurrency } = this.#shared;
+    const { asked, context, concurrency } = this.#shared;
     const batch = { signal: context.signal, concurrency, order: "completion" } as const;
-    const kept = this.#asked.states.size - this.#missing.length;
+    const kept = asked.states.size - this.#missing.length;
     this.#print(`${kept} kept, ${this.#missing.length} to ask.`);
     // The first alone, since a problem of the engine shows there.
     for (const part of [this.#missing.slice(0, 1), this.#missing.slice(1)]) {
@@ -144,16 +139,16 @@ class EngineRun {
   }
 
   *#requestsOf(part: readonly string[]) {
+    const { asked, budget } = this.#shared;
     for (const id of part) {
-      if (this.#shared.budget.isUsedUp(this.#begun - this.#ended)) return;
+      if (budget.isUsedUp(this.#begun - this.#ended)) return;
       this.#begun += 1;
-      const state = this.#asked.states.get(id) as string | object;
-      yield { state, questions: this.#asked.questions };
+      yield { state: asked.states.get(id) as string | object, questions: asked.questions };
     }
   }
 
   #keep(id: string, answered: Evaluation): void {
-    const evaluation = toKept(answered, this.#asked, this.engine);
+    const evaluation = toKept(answered, this.#shared.asked, this.engine);
     this.#failedInARow = 0;
     this.#spentUsd += evaluation.costUsd ?? 0;
     this.#shared.budget.add(evaluation.costUsd);
@@ -182,12 +177,12 @@ class EngineRun {
   }
 
   #printProgress(): void {
-    const now = this.#shared.context.clock.now();
-    if (now < this.#nextProgressMs) return;
-    this.#nextProgressMs = now + PROGRESS_EVERY_MS;
+    if (!this.#isProgressDue()) return;
     const failed = this.failures.size === 0 ? "" : `, ${this.failures.size} failed`;
     const cost = this.#spentUsd === 0 ? "" : `, $${this.#spentUsd.toFixed(4)}`;
-    this.#print(`${this.evaluations.size} of ${this.#asked.states.size} answered${failed}${cost}`);
+    this.#print(
+      `${this.evaluations.size} of ${this.#shared.asked.states.size} answered${failed}${cost}`,
+    );
   }
 
   #outOfBudget(): CliError {
@@ -207,21 +202,18 @@ function isEnginesFault(error: unknown): boolean {
   return isAbsent || error instanceof AuthenticationError || error.needsPaidCredits;
 }
 
-function toKept(
-  evaluation: Evaluation,
-  { questions }: Asked,
-  { transport }: Engine,
-): KeptEvaluation {
+function toKept(evaluation: Evaluation, { questions }: Asked, { transport }: Engine) {
   const { answers, headers, costUsd, timing, providerMetadata } = evaluation;
   const read = providerMetadata["logprobs"] as Record<string, { flips: boolean }> | undefined;
   const values = Object.entries(questions).map(([id, question]) => {
     return [id, probabilitiesOf(question, answers[id] as Answer)] as const;
   });
-  const flips = read && Object.entries(read).map(([id, one]) => [id, one.flips] as const);
+  const flips =
+    read && Object.fromEntries(Object.entries(read).map(([id, one]) => [id, one.flips]));
   return {
     answers: Object.fromEntries(values),
     basis: emulatedBasis(headers),
-    flips: flips === undefined ? null : Object.fromEntries(flips),
+    flips: flips ?? null,
     costUsd,
     ms: timing.totalMs,
     // SGLang does not name the model that answers; it is the requested one.

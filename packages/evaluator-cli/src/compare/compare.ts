@@ -1,6 +1,6 @@
 import { type CliContext, exitCodes, UsageError } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { describeWritten, writeReport } from "../files/write-report.ts";
+import { writeReport } from "../files/write-report.ts";
 import { askEngines } from "./ask-engines.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
 import { comparisonPage, printComparison } from "./comparison-report.ts";
@@ -15,14 +15,9 @@ export async function compare(options: CompareOptions, context: CliContext): Pro
   const answered = await askEngines(asked, options, context);
   const comparison = compareEngines(answered, asked, options);
   const json = `${JSON.stringify(comparison, null, 2)}\n`;
-  const files: [string, string][] = [
-    ["report.html", comparisonPage(comparison)],
-    ["report.json", json],
-  ];
-  await writeReport(options.out, files, context);
-  context.stdout.write(options.json === true ? json : printComparison(comparison));
-  const names = ["report.html", "report.json", "answers.sqlite"];
-  context.stderr.write(describeWritten(options.out, names));
+  const files = { "report.html": comparisonPage(comparison), "report.json": json };
+  const printed = options.json === true ? json : printComparison(comparison);
+  await writeReport({ out: options.out, files, kept: ["answers.sqlite"], printed }, context);
   context.exitCode = endingOf(comparison);
 }
 

@@ -9,7 +9,8 @@ import { truncateCharacters } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { describeState } from "../files/read-answers.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import { agreementsOf, type EngineColumn, joinEngine } from "./engine-columns.ts";
+import { agreementsOf } from "./agreements.ts";
+import { type EngineColumn, joinEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
@@ -27,35 +28,34 @@ export function compareEngines(
   options: CompareOptions,
 ) {
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
-  const joined = engines.map((engine) => joinEngine(engine, asked, options));
-  const answered = Object.keys(asked.questions).map((question) => ({
-    question,
-    columns: onSameRecords(joined.map((engine) => engine.columns.get(question) ?? null)),
-  }));
-  const all = answered.flatMap(({ columns }) => columns);
-  const reports = reportsOf(all, options);
   const names = engines.map(({ engine }) => engine.name);
-  const questions = answered.map(({ question, columns }) => {
-    const compared = {
-      question,
-      kind: asked.questions[question]?.type,
-      engines: engines.map((engine, at) => {
-        const [first = null, column = null] = [columns[0], columns[at]];
-        const difference = at === 0 ? null : differenceOf(first, column, seed);
-        return {
-          name: engine.engine.name,
-          answered: column?.column.ids.length ?? 0,
-          /** Share of records in which readings disagreed; null with one reading. */
-          flips: flipsOf(engine, question),
-          /** Null without labels. */
-          report: reports.get(column) ?? null,
-          /** To the first engine, on the labelled records of both. */
-          difference,
-          judgement: at === 0 ? ("first" as const) : judge(difference, options),
-        };
-      }),
-    };
-    return Object.assign(compared, agreementsOf(columns, names));
+  const joined = engines.map((engine) => joinEngine(engine, asked, options));
+  const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => ({
+    question,
+    kind,
+    columns: onSameRecords(joined.map(({ columns }) => columns.get(question) ?? null)),
+  }));
+  const reports = reportsOf(
+    answered.flatMap(({ columns }) => columns),
+    options,
+  );
+  const questions = answered.map(({ question, kind, columns }) => {
+    const compared = engines.map((engine, at) => {
+      const [first = null, column = null] = [columns[0], columns[at]];
+      const difference = at === 0 ? null : differenceOf(first, column, seed);
+      return {
+        name: engine.engine.name,
+        answered: column?.column.ids.length ?? 0,
+        /** Share of records in which readings disagreed; null with one reading. */
+        flips: flipsOf(engine, question),
+        /** Null without labels. */
+        report: reports.get(column) ?? null,
+        /** To the first engine, on the labelled records of both. */
+        difference,
+        judgement: at === 0 ? ("first" as const) : judge(difference, options),
+      };
+    });
+    return Object.assign({ question, kind, engines: compared }, agreementsOf(columns, names));
   });
   return {
     version: 1,
@@ -66,9 +66,7 @@ export function compareEngines(
     isCalibrated,
     maxRisk,
     confidence: CONFIDENCE,
-    notes: joined.flatMap(({ notes }, at) =>
-      notes.map((note) => `${engines[at]?.engine.name}: ${note}.`),
-    ),
+    notes: joined.flatMap(({ notes }, at) => notes.map((note) => `${names[at]}: ${note}.`)),
     engines: engines.map(measure),
     questions,
     /** With --with-text: the states of the records that engines disagree about. */
@@ -100,21 +98,22 @@ function measure({ engine, evaluations, failures }: AskedEngine) {
   };
 }
 
-function ranked(names: readonly string[]): [name: string, n: number][] {
+function ranked(names: readonly string[]) {
   const groups = Map.groupBy(names, (name) => name);
-  return Array.from(groups, ([name, { length }]): [string, number] => [name, length]).toSorted(
-    ([, one], [, other]) => other - one,
-  );
+  const counts = Array.from(groups, ([name, { length }]) => [name, length] as const);
+  return counts.toSorted(([, one], [, other]) => other - one);
 }
 
-/** Keeps the labels of the records that every engine answered: other figures do not compare. */
-function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn | null)[] {
+type ComparedColumn = ReturnType<typeof onSameRecords>[number];
+
+/** Takes the labels of the records that every engine answered: other figures do not compare. */
+function onSameRecords(columns: readonly (EngineColumn | null)[]) {
   const isAnsweredByAll = (id: string) =>
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
-    if (one === null || one.joined === null) return one;
-    const rows = toLabelledRows(one.joined, isAnsweredByAll);
-    return { ...one, rows: rows.ids.length === 0 ? null : rows };
+    const rows = one?.joined ? toLabelledRows(one.joined, isAnsweredByAll) : null;
+    /** Null without a labelled record. */
+    return one && { ...one, rows: rows === null || rows.ids.length === 0 ? null : rows };
   });
 }
 
@@ -127,9 +126,9 @@ function flipsOf({ evaluations }: AskedEngine, question: string): number | null 
 
 /** Reports all engines on all questions together, since their promises share one level. */
 function reportsOf(
-  columns: readonly (EngineColumn | null)[],
+  columns: readonly ComparedColumn[],
   { require: maxRisk, seed }: CompareOptions,
-): ReadonlyMap<EngineColumn | null, QuestionReport> {
+): ReadonlyMap<ComparedColumn, QuestionReport> {
   const labelled = columns.flatMap((one) => {
     if (one === null || one.rows === null || one.joined === null) return [];
     return [{ one, rows: one.rows, joined: one.joined, join: one.join }];
@@ -139,10 +138,9 @@ function reportsOf(
   return new Map(labelled.map(({ one }, at) => [one, reports[at] as QuestionReport]));
 }
 
-function differenceOf(first: EngineColumn | null, column: EngineColumn | null, seed: number) {
-  const [one, other] = [first?.rows ?? null, column?.rows ?? null];
-  if (one === null || other === null) return null;
-  return compareLabelled(one, other, { thresholds: [], seed });
+function differenceOf(first: ComparedColumn, column: ComparedColumn, seed: number) {
+  if (!first?.rows || !column?.rows) return null;
+  return compareLabelled(first.rows, column.rows, { thresholds: [], seed });
 }
 
 function judge(difference: ReturnType<typeof differenceOf>, { margin }: CompareOptions): Judgement {
@@ -156,9 +154,9 @@ function judge(difference: ReturnType<typeof differenceOf>, { margin }: CompareO
 function textsOf(
   questions: readonly { readonly disagreements: readonly { readonly id: string }[] }[],
   { states }: Asked,
-): Record<string, string> {
-  const ids = new Set(questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id)));
+): Readonly<Record<string, string>> {
+  const ids = questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id));
   return Object.fromEntries(
-    [...ids].map((id) => [id, truncateCharacters(describeState(states.get(id) ?? ""), 200)]),
+    ids.map((id) => [id, truncateCharacters(describeState(states.get(id) ?? ""), 200)]),
   );
 }

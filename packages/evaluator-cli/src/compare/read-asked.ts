@@ -1,18 +1,13 @@
-import { resolve } from "node:path";
 import { CalibrationInputError, idOf, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-kit";
-import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readEngine } from "../engines/engine.ts";
+import { fieldsOf, journalEntries, readRecords } from "../files/read-answers.ts";
 import { readQuestionsFile } from "../files/read-json-files.ts";
-import { entriesOf } from "../files/read-answers.ts";
-import { fieldsOf, isDatabase, readRecords } from "../files/read-records.ts";
 
 /** The engines, questions and records of a comparison, and the labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
-
-type States = ReadonlyMap<string, string | object>;
 
 /** Reads states, questions and labels. @throws an error with the file, the line and the advice. */
 export async function readAsked(options: CompareOptions, context: CliContext) {
@@ -22,17 +17,13 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   const labelsFile =
     name === undefined
       ? null
-      : await readRecords(
-          { name, path: resolve(context.cwd, name), csv: true },
-          context,
-          (record) => labels.push(record),
-        );
-  const read = options.states === undefined ? null : await readStatesFile(options.states, context);
-  const states = read?.states ?? statesOf(labels, name ?? "");
+      : await readRecords({ name, csv: true }, context, (record) => labels.push(record));
+  const { states, questions: kept } =
+    options.states === undefined
+      ? statesOf(labels, name ?? "")
+      : await readStatesFile(options.states, context);
   const questions =
-    options.questions === undefined
-      ? (read?.questions ?? null)
-      : await readQuestionsFile(options.questions, context);
+    options.questions === undefined ? kept : await readQuestionsFile(options.questions, context);
   if (questions === null || Object.keys(questions).length === 0) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }
@@ -40,29 +31,23 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   return { engines, states, questions, labels, labelsFile };
 }
 
-async function readStatesFile(
-  name: string,
-  context: CliContext,
-): Promise<{ readonly states: States; readonly questions: Questions | null }> {
-  const path = resolve(context.cwd, name);
-  if (await isDatabase(path)) return statesIn((await entriesOf(path))(), name);
+/** Returns the states of a file, and its questions if it is a journal. */
+async function readStatesFile(name: string, context: CliContext) {
   const states = new Map<string, string | object>();
-  await readRecords({ name, path, csv: true }, context, (record) => {
-    const { id, state } = toState(record, name);
-    if (states.has(id)) {
-      const problem = printable`id "${id}" is listed a second time`;
-      throw new CalibrationInputError({ file: name, line: record.line }, problem);
-    }
-    states.set(id, state);
-  });
-  return { states, questions: null };
-}
-
-/** Returns the states and questions of a journal. @throws CliError if the questions changed. */
-function statesIn(entries: Iterable<AnsweredEntry | UnansweredEntry>, name: string) {
-  const states = new Map<string, string | object>();
+  const entries = await journalEntries(name, context);
+  if (entries === null) {
+    await readRecords({ name, csv: true }, context, (record) => {
+      const { id, state } = toState(record, name);
+      if (states.has(id)) {
+        const problem = printable`id "${id}" is listed a second time`;
+        throw new CalibrationInputError({ file: name, line: record.line }, problem);
+      }
+      states.set(id, state);
+    });
+    return { states, questions: null };
+  }
   const wordings = new Set<Questions>();
-  for (const entry of entries) {
+  for (const entry of entries()) {
     if (entry.evaluation === null) continue;
     states.set(entry.id, entry.state as string | object);
     wordings.add(entry.questions);
@@ -87,14 +72,14 @@ function toState({ line, value }: InputRecord, file: string) {
 }
 
 /** Returns the states in the labels; several labels of one record may repeat its state. */
-function statesOf(labels: readonly InputRecord[], file: string): States {
+function statesOf(labels: readonly InputRecord[], file: string) {
   const states = new Map<string, string | object>();
   for (const record of labels) {
     if (!("state" in fieldsOf(record.value))) continue;
     const { id, state } = toState(record, file);
     if (!states.has(id)) states.set(id, state);
   }
-  if (states.size > 0) return states;
+  if (states.size > 0) return { states, questions: null };
   throw new CliError(
     printable`The labels of ${file} hold no state; name the file of the records with --states.`,
   );

@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { AnswerTable, type AnswerTableOptions, type InputRecord } from "evaluator-calibration";
-import { type CliContext, UsageError } from "evaluator-kit";
-import { isDatabase, type ReadFile, readRecords } from "./read-records.ts";
+import { StringDecoder } from "node:string_decoder";
+import {
+  AnswerTable,
+  type AnswerTableOptions,
+  type InputRecord,
+  recordSplitter,
+} from "evaluator-calibration";
+import { type CliContext, type Clock, printable, toFileError, UsageError } from "evaluator-kit";
 
 /** Returns the names after `--answers`, then the words without an option. */
-export function answerNames(
-  given: readonly string[] = [],
-  more: readonly string[],
-): readonly string[] {
+export function answerNames(given: readonly string[] = [], more: readonly string[]) {
   if (given.length > 0) return [...given, ...more];
   throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
 }
@@ -22,23 +25,25 @@ export async function readAnswers(
   context: CliContext,
 ) {
   const table = new AnswerTable(options);
-  const files: ReadFile[] = [];
-  const journals: Awaited<ReturnType<typeof entriesOf>>[] = [];
+  const files: Awaited<ReturnType<typeof readRecords>>[] = [];
+  const journals: JournalEntries[] = [];
   const nouns = new Set<string>();
+  const { cwd, signal } = context;
   for (const name of names) {
-    const path = resolve(context.cwd, name);
-    if (await isDatabase(path)) {
-      const entries = await entriesOf(path);
-      addEntries(entries(), name, table);
-      journals.push(entries);
-      files.push({ name, sha256: await hashOf(path, context) });
-      nouns.add("mails");
-    } else {
+    const entries = await journalEntries(name, context);
+    if (entries === null) {
       const take = (record: InputRecord) => {
         nouns.add(nounOf(record.value));
         table.addRecord(record, name);
       };
-      files.push(await readRecords({ name, path }, context, take));
+      files.push(await readRecords({ name }, context, take));
+    } else {
+      addEntries(entries, name, table);
+      journals.push(entries);
+      const sha256 = createHash("sha256");
+      await pipeline(createReadStream(resolve(cwd, name)), sha256, { signal });
+      files.push({ name, sha256: sha256.digest("hex") });
+      nouns.add("mails");
     }
   }
   return {
@@ -59,16 +64,19 @@ export async function readAnswers(
   };
 }
 
-/** Returns a function that reads a triage journal; its library is loaded for a journal alone. */
-export async function entriesOf(path: string) {
+type JournalEntries = NonNullable<Awaited<ReturnType<typeof journalEntries>>>;
+
+/** Returns a function that reads a triage journal, or null for another file. */
+export async function journalEntries(name: string, { cwd }: CliContext) {
+  const path = resolve(cwd, name);
+  if (!(await isDatabase(path))) return null;
+  // Loaded for a journal alone.
   const { readEntries } = await import("evaluator-runs");
   return () => readEntries(path);
 }
 
-type Entries = ReturnType<Awaited<ReturnType<typeof entriesOf>>>;
-
-function addEntries(entries: Entries, file: string, table: AnswerTable): void {
-  for (const entry of entries) {
+function addEntries(entries: JournalEntries, file: string, table: AnswerTable): void {
+  for (const entry of entries()) {
     if (entry.evaluation === null) {
       table.addFailed(entry.id);
       continue;
@@ -96,8 +104,68 @@ function nounOf(value: unknown): string {
   return "subject" in value ? "mails" : "records";
 }
 
-async function hashOf(path: string, { signal }: CliContext): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash, { signal });
-  return hash.digest("hex");
+/** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
+export async function isDatabase(path: string): Promise<boolean> {
+  try {
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
+}
+
+/**
+ * Streams a file record by record, prints its progress, and returns its name and hash; only with
+ * `csv` it may be CSV.
+ *
+ * @throws CalibrationInputError for an invalid record, CliError if the file cannot be read.
+ */
+export async function readRecords(
+  { name, csv = false }: { readonly name: string; readonly csv?: boolean },
+  { cwd, clock, stderr, signal }: CliContext,
+  take: (record: InputRecord) => void,
+) {
+  const path = resolve(cwd, name);
+  const splitter = recordSplitter(name, { csv });
+  const decoder = new StringDecoder("utf8");
+  const sha256 = createHash("sha256");
+  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  const isDue = progressTimer(clock);
+  let [records, bytes] = [0, 0];
+  const takeAll = (found: readonly InputRecord[]) => {
+    for (const record of found) take(record);
+    records += found.length;
+  };
+  try {
+    for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
+      sha256.update(chunk);
+      takeAll(splitter.push(decoder.write(chunk)));
+      bytes += chunk.length;
+      if (!isDue()) continue;
+      const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
+      stderr.write(printable`${name}: ${records.toLocaleString("en")} records read${share}\n`);
+    }
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
+  takeAll(splitter.push(decoder.end()));
+  takeAll(splitter.end());
+  return { name, sha256: sha256.digest("hex") };
+}
+
+/** Returns a function that returns true once in two seconds. */
+export function progressTimer(clock: Clock): () => boolean {
+  const everyMs = 2000; // chosen, not measured
+  let next = clock.now() + everyMs;
+  return () => {
+    if (clock.now() < next) return false;
+    next = clock.now() + everyMs;
+    return true;
+  };
+}
+
+/** Returns the fields of a record; none if it is not an object. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
-import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
+import { parseCalibrationArtifact } from "evaluator-calibration";
 import { type Questions, questionSchema } from "evaluator-client";
 import {
   CliError,
@@ -12,16 +12,10 @@ import {
 } from "evaluator-kit";
 
 /** Reads a calibration file. @throws CliError with its name and the problem. */
-export async function readArtifact(
-  name: string,
-  { cwd }: CliContext,
-): Promise<CalibrationArtifact> {
+export async function readArtifact(name: string, { cwd }: CliContext) {
   const advice = "Name a calibration.json that evaluator calibrate wrote.";
-  return await readParsedFile(resolve(cwd, name), {
-    name,
-    parse: parseCalibrationArtifact,
-    advice,
-  });
+  const parse = parseCalibrationArtifact;
+  return await readParsedFile(resolve(cwd, name), { name, parse, advice });
 }
 
 /** Returns the form of a labelled id in an artifact: the first 8 hex digits of its SHA-256. */

@@ -5,33 +5,39 @@ import { type CliContext, printable, toFileError, writeWholeFile } from "evaluat
 /** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {
   const folder = resolve(cwd, out);
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw toError(error, folder);
-  });
+  await mkdir(folder, { recursive: true }).catch(rethrowAs(folder));
   return folder;
 }
 
-/** Writes files into the folder of --out, for their owner alone. @throws CliError if one cannot be written. */
+/** A report: its text, and the files for the folder of --out. */
+interface Report {
+  readonly out: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** Files that are there already. @default none */
+  readonly kept?: readonly string[];
+  readonly printed: string;
+}
+
+/**
+ * Writes a report's files, for their owner alone, and prints its text and their names.
+ *
+ * @throws CliError if a file cannot be written.
+ */
 export async function writeReport(
-  out: string,
-  files: readonly (readonly [name: string, content: string])[],
+  { out, files, kept = [], printed }: Report,
   context: CliContext,
 ): Promise<void> {
   const folder = await makeFolder(out, context);
-  try {
-    for (const [name, content] of files) {
-      await writeWholeFile(join(folder, name), content, { mode: 0o600 });
-    }
-  } catch (error) {
-    throw toError(error, folder);
+  for (const [name, content] of Object.entries(files)) {
+    await writeWholeFile(join(folder, name), content, { mode: 0o600 }).catch(rethrowAs(folder));
   }
+  context.stdout.write(printed);
+  const names = [...Object.keys(files), ...kept].map((name) => join(out, name)).join(", ");
+  context.stderr.write(printable`Wrote ${names}.` + "\n");
 }
 
-/** Returns a line with the names of the written files. */
-export function describeWritten(out: string, names: readonly string[]): string {
-  return `${printable`Wrote ${names.map((name) => join(out, name)).join(", ")}.`}\n`;
-}
-
-function toError(error: unknown, folder: string): unknown {
-  return toFileError(error, `write into ${folder}`, "Choose another folder with --out.");
+function rethrowAs(folder: string) {
+  return (error: unknown): never => {
+    throw toFileError(error, `write into ${folder}`, "Choose another folder with --out.");
+  };
 }

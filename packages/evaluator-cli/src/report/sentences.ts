@@ -101,23 +101,40 @@ function tenth(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-/** Returns the permitted acts, one sentence each, or the reason for none. */
-export function describePermissions(
+/** Returns the words of a question's report that the page and the terminal share. */
+export function wordsOf(
   report: QuestionReport,
   bound: { readonly maxRisk: number; readonly confidence: number },
-): string[] {
+) {
+  const { source, labelers, tpr, tnr } = report;
+  return {
+    source: nameSource(source),
+    basis: describeBasis(source.basis),
+    /** The labelers, each with a count. */
+    labelers: labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", "),
+    /** Whether labelers agree, and whether labels are independent. */
+    labels: describeLabels(report),
+    /** The rates of right yes and no at 0.5; null without yes and no. */
+    rates:
+      tpr && tnr
+        ? `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`
+        : null,
+    /** The permitted acts, one sentence each, or the reason for none. */
+    permissions: describePermissions(report, bound),
+  };
+}
+
+type Bound = Parameters<typeof wordsOf>[1];
+
+function describePermissions(report: QuestionReport, bound: Bound): string[] {
   if (report.noPromise !== null) return [report.noPromise];
   if (report.actions.length === 0) return [];
   const constant = describeConstant(report);
-  return constant === null
-    ? report.actions.map((action) => describeAction(action, bound))
-    : [constant];
+  if (constant !== null) return [constant];
+  return report.actions.map((action) => describeAction(action, bound));
 }
 
-function describeAction(
-  report: ActionReport,
-  { maxRisk, confidence }: { readonly maxRisk: number; readonly confidence: number },
-): string {
+function describeAction(report: ActionReport, { maxRisk, confidence }: Bound): string {
   const { promised, coverage, found, passed, smallest, onAverage, cost } = report;
   const act = nameAction(report.action);
   const risk = exactPercent(maxRisk);
@@ -186,13 +203,7 @@ export function describeJoin(join: { readonly question: string } & JoinCounts): 
   return `${join.question}: ${parts.join(", ")}.${share}`;
 }
 
-/** Returns the labelers, each with a count. */
-export function describeLabelers({ labelers }: QuestionReport): string {
-  return labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", ");
-}
-
-/** Returns whether labelers agree, and whether labels are independent. */
-export function describeLabels({ agreements, clusters }: QuestionReport): string[] {
+function describeLabels({ agreements, clusters }: QuestionReport): string[] {
   const lines = agreements.map(({ labelers, n, disagree, kappa }) => {
     const who = agreements.length === 1 ? "two labelers" : labelers.map(nameLabeler).join(" and ");
     const beyond = Number.isNaN(kappa) ? "" : ` (kappa ${kappa.toFixed(2)})`;
@@ -205,12 +216,6 @@ export function describeLabels({ agreements, clusters }: QuestionReport): string
 
 function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
-}
-
-/** Returns the rates of right yes and no at 0.5; null without yes and no. */
-export function describeRates({ tpr, tnr }: QuestionReport): string | null {
-  if (tpr === null || tnr === null) return null;
-  return `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
 }
 
 function exactPercent(share: number): string {
