@@ -3,7 +3,7 @@ import { type Handler, Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { z } from "zod";
 import { deciderOf, type Routing } from "./decision/decide.ts";
-import type { ContextMode, TierEntry } from "./decision/decision.ts";
+import type { TierEntry } from "./decision/decision.ts";
 import { type FeedbackRecord, MessageRouter, type Observe } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
@@ -13,6 +13,7 @@ import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
 import { addFailureRoutes, HttpError } from "./routes/failures.ts";
 import { addGuards, type AnsweredHosts, createGuards } from "./routes/guards.ts";
 import { tierNames } from "./decision/tier-question.ts";
+import type { RouterOptions } from "./router-options.ts";
 
 /** The parts of the application. */
 export interface AppParts extends AnsweredHosts {
@@ -24,7 +25,7 @@ export interface AppParts extends AnsweredHosts {
   /** Further names of models at the OpenAI endpoint. */
   readonly aliases?: ReadonlyMap<string, string>;
   /** The part of a conversation that decides. @default "last" */
-  readonly context?: ContextMode;
+  readonly context?: RouterOptions["context"];
   readonly accessToken?: string | null;
   /** The most calls that ask a model at once. @default 64 */
   readonly maxCallsInFlight?: number;

@@ -11,7 +11,7 @@ import {
   type ReplyPrompt,
   type TokenMeter,
 } from "./reply/reply.ts";
-import type { TraceHeaders, Tracing } from "./services/tracing.ts";
+import type { TraceHeaders } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
 export interface Call extends Omit<CallOrigin, "instance"> {
@@ -107,7 +107,7 @@ export class MessageRouter {
         },
       });
     try {
-      const reply = await (tracing === null ? ask() : traced(tracing, ask, () => decision.model));
+      const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed } as const;
       this.#record(options, end, autoDecision);
@@ -136,21 +136,6 @@ export class MessageRouter {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
-}
-
-/** Runs a reply as a span; its model is known at the end only. */
-function traced(
-  tracing: Tracing,
-  ask: () => Promise<GeneratedReply>,
-  modelNow: () => string,
-): Promise<GeneratedReply> {
-  return tracing.reply(modelNow(), async (endSpan) => {
-    const reply = await ask();
-    const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
-    const hasFailed = reply.replyError !== null;
-    endSpan({ model: modelNow(), inputTokens, outputTokens, hasFailed });
-    return reply;
-  });
 }
 
 /** The origin of a message. */

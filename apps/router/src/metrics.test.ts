@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultTierModels } from "./environment-variables.ts";
+import { defaultTierModels } from "./router-options.ts";
 import { testRouter } from "./testing/test-router.ts";
 
 test("the router is ready until it stops, and alive either way", async () => {

@@ -1,9 +1,8 @@
 import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, test, vi } from "vitest";
-import { defaultTierModels } from "./environment-variables.ts";
+import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { programs } from "./programs.ts";
 import type { MessageRecord } from "./message-router.ts";
-import { parseRouterOptions } from "./router-options.ts";
 import { selfCheckPrompts } from "./self-check/check-prompts.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { plantedKey } from "./testing/keep-output.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
 import type { ModelPrice } from "./reply/reply.ts";
-import { defaultTierModels } from "./environment-variables.ts";
+import { defaultTierModels } from "./router-options.ts";
 import { refreshPrices } from "./refresh-prices.ts";
 
 interface RefreshOptions {

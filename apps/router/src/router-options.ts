@@ -1,14 +1,112 @@
+import type { GatewayModelId } from "ai";
 import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
+import { z } from "zod";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
-import {
-  defaultTierModels,
-  keyNames,
-  readVariables,
-  type Settings,
-} from "./environment-variables.ts";
-import { type ReplyServer, transportUse } from "./services/connect-services.ts";
+import type { connectServices } from "./services/connect-services.ts";
+
+/**
+ * The gateway's text model for each tier, unless a variable names another. Their input prices are
+ * $0.05 to $10 per million tokens: 200 to 1 (contract section 4.6, rule 8).
+ */
+export const defaultTierModels = {
+  nano: "openai/gpt-5-nano",
+  fast: "google/gemini-3.1-flash-lite",
+  balanced: "anthropic/claude-sonnet-5.5",
+  frontier: "anthropic/claude-fable-5.1",
+} as const satisfies Record<Tier, GatewayModelId>;
+
+const notConfidence = "is not a number from 0 to 1, such as 0.6";
+const notReplyUrl =
+  "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
+
+/** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
+function variables(model: ReturnType<typeof modelId>) {
+  return z.object({
+    HOST: z.string().default("127.0.0.1"),
+    PORT: wholeNumber("port", { max: 65_535, example: "PORT=3001" }).default(3000),
+    ROUTER_ACCESS_TOKEN: optional(
+      printable(
+        "token",
+        z.string().min(16, "is short; set it to a secret of at least 16 characters"),
+      ),
+    ),
+    ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
+      .refine(
+        (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
+        "is not a list of host names, such as router.example.com,192.168.0.4:3000",
+      )
+      .default([]),
+    ROUTER_CONTEXT: z
+      .enum(["last", "turns", "sticky"], "is none of last, turns and sticky")
+      .default("sticky"),
+    ROUTER_MODEL_ALIASES: aliases().default(() => new Map()),
+    ROUTER_MAX_CALLS: wholeNumber("number of calls", {
+      min: 1,
+      max: 10_000,
+      example: "64",
+    }).default(64),
+    ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
+    ROUTER_CALIBRATION: optional(z.string()),
+    ROUTER_DECISION_LOG: optional(z.string()),
+    ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
+    ROUTER_INSTANCE: optional(
+      z
+        .string()
+        .regex(
+          /^[\w.:-]{1,64}$/,
+          "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
+        ),
+    ),
+    ROUTER_MIN_CONFIDENCE: optional(
+      z.coerce.number(notConfidence).min(0, notConfidence).max(1, notConfidence),
+    ),
+    ROUTER_FAILURE_TIER: optional(
+      z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
+    ),
+    ROUTER_TIES: z.enum(["up", "choice"], "is neither up nor choice").default("up"),
+    ROUTER_REPLY_BASE_URL: optional(
+      z
+        .url({ protocol: /^https?$/, error: notReplyUrl, abort: true })
+        .refine(hasNothingSecret, notReplyUrl)
+        .transform(withVersion),
+    ),
+    ROUTER_REPLY_API_KEY: optional(printable("key")),
+    AI_GATEWAY_API_KEY: optional(printable("key")),
+    EVALUATOR_BASE_URL: optional(
+      z.url({
+        protocol: /^https?$/,
+        error: "is not an http or https URL, such as https://example.com/v4/ai",
+      }),
+    ),
+    ROUTER_DECISION_TIMEOUT_MS: optional(milliseconds()),
+    ROUTER_DECISION_MS: optional(milliseconds()), // its old name
+    ROUTER_LIMITS: optional(
+      z
+        .string()
+        .regex(
+          /^postgres(?:ql)?:\/\//,
+          "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
+        ),
+    ),
+    ROUTER_REQUESTS_PER_MINUTE: optional(
+      wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
+    ),
+    OTEL_TRACES_EXPORTER: z
+      .enum(["otlp", "none"], "is neither otlp nor none, the values that this router supports")
+      .optional(),
+    ROUTER_MODEL_NANO: optional(model),
+    ROUTER_MODEL_FAST: optional(model),
+    ROUTER_MODEL_BALANCED: optional(model),
+    ROUTER_MODEL_FRONTIER: optional(model),
+    ROUTER_FALLBACK_MODELS: optional(list().pipe(z.array(model))),
+    ROUTER_FALLBACK_MODEL: optional(model), // its old name
+    ROUTER_SHADOW: optional(model),
+  });
+}
+
+type Values = z.infer<ReturnType<typeof variables>>;
 
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
@@ -16,55 +114,92 @@ export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 /** Reads options; a blank variable is unset. @throws CliError that names the wrong variable. */
 export function parseRouterOptions(given: Environment) {
   const env = trimEnvironment(given);
-  const { server, policy, services, models } = readVariables(env);
-  checkHost(server);
-  const { limitsUrl: url, requestsPerMinute, decisionTimeoutMs, decisionMs } = services;
-  const { fallbackModels, fallbackModel, shadowModel } = models;
-  const use = transportUse(env["EVALUATOR_TRANSPORT"] ?? "gateway");
-  const hasEvaluator =
-    use === null || !use.isEmulatedWithoutKey || env[apiKeyVariables[use.name]] !== undefined;
-  const chatModel = use?.asksChatModel === true ? env["EVALUATOR_MODEL_ID"] : undefined;
+  const values = readVariables(env);
+  const url = values.ROUTER_LIMITS;
+  const oldMs = values.ROUTER_DECISION_MS;
+  const oldModel = values.ROUTER_FALLBACK_MODEL;
+  // An unknown transport is named when it is connected.
+  const transport = env["EVALUATOR_TRANSPORT"] ?? "gateway";
+  const hasEvaluator = transport !== "gateway" || env[apiKeyVariables.gateway] !== undefined;
   return {
-    ...server,
-    tierModels: readTierModels({ services, models }, chatModel),
+    host: values.HOST,
+    /** 0 takes any free port. */
+    port: values.PORT,
+    accessToken: values.ROUTER_ACCESS_TOKEN,
+    /** Further host names of the router, with or without a port. */
+    allowedNames: values.ROUTER_ALLOWED_HOSTS,
+    context: values.ROUTER_CONTEXT,
+    /** Further model names, each with its meaning: `auto`, a tier or a model. */
+    aliases: values.ROUTER_MODEL_ALIASES,
+    maxCallsInFlight: values.ROUTER_MAX_CALLS,
+    /** Time a client may leave its answer unread. */
+    stallMs: values.ROUTER_STALL_TIMEOUT_MS,
+    calibrationFile: values.ROUTER_CALIBRATION,
+    decisionLog: values.ROUTER_DECISION_LOG,
+    hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
+    /** The router's name in the decision log. */
+    instance: values.ROUTER_INSTANCE,
+    tierModels: readTierModels(
+      values,
+      transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
+    ),
     policy: {
-      ...policy,
-      decisionTimeoutMs: decisionTimeoutMs ?? decisionMs,
-      fallbackModels: fallbackModels ?? (fallbackModel === null ? [] : [fallbackModel]),
-      shadowModel,
+      minConfidence: values.ROUTER_MIN_CONFIDENCE,
+      failureTier: values.ROUTER_FAILURE_TIER,
+      ties: values.ROUTER_TIES,
+      decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS ?? oldMs,
+      fallbackModels: values.ROUTER_FALLBACK_MODELS ?? (oldModel === null ? [] : [oldModel]),
+      shadowModel: values.ROUTER_SHADOW,
     } satisfies RoutingPolicy,
     engines: {
       evaluator: hasEvaluator ? given : null,
-      reply: toReplyServer(services, given),
+      reply: toReplyServer(values, given),
       secrets: [...keyNames.flatMap((name) => env[name] ?? []), ...addressSecrets(url)],
-    },
+    } satisfies Engines,
     /** The limit that several routers share; null if this one has a key to itself. */
-    sharedLimit: url === null ? null : { url, requestsPerMinute },
+    sharedLimit:
+      url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
     hasTraces: hasTraces(env),
-    warnings: decisionMs === null ? [] : [renamed],
+    warnings: oldMs === null ? [] : [renamed],
   };
 }
+
+type Engines = Parameters<typeof connectServices>[0];
 
 const renamed =
   "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.";
 
-function checkHost({ host, accessToken }: Settings["server"]): void {
-  if (isLoopbackHost(host) || accessToken !== null) return;
+const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"];
+
+const secretNames: ReadonlySet<string> = new Set([
+  ...keyNames,
+  "ROUTER_ACCESS_TOKEN",
+  "ROUTER_LIMITS",
+  "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
+]);
+
+function readVariables(env: Environment): Values {
+  const model = modelId(env["ROUTER_REPLY_BASE_URL"] === undefined);
+  const { data, error } = variables(model).safeParse(env);
+  if (error !== undefined) {
+    const [issue] = error.issues;
+    const name = String(issue?.path[0]);
+    const shown = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
+    throw new CliError(`${shown} ${issue?.message}.`);
+  }
+  if (isLoopbackHost(data.HOST) || data.ROUTER_ACCESS_TOKEN !== null) return data;
   throw new CliError(
-    `HOST=${JSON.stringify(host)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,
+    `HOST=${JSON.stringify(data.HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,
   );
 }
 
 /** With its own reply server, a tier without a model takes the chat model that decides, if any. */
-function readTierModels(
-  { services, models }: Pick<Settings, "services" | "models">,
-  chatModel: string | undefined,
-): Record<Tier, string> {
+function readTierModels(values: Values, chatModel: string | undefined): Record<Tier, string> {
   const named = tierNames.map((tier) => {
-    const unset = services.replyUrl === null ? defaultTierModels[tier] : chatModel;
-    const model = models[tier] ?? unset;
+    const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
+    const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
+    const model = values[name] ?? unset;
     if (model !== undefined) return [tier, model] as const;
-    const name = `ROUTER_MODEL_${tier.toUpperCase()}`;
     throw new CliError(
       `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
     );
@@ -72,13 +207,15 @@ function readTierModels(
   return Object.fromEntries(named) as Record<Tier, string>;
 }
 
-function toReplyServer(
-  { replyUrl, replyKey: apiKey, gatewayKey, gatewayUrl }: Settings["services"],
-  env: Environment,
-): ReplyServer | null {
-  if (replyUrl !== null) return { kind: "openai-compatible", apiKey, baseUrl: replyUrl };
+function toReplyServer(values: Values, env: Environment): Engines["reply"] {
+  const replyUrl = values.ROUTER_REPLY_BASE_URL;
+  const gatewayKey = values.AI_GATEWAY_API_KEY;
+  if (replyUrl !== null) {
+    return { kind: "openai-compatible", apiKey: values.ROUTER_REPLY_API_KEY, baseUrl: replyUrl };
+  }
   if (gatewayKey === null) return null;
-  return { kind: "gateway", apiKey: gatewayKey, baseUrl: gatewayUrl ?? undefined, env };
+  const baseUrl = values.EVALUATOR_BASE_URL ?? undefined;
+  return { kind: "gateway", apiKey: gatewayKey, baseUrl, env };
 }
 
 /** Secret parts of a database's address: all of it, its start up to the host, and its password. */
@@ -92,4 +229,64 @@ function hasTraces(env: Environment): boolean {
   const address = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const isOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
   return address !== undefined && !isOff && env["OTEL_TRACES_EXPORTER"] !== "none";
+}
+
+/** Null if the variable is unset. */
+function optional<TSchema extends z.ZodType>(schema: TSchema) {
+  return schema.nullable().default(null);
+}
+
+function printable(what: string, text = z.string()) {
+  const error = `has a space, a line break or another character that no ${what} has`;
+  return text.regex(/^[\x21-\x7e]+$/, error);
+}
+
+function modelId(isGateway: boolean) {
+  const error = `is not a model id; write it as provider/model, such as ${defaultTierModels.fast}`;
+  return isGateway
+    ? z.string().regex(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
+    : z.string().regex(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
+}
+
+function list(text = z.string()) {
+  return text.transform((words) => words.split(",").map((word) => word.trim()));
+}
+
+/** Parses `name=meaning,…`. */
+function aliases() {
+  const pattern = /^([\x21-\x3c\x3e-\x7e]+)=([\x21-\x7e]+)$/;
+  const error = "is not a list of names and their meanings, such as gpt-4o=auto,gpt-4o-mini=fast";
+  return list()
+    .transform((pairs) => pairs.map((pair) => pattern.exec(pair)))
+    .refine((pairs) => pairs.every((pair) => pair !== null), error)
+    .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""])));
+}
+
+function hasNothingSecret(url: string): boolean {
+  const { username, password, search, hash } = new URL(url);
+  return `${username}${password}${search}${hash}` === "";
+}
+
+/** Adds `/v1` to a bare address: servers with OpenAI's API have it there. */
+function withVersion(url: string): string {
+  const { href, pathname } = new URL(url);
+  return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
+}
+
+function milliseconds() {
+  return wholeNumber("time", { min: 1, max: 600_000, example: "2000" }, "milliseconds");
+}
+
+function wholeNumber(
+  name: string,
+  { min = 0, max, example }: { min?: number; max: number; example: string },
+  of = "a whole number",
+) {
+  return z
+    .string()
+    .refine(
+      (text) => /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      `is not a ${name}; set it to ${of} from ${min} to ${max}, such as ${example}`,
+    )
+    .transform(Number);
 }

@@ -44,11 +44,6 @@ export interface TierEntry {
   readonly price: ModelPrice | null;
 }
 
-/** The parts of a conversation that can decide at `/v1`. */
-export const contextModes = ["last", "turns", "sticky"] as const;
-/** One of {@link contextModes}. */
-export type ContextMode = (typeof contextModes)[number];
-
 /** The state of an evaluation: the contract's one key, and the turns before if they are sent. */
 export interface TierState {
   readonly user_message: string;

@@ -1,7 +1,7 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
 import { decideModel, decideTier, decisionHeaders, type Routing } from "../decision/decide.ts";
-import type { ContextMode, Decision } from "../decision/decision.ts";
+import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
 import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
@@ -14,13 +14,14 @@ import {
 } from "./chat-completion-request.ts";
 import { createConversationReader } from "./conversation.ts";
 import { toReplyRequest } from "./to-reply-request.ts";
+import type { RouterOptions } from "../router-options.ts";
 
 interface OpenAiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
   readonly guards: Guards;
   readonly reportDefect: (error: Error) => void;
-  readonly context?: ContextMode;
+  readonly context?: RouterOptions["context"];
   /** Further model names, each with its meaning. */
   readonly aliases?: ReadonlyMap<string, string>;
 }

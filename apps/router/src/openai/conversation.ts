@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { cutText } from "evaluator-client";
-import type { ContextMode, TierState } from "../decision/decision.ts";
+import type { TierState } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { cutMessage } from "../routes/client-request.ts";
 import type { ChatCompletionMessage } from "./chat-completion-request.ts";
+import type { RouterOptions } from "../router-options.ts";
 
 type Content = ChatCompletionMessage["content"];
 type ContentPart = Exclude<Content, string | null | undefined>[number];
@@ -17,7 +18,7 @@ interface Turn {
 const MOST_CONVERSATIONS = 10_000;
 
 /** Creates the reader of a context mode; in the mode `sticky`, it remembers each conversation's tier. */
-export function createConversationReader(mode: ContextMode) {
+export function createConversationReader(mode: RouterOptions["context"]) {
   const tiers = new Map<string, Tier>();
   return (messages: readonly Turn[]) => {
     const last = messages.findLastIndex(({ role }) => role === "user");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../message-router.ts";
-import { defaultTierModels } from "../environment-variables.ts";
+import { defaultTierModels } from "../router-options.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { type Differences, hangingUpstream } from "../testing/upstreams.ts";
 

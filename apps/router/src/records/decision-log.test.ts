@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { readRecords } from "../report/read-records.ts";
-import { defaultTierModels } from "../environment-variables.ts";
+import { defaultTierModels } from "../router-options.ts";
 import { collect } from "../testing/read-answers.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";

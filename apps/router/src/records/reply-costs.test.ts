@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../environment-variables.ts";
+import { defaultTierModels } from "../router-options.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelPrice } from "../reply/reply.ts";
-import { defaultTierModels } from "../environment-variables.ts";
+import { defaultTierModels } from "../router-options.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 const message = {

@@ -1,8 +1,7 @@
 import { CliError, type CliContext, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
-import { defaultTierModels } from "../environment-variables.ts";
+import { type RouterOptions, defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
-import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts.ts";
 

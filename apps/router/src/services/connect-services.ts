@@ -7,7 +7,6 @@ import {
   gatewayTransport,
   type Transport,
   transportFromEnvironment,
-  type TransportName,
 } from "evaluator-client";
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
@@ -15,13 +14,13 @@ import { redactor } from "../reply/redactor.ts";
 import { openAiEvents } from "../reply/reply-events.ts";
 import { type ReplyListener, replyFetch } from "../reply/reply-fetch.ts";
 import type { Tracing } from "./tracing.ts";
-import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
+import type { openSharedLimit } from "./shared-limit.ts";
 
 /** All services of a router. */
 export type Services = ReturnType<typeof connectServices>;
 
 interface ConnectOptions {
-  readonly sharedLimit?: SharedLimit | null;
+  readonly sharedLimit?: Awaited<ReturnType<typeof openSharedLimit>> | null;
   readonly tracing?: Tracing | null;
 }
 
@@ -68,16 +67,15 @@ function connectEvaluation(
   { sharedLimit = null, tracing = null }: ConnectOptions,
 ) {
   const transport = transportFromEnvironment(env);
-  const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, transport, env);
+  const pacer = sharedLimit?.pacerFor(transport, env);
   const evaluator = createEvaluator({
     transport,
     env,
-    ...(pacer !== null && { pacer }),
+    ...(pacer !== undefined && { pacer }),
     ...(tracing !== null && { tracing: tracing.evaluation }),
   });
   const address = addressOf(transport);
-  const asksChatModel = transportUse(transport.name)?.asksChatModel === true;
-  const how = asksChatModel ? ", read from its log-probabilities" : "";
+  const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
   return {
     evaluator,
     async close() {
@@ -185,7 +183,7 @@ interface ModelCall {
 }
 
 /** The server that replies. */
-export type ReplyServer =
+type ReplyServer =
   | {
       readonly kind: "gateway";
       readonly apiKey: string;
@@ -207,17 +205,4 @@ interface EngineOptions {
   readonly evaluator: Environment | null;
   readonly reply: ReplyServer | null;
   readonly secrets: readonly string[];
-}
-
-const transportUses = {
-  gateway: { isEmulatedWithoutKey: true, asksChatModel: false },
-  direct: { isEmulatedWithoutKey: false, asksChatModel: false },
-  logprobs: { isEmulatedWithoutKey: false, asksChatModel: true },
-} satisfies Record<TransportName, object>;
-
-/** Returns how the router uses a transport; null for an unknown name. */
-export function transportUse(name: string) {
-  if (!Object.hasOwn(transportUses, name)) return null;
-  const known = name as TransportName;
-  return { ...transportUses[known], name: known };
 }

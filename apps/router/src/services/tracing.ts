@@ -5,7 +5,6 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
 } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
@@ -13,6 +12,7 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
+import type { Reply } from "../reply/reply.ts";
 
 /** The caller's own trace, in W3C's headers. */
 export interface TraceHeaders {
@@ -38,12 +38,40 @@ export function startTracing() {
   const tracer = provider.getTracer("evaluator-router");
   return {
     evaluation: openTelemetryTracing({ tracer }),
-    request: (request: TracedRequest, work: () => Promise<number>) =>
-      traceRequest(tracer, request, work),
-    reply: <TResult>(
-      model: string,
-      work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
-    ) => traceReply(tracer, model, work),
+    /** Runs a request as a span, a child of the caller's span if it sent one. */
+    request({ method, path, requestId, trace }: TracedRequest, work: () => Promise<number>) {
+      const parent = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
+      const attributes = {
+        "http.request.method": method,
+        "http.route": path,
+        "http.request.header.x-request-id": [requestId],
+      };
+      const options = { kind: SpanKind.SERVER, attributes };
+      return tracer.startActiveSpan(`${method} ${path}`, options, parent, (span) =>
+        ended(span, async () => {
+          const status = await work();
+          span.setAttribute("http.response.status_code", status);
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        }),
+      );
+    },
+    /** Runs a reply as a span with the attributes of the conventions for generative AI. */
+    reply<TReply extends Reply>(modelNow: () => string, ask: () => Promise<TReply>) {
+      const model = modelNow();
+      const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
+      const options = { kind: SpanKind.CLIENT, attributes };
+      return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
+        ended(span, async () => {
+          const reply = await ask();
+          const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
+          span.setAttribute("gen_ai.response.model", modelNow()); // a fallback model may have replied
+          if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
+          if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
+          if (reply.replyError !== null) span.setStatus({ code: SpanStatusCode.ERROR });
+          return reply;
+        }),
+      );
+    },
     headers() {
       const carrier: Record<string, string> = {};
       propagation.inject(context.active(), carrier);
@@ -62,55 +90,6 @@ interface TracedRequest {
   readonly path: string;
   readonly requestId: string;
   readonly trace: TraceHeaders;
-}
-
-/** Runs a request as a span, a child of the caller's span if it sent one. */
-function traceRequest(
-  tracer: Tracer,
-  { method, path, requestId, trace }: TracedRequest,
-  work: () => Promise<number>,
-): Promise<void> {
-  const parent = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
-  const attributes = {
-    "http.request.method": method,
-    "http.route": path,
-    "http.request.header.x-request-id": [requestId],
-  };
-  const options = { kind: SpanKind.SERVER, attributes };
-  return tracer.startActiveSpan(`${method} ${path}`, options, parent, (span) =>
-    ended(span, async () => {
-      const status = await work();
-      span.setAttribute("http.response.status_code", status);
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-    }),
-  );
-}
-
-interface TracedReply {
-  readonly model: string;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly hasFailed: boolean;
-}
-
-/** Runs a reply as a span with the attributes of the conventions for generative AI. */
-function traceReply<TResult>(
-  tracer: Tracer,
-  model: string,
-  work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
-): Promise<TResult> {
-  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
-  const options = { kind: SpanKind.CLIENT, attributes };
-  return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
-    ended(span, () =>
-      work(({ model, inputTokens, outputTokens, hasFailed }) => {
-        span.setAttribute("gen_ai.response.model", model);
-        if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
-        if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
-        if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
-      }),
-    ),
-  );
 }
 
 /** Records only an error's name, since its message may hold a text. */

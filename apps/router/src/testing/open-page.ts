@@ -1,7 +1,7 @@
 import { openSharedPage, violationsOn } from "evaluator-kit/browser";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { defaultTierModels } from "../environment-variables.ts";
+import { defaultTierModels } from "../router-options.ts";
 import { startTestRouter } from "./test-router.ts";
 import type { Differences } from "./upstreams.ts";
 

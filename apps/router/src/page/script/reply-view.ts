@@ -1,8 +1,8 @@
 import MarkdownIt from "markdown-it";
-import type { Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
 import { askTier, tiers } from "./router.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
+import type { PastMessage } from "./session.ts";
 
 /** Shows a streamed reply in a card, drawn at most once a frame. */
 export function createReplyView(card: HTMLElement) {
@@ -67,7 +67,13 @@ function openElement(parent: Element | DocumentFragment, token: Token): Element 
   if (align !== undefined) element.dataset["align"] = align;
   const address = token.attrGet("href");
   if (address !== null) element.dataset["address"] = String(address);
-  parent.append(tag === "table" ? scrollerOf(element) : element);
+  parent.append(element);
+  if (tag !== "table") return element;
+  const scroller = document.createElement("div"); // also with the keyboard
+  scroller.className = "scroller";
+  scroller.tabIndex = 0;
+  element.replaceWith(scroller);
+  scroller.append(element);
   return element;
 }
 
@@ -86,10 +92,10 @@ function leafOf(token: Token): Node | string {
     case "hr":
       return document.createElement("hr");
     case "code_inline":
-      return codeOf(token.content);
+      return Object.assign(document.createElement("code"), { textContent: token.content });
     case "fence":
     case "code_block":
-      return blockOf(token.content);
+      return codeBlock(token.content);
     case "image":
       return `[image: ${token.content}] (${token.attrGet("src") ?? ""})`;
     default:
@@ -97,76 +103,48 @@ function leafOf(token: Token): Node | string {
   }
 }
 
-function codeOf(text: string): HTMLElement {
-  const code = document.createElement("code");
-  code.textContent = text;
-  return code;
-}
-
-function blockOf(text: string): HTMLElement {
-  const block = document.createElement("pre");
-  block.append(codeOf(text));
-  const frame = document.createElement("div");
-  frame.className = "code";
-  const copy = document.createElement("button");
-  copy.type = "button";
-  copy.className = "copy";
-  copy.ariaLabel = "Copy the code";
-  copyOnClick(copy, () => text);
-  frame.append(scrollerOf(block), copy);
-  return frame;
-}
-
-/** Scrolls a wide element, also with the keyboard. */
-function scrollerOf(element: Element): HTMLElement {
-  const scroller = document.createElement("div");
-  scroller.className = "scroller";
-  scroller.tabIndex = 0;
-  scroller.append(element);
-  return scroller;
-}
-
-/** A finished reply. */
-interface ShownReply {
-  readonly message: string;
-  readonly decision: Decision;
-  readonly text: string;
-  /** Identifies the message for feedback. */
-  readonly requestId: string | null;
+function codeBlock(text: string): HTMLElement {
+  const block = copyOf("code");
+  partOf(block, "code").textContent = text;
+  copyOnClick(partOf(block, ".copy"), () => text);
+  return block;
 }
 
 /** Shows the buttons of a reply: copy it, ask the next tier too, give feedback. */
-export function showActions(card: HTMLElement, shown: ShownReply): void {
+export function showActions(card: HTMLElement, shown: PastMessage): void {
+  const { message, decision, text, requestId } = shown;
+  const { tierUsed } = decision;
   const bar = reveal(card, ".reply-actions");
-  const { tierUsed } = shown.decision;
-  copyOnClick(partOf(bar, ".copy-reply"), () => shown.text);
-  const next = tiers[tiers.indexOf(tierUsed ?? "frontier") + 1];
-  if (next !== undefined) offerNext(card, { ...shown, next });
-  if ("feedback" in document.body.dataset && shown.requestId !== null && tierUsed !== null) {
-    offerFeedback(bar, { requestId: shown.requestId, tierUsed });
+  copyOnClick(partOf(bar, ".copy-reply"), () => text);
+  const at = tiers.indexOf(tierUsed ?? "frontier");
+  const [lower, higher] = [tiers[at - 1], tiers[at + 1]];
+  if (higher !== undefined) {
+    const button = reveal(card, ".ask-next");
+    button.textContent = `Ask ${higher} as well`;
+    button.addEventListener("click", () => {
+      button.hidden = true;
+      void showSecond(card, message, [tierUsed ?? "", higher]);
+    });
   }
-}
-
-function offerNext(card: HTMLElement, { message, decision, next }: ShownReply & { next: Tier }) {
-  const button = reveal(card, ".ask-next");
-  button.textContent = `Ask ${next} as well`;
-  button.addEventListener("click", () => {
-    button.hidden = true;
-    void showSecond(card, message, [decision.tierUsed ?? "", next]);
-  });
+  if (!("feedback" in document.body.dataset) || requestId === null || tierUsed === null) return;
+  const offerFeedback = (selector: string, tier: Tier) =>
+    reveal(bar, selector).addEventListener("click", () => void sendFeedback(bar, requestId, tier));
+  if (lower !== undefined) offerFeedback(".was-too-high", lower);
+  if (higher !== undefined) offerFeedback(".was-too-low", higher);
 }
 
 /** Puts the next tier's reply beside the first one. */
-async function showSecond(card: HTMLElement, message: string, [first, next]: [string, Tier]) {
+async function showSecond(card: HTMLElement, message: string, tiers: [string, Tier]) {
+  const [, next] = tiers;
   const reply = partOf(card, ".reply");
-  const pair = document.createElement("div");
-  pair.className = "pair";
+  const pair = copyOf("pair");
   reply.replaceWith(pair);
-  const [left, right] = [columnOf(first), columnOf(next)];
-  left.append(reply);
-  const second = copyOf("second");
-  right.append(second);
-  pair.append(left, right);
+  partOf(pair, ".first").append(reply);
+  for (const [at, name] of pair.querySelectorAll<HTMLElement>(".by").entries()) {
+    name.dataset["tier"] = tiers[at];
+    name.textContent = tiers[at] ?? "";
+  }
+  const second = partOf(pair, ".second");
   announce(`${next} is asked as well`);
   const view = createReplyView(second);
   for await (const event of askTier(message, next)) {
@@ -178,47 +156,16 @@ async function showSecond(card: HTMLElement, message: string, [first, next]: [st
   announce(`${next} says: ${view.text()}`);
 }
 
-function columnOf(tier: string): HTMLElement {
-  const column = document.createElement("div");
-  const name = document.createElement("p");
-  name.className = "by";
-  name.dataset["tier"] = tier;
-  name.textContent = tier;
-  column.append(name);
-  return column;
-}
-
-function offerFeedback(
-  bar: HTMLElement,
-  { requestId, tierUsed }: { requestId: string; tierUsed: Tier },
-): void {
-  const index = tiers.indexOf(tierUsed);
-  const offers = [
-    [".was-too-high", tiers[index - 1]],
-    [".was-too-low", tiers[index + 1]],
-  ] as const;
-  for (const [selector, tier] of offers) {
-    if (tier === undefined) continue;
-    reveal(bar, selector).addEventListener(
-      "click",
-      () => void sendFeedback(bar, { requestId, tier }),
-    );
-  }
-}
-
-async function sendFeedback(
-  bar: HTMLElement,
-  feedback: { requestId: string; tier: Tier },
-): Promise<void> {
+async function sendFeedback(bar: HTMLElement, requestId: string, tier: Tier): Promise<void> {
   const said = reveal(bar, ".said");
   try {
     const response = await fetch("/feedback", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify(feedback),
+      body: JSON.stringify({ requestId, tier }),
     });
     const problem = response.ok ? null : ((await response.json()) as { error: string }).error;
-    said.textContent = problem ?? `Noted: ${feedback.tier} would have been right.`;
+    said.textContent = problem ?? `Noted: ${tier} would have been right.`;
   } catch {
     said.textContent = "The router cannot be reached; nothing was noted.";
   }

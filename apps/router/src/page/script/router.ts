@@ -17,32 +17,70 @@ type ChatEvent =
   | { readonly name: "done"; readonly data: ChatOutcome }
   | { readonly name: "error"; readonly data: { readonly error: string } };
 
-const unreachable = "The router cannot be reached. Is it still running?";
-
 /** Sends a message and yields its events; an abort ends them silently. */
 export async function* ask(message: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   try {
-    const response = await fetch("/chat", {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ message }),
-      signal,
-    });
+    const response = await post("/chat", { message }, signal);
     yield { name: "request", data: { requestId: response.headers.get("x-request-id") } };
-    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    if (!isStream || response.body === null) {
-      yield { name: "error", data: (await response.json()) as { error: string } };
-      return;
-    }
-    for await (const { event, data } of readEvents(response.body)) {
+    for await (const { event, data } of readEvents(response)) {
       yield { name: event, data: JSON.parse(data) as unknown } as ChatEvent;
     }
-  } catch {
-    if (!signal.aborted) yield { name: "error", data: { error: unreachable } };
+  } catch (error) {
+    if (!signal.aborted) yield toFailure(error);
   }
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
+/** Asks one tier's model through `/v1`, and yields the events of its reply. */
+export async function* askTier(
+  message: string,
+  tier: string,
+): AsyncGenerator<Extract<ChatEvent, { readonly name: "reply" | "error" }>> {
+  try {
+    const messages = [{ role: "user", content: message }];
+    const body = { model: tier, stream: true, messages };
+    for await (const { data } of readEvents(await post("/v1/chat/completions", body))) {
+      if (data === "[DONE]") return;
+      const chunk = JSON.parse(data) as CompletionChunk;
+      if (chunk.error !== undefined) throw new RouterError(chunk);
+      const delta = chunk.choices?.[0]?.delta?.content ?? "";
+      if (delta !== "") yield { name: "reply", data: { delta } };
+    }
+  } catch (error) {
+    yield toFailure(error);
+  }
+}
+
+interface Failure {
+  readonly error?: string | { readonly message: string };
+}
+
+interface CompletionChunk extends Failure {
+  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];
+}
+
+/** A failure that the router describes. */
+class RouterError extends Error {
+  constructor({ error }: Failure) {
+    super((typeof error === "object" ? error.message : error) ?? "The router gave no reason.");
+  }
+}
+
+/** Any other error is one of the connection. */
+function toFailure(thrown: unknown) {
+  const unreachable = "The router cannot be reached. Is it still running?";
+  const error = thrown instanceof RouterError ? thrown.message : unreachable;
+  return { name: "error", data: { error } } as const;
+}
+
+function post(path: string, body: object, signal: AbortSignal | null = null): Promise<Response> {
+  const headers = { "content-type": "application/json", accept: "text/event-stream" };
+  return fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+}
+
+async function* readEvents(response: Response) {
+  const { body, headers } = response;
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  if (!isStream || body === null) throw new RouterError((await response.json()) as Failure);
   const events = body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream())
@@ -52,46 +90,6 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
     if (done) return;
     yield value;
   }
-}
-
-/** The events of a reply by a named tier. */
-type TierEvent = Extract<ChatEvent, { readonly name: "reply" | "error" }>;
-
-interface CompletionChunk {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];
-  readonly error?: { readonly message: string };
-}
-
-/** Asks one tier's model through `/v1`, and yields its reply. */
-export async function* askTier(message: string, tier: string): AsyncGenerator<TierEvent> {
-  try {
-    const response = await fetch("/v1/chat/completions", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        model: tier,
-        stream: true,
-        messages: [{ role: "user", content: message }],
-      }),
-    });
-    if (!response.ok || response.body === null) {
-      yield toFailure((await response.json()) as CompletionChunk);
-      return;
-    }
-    for await (const { data } of readEvents(response.body)) {
-      if (data === "[DONE]") return;
-      const chunk = JSON.parse(data) as CompletionChunk;
-      if (chunk.error !== undefined) yield toFailure(chunk);
-      const delta = chunk.choices?.[0]?.delta?.content ?? "";
-      if (delta !== "") yield { name: "reply", data: { delta } };
-    }
-  } catch {
-    yield { name: "error", data: { error: unreachable } };
-  }
-}
-
-function toFailure({ error }: CompletionChunk): TierEvent {
-  return { name: "error", data: { error: error?.message ?? "The router gave no reason." } };
 }
 
 /** The tiers, from the cheapest to the most expensive. */
