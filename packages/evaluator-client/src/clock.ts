@@ -53,22 +53,14 @@ export function describeWait(ms: number): string {
 }
 
 /** Waits `delayMs`, or rejects with the signal's reason as soon as it aborts; leaves no listener. */
-export function sleep(
+export async function sleep(
   delayMs: number,
   { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const cancel = clock.schedule(delayMs, () => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    function onAbort() {
-      cancel();
-      reject(signal?.reason);
-    }
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.schedule(delayMs, resolve);
+  await untilAborted(promise, signal).finally(cancel);
 }
 
 /** Settles as the promise does, or rejects with the signal's reason as soon as it aborts; leaves no listener. */

@@ -58,13 +58,7 @@ export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
-export type {
-  Catalog,
-  CatalogModel,
-  Credits,
-  LookUpOptions,
-  ModelEndpoint,
-} from "./catalog/catalog.ts";
+export type * from "./catalog/catalog.ts";
 export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts";
 export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 

@@ -92,11 +92,10 @@ function toWarning(warning: unknown): DecisionWarning {
 // Several parts become one text, because the model would read the keys of an object (contract section 2.1).
 function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
   const [first] = parts;
-  if (first === undefined)
+  if (first === undefined) {
     throw new InvalidRequestError("The state has no parts; send at least one.");
-  if (parts.length === 1 && first.type === "json" && isRecord(first.value)) {
-    return first.value;
   }
+  if (parts.length === 1 && first.type === "json" && isRecord(first.value)) return first.value;
   if (parts.some(({ type }) => type === "file")) return parts.map(toPart);
   return parts.map(toText).join("\n\n");
 }
@@ -117,16 +116,12 @@ function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file"
 }
 
 function bytesOf(base64: string): Uint8Array {
-  const binary = fromBase64(base64);
-  const bytes = new Uint8Array(binary.length);
-  // Not Uint8Array.from, which takes a second for an image of 8 MiB.
-  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
-  return bytes;
-}
-
-function fromBase64(base64: string): string {
   try {
-    return atob(base64);
+    const binary = atob(base64);
+    const bytes = new Uint8Array(binary.length);
+    // Not Uint8Array.from, which takes a second for an image of 8 MiB.
+    for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+    return bytes;
   } catch {
     throw new InvalidRequestError("The state has a file part whose data is not base64.");
   }
@@ -148,10 +143,7 @@ function toJson(value: unknown): string {
 
 // Instructions that are not text are rejected and not rewritten: other words are another question.
 function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
-  const entries = Object.entries(questions).map(([id, question]) => [
-    id,
-    fromQuestion(id, question),
-  ]);
+  const entries = Object.entries(questions).map(([id, each]) => [id, fromQuestion(id, each)]);
   return Object.fromEntries(entries) as Questions;
 }
 
@@ -180,8 +172,11 @@ const supportedQuestionTypes = Object.entries(criteriaReaders).flatMap(([type, r
 );
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
-  const textOf = (content: unknown, where: string) => textAt(content, { id, where });
   const { type } = question;
+  const textOf: TextOf = (content, where) =>
+    typeof content === "string"
+      ? content
+      : reject(id, `has no text as its ${where}; an evaluator takes strings only`);
   const reader = criteriaReaders[type];
   if (reader === null) return reject(id, `asks for a ${type}; ask ${kindList}`);
   const instructions = textOf(question.instructions, "instructions");
@@ -202,11 +197,6 @@ function fromMeanings({ criteria }: QuestionOf<"boolean">, textOf: TextOf): obje
   return described.length === 0 ? {} : { criteria: Object.fromEntries(described) };
 }
 
-function textAt(content: unknown, { id, where }: { id: string; where: string }): string {
-  if (typeof content === "string") return content;
-  return reject(id, `has no text as its ${where}; an evaluator takes strings only`);
-}
-
 function reject(questionId: string, what: string): never {
   throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
 }
@@ -216,14 +206,19 @@ function callWarnings(
   state: EvaluationRequest["state"],
 ): readonly DecisionWarning[] {
   const { maxOutputTokens, reasoning, headers = {}, providerOptions = {} } = call;
-  // The package adds its own name to every call.
-  const addsHeaders = Object.keys(headers).some((name) => name.toLowerCase() !== "user-agent");
+  const unsupported = {
+    maxOutputTokens: maxOutputTokens !== undefined,
+    reasoning: reasoning !== undefined && reasoning !== "provider-default",
+    // The package adds its own name to every call.
+    headers: Object.keys(headers).some((name) => name.toLowerCase() !== "user-agent"),
+    providerOptions: Object.keys(providerOptions).length > 0,
+  };
   const isText = call.state.length === 1 && call.state[0]?.type === "text";
+  const details = "Set it when you create the evaluator, if its transport has this option.";
   return [
-    ...unsupported("maxOutputTokens", maxOutputTokens !== undefined),
-    ...unsupported("reasoning", reasoning !== undefined && reasoning !== "provider-default"),
-    ...unsupported("headers", addsHeaders),
-    ...unsupported("providerOptions", Object.keys(providerOptions).length > 0),
+    ...Object.entries(unsupported)
+      .filter(([, isGiven]) => isGiven)
+      .map(([feature]) => ({ type: "unsupported" as const, feature, details })),
     ...(isText || typeof state !== "string" ? [] : [writtenAsText]),
   ];
 }
@@ -234,8 +229,3 @@ const writtenAsText: DecisionWarning = {
   details:
     "The evaluation model reads one text or one JSON object; the parts were sent as one text.",
 };
-
-function unsupported(feature: string, isGiven: boolean): DecisionWarning[] {
-  const details = "Set it when you create the evaluator, if its transport has this option.";
-  return isGiven ? [{ type: "unsupported", feature, details }] : [];
-}

@@ -36,10 +36,9 @@ interface RunBatchOptions<TQuestions extends Questions> {
 export function runBatch<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
 ): EvaluationBatch<TQuestions> {
-  const { waitMs = () => 0 } = options;
   const counts = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  const wait = { get: waitMs, enumerable: true };
-  const totals = Object.defineProperty(counts as BatchTotals, "waitMs", wait);
+  const waitMs = { get: options.waitMs ?? (() => 0), enumerable: true };
+  const totals = Object.defineProperty(counts as BatchTotals, "waitMs", waitMs);
   return Object.assign(giveOutcomes(options, totals), { totals });
 }
 
@@ -53,14 +52,27 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
-  const reader = new OrderedReader(options.requests);
+  const reader = new OrderedReader(options.requests, stop.signal);
   const semaphore = new Semaphore(concurrency);
   const ask = options.evaluateUntil(stop.signal);
-  const progress = { ...options, totals, reader, semaphore, ask, signal: stop.signal };
   const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
+  /** Reads the next request and asks it; null at the end of the input. */
+  const askNext = async () => {
+    await semaphore.acquire();
+    try {
+      const next = await reader.read();
+      if (next === null) return null;
+      options.checkOpen?.();
+      const item = await settle(next.index, ask(next.item));
+      count(item, totals);
+      return item;
+    } finally {
+      semaphore.release();
+    }
+  };
   try {
     for (;;) {
-      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(askNext(progress));
+      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(askNext());
       const item = outcomes.take();
       if (item === null) return undefined;
       if (item === undefined) await outcomes.change();
@@ -70,33 +82,6 @@ async function* giveOutcomes<TQuestions extends Questions>(
     signal?.removeEventListener("abort", onAbort);
     stop.abort(new Error("The batch is over."));
     await reader.close();
-  }
-}
-
-interface BatchProgress<TQuestions extends Questions> {
-  readonly reader: OrderedReader<EvaluationRequest<TQuestions>>;
-  readonly semaphore: Semaphore;
-  readonly totals: BatchTotals;
-  readonly ask: Ask<TQuestions>;
-  readonly checkOpen?: (() => void) | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Reads the next request and asks it; null at the end of the input. */
-async function askNext<TQuestions extends Questions>(
-  batch: BatchProgress<TQuestions>,
-): Promise<BatchItem<TQuestions> | null> {
-  const { semaphore } = batch;
-  await semaphore.acquire();
-  try {
-    const next = await batch.reader.read(batch.signal);
-    if (next === null) return null;
-    batch.checkOpen?.();
-    const item = await settle(next.index, batch.ask(next.item));
-    count(item, batch.totals);
-    return item;
-  } finally {
-    semaphore.release();
   }
 }
 
@@ -114,36 +99,41 @@ async function settle<TQuestions extends Questions>(
 }
 
 function count(item: BatchItem, totals: BatchTotals): void {
-  if (item.status === "failed") {
-    totals.failed += 1;
-    return;
-  }
-  totals.succeeded += 1;
-  totals.inputTokens += item.evaluation.usage.inputTokens;
-  totals.outputTokens += item.evaluation.usage.outputTokens;
-  totals.costUsd += item.evaluation.costUsd ?? 0;
+  totals[item.status] += 1;
+  if (item.status === "failed") return;
+  const { usage, costUsd } = item.evaluation;
+  totals.inputTokens += usage.inputTokens;
+  totals.outputTokens += usage.outputTokens;
+  totals.costUsd += costUsd ?? 0;
 }
 
 /** Reads a sync or async source item by item, no further than asked. */
 class OrderedReader<TItem> {
   readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
+  readonly #signal: AbortSignal;
   #count = 0;
   #pending = 0;
   /** Whether the end of the source has been read. */
   isOver = false;
 
-  constructor(source: Iterable<TItem> | AsyncIterable<TItem>) {
+  /** @param signal - Ends the reading: its reason is thrown at once. */
+  constructor(source: Iterable<TItem> | AsyncIterable<TItem>, signal: AbortSignal) {
     this.#iterator =
       Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    this.#signal = signal;
   }
 
-  /** Returns the next item, or null at the end; rejects with the signal's reason once it aborts. */
-  async read(signal: AbortSignal): Promise<{ index: number; item: TItem } | null> {
-    signal.throwIfAborted();
+  /** Returns the next item, or null at the end. */
+  async read(): Promise<{ index: number; item: TItem } | null> {
+    this.#signal.throwIfAborted();
     const index = this.#count;
     this.#count += 1;
-    const next = this.#iterator.next();
-    const result = "then" in next ? await untilAborted(this.#waitFor(next), signal) : next;
+    let result = this.#iterator.next();
+    if ("then" in result) {
+      this.#pending += 1;
+      const ended = Promise.resolve(result).finally(() => (this.#pending -= 1));
+      result = await untilAborted(ended, this.#signal);
+    }
     if (!result.done) return { index, item: result.value };
     this.isOver = true;
     return null;
@@ -154,30 +144,22 @@ class OrderedReader<TItem> {
     const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
     if (this.#pending === 0) await closed;
   }
-
-  async #waitFor(next: Promise<IteratorResult<TItem>>): Promise<IteratorResult<TItem>> {
-    this.#pending += 1;
-    try {
-      return await next;
-    } finally {
-      this.#pending -= 1;
-    }
-  }
 }
 
-/** How a call ended; the value is null at the end of the input. */
-type Outcome<TItem> = PromiseSettledResult<TItem | null>;
+/** How a call ended, once it has; the value is null at the end of the input. */
+interface Place<TItem> {
+  outcome?: PromiseSettledResult<TItem | null>;
+}
 
 /** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
 class Outcomes<TItem> {
   readonly #order: "input" | "completion";
   readonly #signal: AbortSignal;
-  /** In input order with a place for each call; else only those that ended. */
-  readonly #places: { outcome?: Outcome<TItem> }[] = [];
+  /** In input order with a place for each call; else the items that are ready, then the failures. */
+  readonly #places: Place<TItem>[] = [];
   #pending = 0;
   /** How many at the front have ended. */
   #ready = 0;
-  readonly #failures: unknown[] = [];
   #wake: () => void = () => undefined;
 
   /** @param signal - Ends the waiting for outcomes: its reason is thrown at once. */
@@ -196,32 +178,22 @@ class Outcomes<TItem> {
   /** Adds a call that begins. */
   add(call: Promise<TItem | null>): void {
     this.#pending += 1;
-    const place: { outcome?: Outcome<TItem> } = {};
+    const place: Place<TItem> = {};
     if (this.#order === "input") this.#places.push(place);
-    const settle = (outcome: Outcome<TItem>) => {
-      this.#pending -= 1;
-      place.outcome = outcome;
-      this.#settled(place, outcome);
-      this.#wake();
-    };
     call.then(
-      (value) => settle({ status: "fulfilled", value }),
-      (reason: unknown) => settle({ status: "rejected", reason }),
+      (value) => this.#settle(place, { status: "fulfilled", value }),
+      (reason: unknown) => this.#settle(place, { status: "rejected", reason }),
     );
   }
 
   /** Returns the next item, null at the end, or undefined while it is open. @throws the failure of a call. */
   take(): TItem | null | undefined {
     this.#signal.throwIfAborted();
-    if (this.#ready > 0) {
-      this.#ready -= 1;
-      const outcome = this.#places.shift()?.outcome;
-      if (outcome?.status === "rejected") throw outcome.reason;
-      return outcome?.value;
-    }
-    if (this.#pending > 0) return undefined;
-    if (this.#failures.length > 0) throw this.#failures[0];
-    return null;
+    if (this.#ready > 0) this.#ready -= 1;
+    else if (this.#pending > 0) return undefined;
+    const outcome = this.#places.shift()?.outcome;
+    if (outcome?.status === "rejected") throw outcome.reason;
+    return outcome?.value ?? null;
   }
 
   /** Waits until a call ends or the signal aborts. */
@@ -229,10 +201,17 @@ class Outcomes<TItem> {
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
-  #settled(place: { outcome?: Outcome<TItem> }, outcome: Outcome<TItem>): void {
+  #settle(place: Place<TItem>, outcome: NonNullable<Place<TItem>["outcome"]>): void {
+    this.#pending -= 1;
+    place.outcome = outcome;
     if (this.#order === "input") {
       while (this.#places[this.#ready]?.outcome !== undefined) this.#ready += 1;
-    } else if (outcome.status === "rejected") this.#failures.push(outcome.reason);
-    else if (outcome.value !== null) this.#ready = this.#places.push(place);
+    } else if (outcome.status === "rejected") {
+      this.#places.push(place);
+    } else if (outcome.value !== null) {
+      this.#places.splice(this.#ready, 0, place);
+      this.#ready += 1;
+    }
+    this.#wake();
   }
 }

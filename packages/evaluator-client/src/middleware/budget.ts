@@ -109,16 +109,15 @@ interface Amount {
 /** The spending and the reservations of all calls under one budget. */
 class Ledger {
   readonly #options: BudgetOptions;
+  /** What was spent over the span, the oldest first; empty without a span. */
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
-  /** The index of the first entry that still counts. */
-  #oldest = 0;
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
   #usdPerToken: number | null;
   /** Whether an answer came without a price before any came with one. */
   #isUnpriced = false;
-  #pricing: Promise<void> | null = null;
-  #onPriced: () => void = () => undefined;
+  /** Resolved when the call ends that goes first while no price is known. */
+  #pricing: PromiseWithResolvers<void> | null = null;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
@@ -144,8 +143,7 @@ class Ledger {
   async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
-    const needsPrice = this.#options.maxCostUsd !== undefined;
-    if (needsPrice) await this.#untilPriced(call.signal);
+    if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
     this.#check(amount);
@@ -159,7 +157,8 @@ class Ledger {
     this.#reserved.costUsd -= reserved.costUsd;
     this.#reserved.tokens -= reserved.tokens;
     this.#learnPrice(reserved, spent);
-    this.#onPriced();
+    this.#pricing?.resolve();
+    this.#pricing = null;
     if (spent.tokens === 0 && spent.costUsd === 0) return;
     this.#total.costUsd += spent.costUsd;
     this.#total.tokens += spent.tokens;
@@ -169,16 +168,11 @@ class Ledger {
   /** Lets one call go first while no price is known. */
   async #untilPriced(signal: AbortSignal | undefined): Promise<void> {
     while (this.#usdPerToken === null && this.#pricing !== null) {
-      await untilAborted(this.#pricing, signal);
+      await untilAborted(this.#pricing.promise, signal);
     }
     if (this.#usdPerToken !== null) return;
     if (this.#isUnpriced) throw this.#unpriced();
-    this.#pricing = new Promise((resolve) => {
-      this.#onPriced = () => {
-        this.#pricing = null;
-        resolve();
-      };
-    });
+    this.#pricing = Promise.withResolvers();
   }
 
   #check(amount: Amount): void {
@@ -209,23 +203,17 @@ class Ledger {
 
   /** Keeps the highest price so far. */
   #learnPrice(reserved: Amount, spent: Amount): void {
-    if (this.#options.usdPerMillionTokens !== undefined || spent.tokens === 0) return;
-    if (this.#isUnpriced) return;
+    const isGiven = this.#options.usdPerMillionTokens !== undefined;
+    if (isGiven || spent.tokens === 0 || this.#isUnpriced) return;
     this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
   }
 
   #forgetOld({ clock }: MiddlewareCall): void {
     const sinceMs = clock.now() - (this.#options.spanMs ?? 0);
-    while ((this.#spent[this.#oldest]?.atMs ?? Infinity) <= sinceMs) {
-      const { costUsd, tokens } = this.#spent[this.#oldest] as Amount;
+    while ((this.#spent[0]?.atMs ?? Infinity) <= sinceMs) {
+      const { costUsd, tokens } = this.#spent.shift() as Amount;
       this.#total.costUsd -= costUsd;
       this.#total.tokens -= tokens;
-      this.#oldest += 1;
-    }
-    // Not one by one: each removal would move all calls of a day.
-    if (this.#oldest > this.#spent.length / 2) {
-      this.#spent.splice(0, this.#oldest);
-      this.#oldest = 0;
     }
   }
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import { checkReply, type Evaluation } from "../evaluation.ts";
-import { isRecord } from "../questions/json.ts";
+import { isRecord, valueAt } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 
@@ -64,9 +64,8 @@ const optionsSchema = optionsObject({
 export function cache(options: CacheOptions = {}): Cache {
   checkOptions(optionsSchema, options);
   const calls = new CachedCalls(options);
-  const middleware = (request: EvaluationRequest, next: Next, call: MiddlewareCall) =>
-    calls.evaluate(request, next, call);
-  return Object.assign(middleware as Middleware, { savings: calls.savings });
+  const middleware = calls.evaluate.bind(calls) as Middleware;
+  return Object.assign(middleware, { savings: calls.savings });
 }
 
 type Next = (request: EvaluationRequest) => Promise<Evaluation>;
@@ -91,22 +90,24 @@ class CachedCalls {
   async evaluate(
     request: EvaluationRequest,
     next: Next,
-    call: MiddlewareCall,
+    { signal, clock, transport, target }: MiddlewareCall,
   ): Promise<Evaluation> {
-    const startedAtMs = call.clock.now();
-    const key = await keyOf(request, call);
+    const startedAtMs = clock.now();
+    const key = await keyOf([transport, target ?? null, request.state, request.questions]);
+    const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
+      this.savings[how] += 1;
+      this.savings.inputTokens += evaluation.usage.inputTokens;
+      this.savings.costUsd += evaluation.costUsd ?? 0;
+      return withoutCost(evaluation, elapsedMs(clock, startedAtMs));
+    };
     for (let flight = this.#inFlight.get(key); flight; flight = this.#inFlight.get(key)) {
-      const evaluation = await joined(flight, call.signal);
-      if (evaluation === null) continue;
-      this.savings.joined += 1;
-      return this.#withoutCost(evaluation, startedAtMs, call);
+      const evaluation = await joined(flight, signal);
+      if (evaluation !== null) return saved(evaluation, "joined");
     }
     const outcome = this.#ask(key, request, next).finally(() => this.#inFlight.delete(key));
-    this.#inFlight.set(key, { outcome, signal: call.signal });
+    this.#inFlight.set(key, { outcome, signal });
     const { evaluation, isStored } = await outcome;
-    if (!isStored) return evaluation;
-    this.savings.hits += 1;
-    return this.#withoutCost(evaluation, startedAtMs, call);
+    return isStored ? saved(evaluation, "hits") : evaluation;
   }
 
   async #ask(key: string, request: EvaluationRequest, next: Next) {
@@ -126,17 +127,15 @@ class CachedCalls {
       return undefined;
     }
   }
+}
 
-  #withoutCost(evaluation: Evaluation, startedAtMs: number, { clock }: MiddlewareCall) {
-    this.savings.inputTokens += evaluation.usage.inputTokens;
-    this.savings.costUsd += evaluation.costUsd ?? 0;
-    return {
-      ...structuredClone(evaluation),
-      usage: { inputTokens: 0, outputTokens: 0 },
-      costUsd: 0,
-      timing: { totalMs: elapsedMs(clock, startedAtMs), providerMs: null, attempts: 0 },
-    };
-  }
+function withoutCost(evaluation: Evaluation, totalMs: number): Evaluation {
+  return {
+    ...structuredClone(evaluation),
+    usage: { inputTokens: 0, outputTokens: 0 },
+    costUsd: 0,
+    timing: { totalMs, providerMs: null, attempts: 0 },
+  };
 }
 
 /** Waits for another call's evaluation; null if only that call was aborted. */
@@ -155,24 +154,19 @@ async function joined(
 
 /** Whether a stored value is an evaluation that answers exactly these questions. */
 function isAnswerTo({ questions }: EvaluationRequest, stored: unknown): stored is Evaluation {
-  if (!isRecord(stored) || !isRecord(stored["confidence"]) || !isRecord(stored["timing"]))
-    return false;
   try {
     checkReply({ response: stored, modelId: null, requestId: null, raw: stored }, questions);
-    return true;
+    return isRecord(valueAt(stored, "confidence")) && isRecord(valueAt(stored, "timing"));
   } catch {
     return false;
   }
 }
 
 /** Returns a hash of everything that an answer depends on, as hexadecimal digits. */
-async function keyOf(
-  { state, questions }: EvaluationRequest,
-  { transport, target }: MiddlewareCall,
-): Promise<string> {
+async function keyOf(parts: readonly unknown[]): Promise<string> {
   // Keys are not sorted: the model reads options and keys in this order too.
-  const text = JSON.stringify([transport, target ?? null, state, questions]);
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
