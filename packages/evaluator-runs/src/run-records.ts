@@ -2,13 +2,8 @@ import { systemClock } from "evaluator-kit";
 import type { Questions, Transport } from "evaluator-client";
 import type { InputRecord, RunRecord } from "./input/record-source.ts";
 import { Journal } from "./journal/journal.ts";
-import {
-  type AnsweredEntry,
-  JournalReader,
-  type UnansweredEntry,
-} from "./journal/journal-reader.ts";
+import { type AnsweredEntry, openReader, type UnansweredEntry } from "./journal/journal-reader.ts";
 import { toJournalError } from "./journal/open-journal.ts";
-import { openForReading } from "./journal/open-journal.ts";
 import { askMissing, toRunFacts } from "./run/ask-calls.ts";
 import { planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { serviceOf } from "./service.ts";
@@ -120,9 +115,8 @@ class ListedRecords implements PlanInput {
  * @throws CliError if the journal is missing or cannot be used.
  */
 export function* readAnswers(path: string): Generator<AnsweredEntry> {
-  using database = openForReading(path);
-  database.exec("BEGIN"); // one moment, also while a run writes
-  yield* new JournalReader(path, database).answered();
+  using journal = openReader(path);
+  yield* journal.answered();
 }
 
 /**
@@ -132,10 +126,9 @@ export function* readAnswers(path: string): Generator<AnsweredEntry> {
  * @throws CliError if the journal is missing or cannot be used.
  */
 export function* readEntries(path: string): Generator<AnsweredEntry | UnansweredEntry> {
-  using database = openForReading(path, false, true);
-  database.exec("BEGIN"); // one moment, also while a run writes
+  using journal = openReader(path, { isChecked: false, takesOlder: true });
   try {
-    yield* new JournalReader(path, database).records();
+    yield* journal.records();
   } catch (error) {
     throw toJournalError(error, path);
   }

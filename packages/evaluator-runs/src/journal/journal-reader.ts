@@ -7,11 +7,10 @@ import {
   isAsWritten,
   isKeyOf,
   type KeptEvaluation,
-  readKeptText,
   setupHash,
 } from "./kept-answer.ts";
-import { readStatements, runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
-import { toJournalError } from "./open-journal.ts";
+import { runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
+import { openForReading, toJournalError } from "./open-journal.ts";
 
 /** Everything that a journal keeps about one record. */
 export interface JournalEntry extends CallSetup {
@@ -38,9 +37,6 @@ export interface NewRecords {
   readonly since: string;
 }
 
-/** The newest run of a journal. */
-export type BegunRun = NonNullable<ReturnType<JournalReader["newestRun"]>>;
-
 /** The status of a planned call; answered and refused calls are not made again. */
 export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
 
@@ -53,24 +49,40 @@ export interface UnansweredEntry {
   readonly evaluation: null;
 }
 
+/** Counts of a journal's records. */
+interface Progress extends Record<"records" | "answered" | "failed" | "refused" | "begun", number> {
+  /** In US dollars; null if no answer has a cost. */
+  readonly costUsd: number | null;
+}
+
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
-export class JournalReader {
+export class JournalReader implements Disposable {
   protected readonly path: string;
   protected readonly database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** @param database - The journal at the path; the caller closes it. */
   constructor(path: string, database: DatabaseSync) {
     this.path = path;
     this.database = database;
   }
 
+  /** Closes the file. */
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+
   /** Returns the status of each call by its key. */
   statusesOf(keys: readonly string[]): CallStatus[] {
     return keys.map((key) => {
-      const [row] = this.#all(readStatements.byKey, key);
+      const row = this.#answerOf(key);
       if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
-      const [open] = this.#all(readStatements.openByKey, key);
+      const [open] = this.#all(
+        `SELECT begun.call AS begun, refusals.call AS refused FROM calls
+          LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?`,
+        key,
+      );
       if (open?.["refused"] != null) return "refused";
       return open?.["begun"] == null ? "unknown" : "begun";
     });
@@ -78,82 +90,116 @@ export class JournalReader {
 
   /** Returns a kept answer to the questions; null if it is missing or was changed. */
   answer(key: string, questions: Questions): KeptEvaluation | null {
-    const [row] = this.#all(readStatements.byKey, key);
+    const row = this.#answerOf(key);
     if (row === undefined || !isAsWritten(row)) return null;
     return fromKeptText(String(row["evaluation"]), questions);
   }
 
+  #answerOf(key: string): Row | undefined {
+    return this.#all(
+      "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+      key,
+    )[0];
+  }
+
   /** Returns how the newest call about a record ended. */
   endOf(id: string, questions: Questions): RecordEnd {
-    const [row = {}] = this.#all(readStatements.end, id);
+    const [row = {}] = this.#all(
+      `SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused
+        FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call)
+        LEFT JOIN refusals USING (call) WHERE id = ?`,
+      id,
+    );
     return toEnd(row, questions);
   }
 
   /** Returns one by one the records of the newest run, in no order, and how their newest calls ended. */
   *results({ questions, service }: CallSetup) {
     const setup = setupHash({ questions, service });
-    for (const row of this.#iterate(readStatements.results)) {
+    // In the order of the answers in the file: in order of id, a million records are random reads.
+    const rows = this.#iterate(
+      `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails
+        WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call)
+        SELECT id, seen.error, source, key, state, evaluation, digest, hash,
+          refusals.call AS refused
+        FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call)
+        LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)`,
+    );
+    for (const row of rows) {
       const { id, source, hash } = row;
-      const note = source === null ? null : (JSON.parse(String(source)) as JsonObject);
+      const note = source === null ? null : parsed<JsonObject>(source);
       yield { ...toEnd(row, questions, hash === setup), id: String(id), note };
     }
   }
 
   /** Returns the records that are new since the last complete run; null if there are none. */
   newRecords(): NewRecords | null {
-    const [row] = this.#all(readStatements.newSince);
+    const [row] = this.#all(
+      "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM mails)",
+    );
     const ids = new Set<string>();
-    for (const { id } of this.#iterate(readStatements.newIds)) ids.add(String(id));
+    const newIds = this.#iterate(
+      `SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails)
+        AND seen = (SELECT max(seen) FROM mails)`,
+    );
+    for (const { id } of newIds) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
   /** Returns the run that was begun last, complete or not; its `begin` is null if no options were kept. */
   newestRun() {
     const begin = this.#newestBegin();
+    const setups = "SELECT wire, model, questions FROM setups";
     const [row] =
       begin === null
-        ? this.#all(readStatements.newestSetup)
-        : this.#all(readStatements.setup, begin.setup);
+        ? this.#all(`${setups} ORDER BY setup DESC LIMIT 1`)
+        : this.#all(`${setups} WHERE hash = ?`, begin.setup);
     return row === undefined ? null : { ...toSetup(row), begin };
   }
 
   #newestBegin() {
-    for (const { facts } of this.#iterate(readStatements.newestRuns)) {
-      const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
+    for (const { facts } of this.#iterate("SELECT facts FROM runs ORDER BY run DESC")) {
+      const begin = runBeginSchema.safeParse(parsed(facts));
       if (begin.success) return begin.data;
     }
     return null;
   }
 
-  /** Counts the records of the journal, and sums the cost of its answers; null if no answer has a cost. */
-  progress() {
-    const [row = {}] = this.#all(readStatements.progress);
-    const { records, answered, failed, refused, begun, costUsd } = row;
-    return {
-      records: Number(records),
-      answered: Number(answered),
-      failed: Number(failed),
-      refused: Number(refused),
-      begun: Number(begun),
-      costUsd: costUsd == null ? null : Number(costUsd),
-    };
+  /** Counts the records of the journal, and sums the cost of its answers. */
+  progress(): Progress {
+    const [row] = this.#all(
+      `SELECT (SELECT count(*) FROM mails) AS records, (SELECT count(*) FROM begun) AS begun,
+        (SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed,
+        (SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused,
+        (SELECT count(*) FROM mails JOIN answers USING (call)) AS answered,
+        (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
+    );
+    return row as unknown as Progress;
   }
 
   /** Returns the entry of a record. @throws CliError if it has no answer. */
   find(id: string, word = "record"): JournalEntry {
-    const [record] = this.#all(readStatements.record, id);
+    const [record] = this.#all(
+      `SELECT key, error, state, evaluation, digest, wire, model, questions
+        FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call)
+        LEFT JOIN setups USING (setup) WHERE id = ?`,
+      id,
+    );
     if (record === undefined) {
       throw new CliError(printable`${this.path} knows no ${word} with this id.`);
     }
-    const [answer] = this.#all(readStatements.answer, String(record["key"]));
-    if (answer !== undefined) return toEntry(id, answer);
+    if (record["evaluation"] !== null) return toEntry(id, record);
     const why = typeof record["error"] === "string" ? record["error"] : "None has come yet.";
     throw new CliError(printable`There is no answer about this ${word}. ${why}`);
   }
 
   /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
-    for (const row of this.#iterate(readStatements.answered)) {
+    const rows = this.#iterate(
+      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails
+        JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)`,
+    );
+    for (const row of rows) {
       const { evaluation, ...entry } = toEntry(String(row["id"]), row);
       if (evaluation !== null) yield { ...entry, evaluation };
     }
@@ -162,7 +208,11 @@ export class JournalReader {
   /** Returns all records, each with its newest answer, without a check of the digests. */
   *records(): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
-    for (const row of this.#iterate(readStatements.records)) {
+    const rows = this.#iterate(
+      `SELECT id, state, evaluation, setup, wire, model, questions FROM mails
+        LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`,
+    );
+    for (const row of rows) {
       const { state, evaluation } = row;
       const id = String(row["id"]);
       if (evaluation === null) {
@@ -171,20 +221,17 @@ export class JournalReader {
       }
       const setup = setups.get(row["setup"]) ?? toSetup(row);
       setups.set(row["setup"], setup);
-      const read = JSON.parse(String(state)) as JsonValue;
-      yield { ...setup, id, state: read, evaluation: readKeptText(String(evaluation)) };
+      yield { ...setup, id, state: parsed(state), evaluation: parsed(evaluation) };
     }
   }
 
   /** Returns the facts of all complete runs, the oldest first. */
   runs(): RunFacts[] {
-    const rows = this.#all(readStatements.runs).map(
-      ({ facts }) => JSON.parse(String(facts)) as unknown,
-    );
-    return rows.flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
+    const rows = this.#all("SELECT facts FROM runs ORDER BY run");
+    return rows.flatMap(({ facts }) => runFactsSchema.safeParse(parsed(facts)).data ?? []);
   }
 
-  #all(sql: string, ...values: string[]): Record<string, unknown>[] {
+  #all(sql: string, ...values: string[]): Row[] {
     try {
       return this.#prepare(sql).all(...values);
     } catch (error) {
@@ -192,7 +239,7 @@ export class JournalReader {
     }
   }
 
-  *#iterate(sql: string): Generator<Record<string, SQLOutputValue>> {
+  *#iterate(sql: string): Generator<Row> {
     try {
       yield* this.#prepare(sql).iterate();
     } catch (error) {
@@ -207,27 +254,37 @@ export class JournalReader {
   }
 }
 
+/** Opens a journal as it is at this moment, and changes nothing; see {@link openForReading}. */
+export function openReader(...[path, options]: Parameters<typeof openForReading>): JournalReader {
+  const database = openForReading(path, options);
+  database.exec("BEGIN");
+  return new JournalReader(path, database);
+}
+
 // The answers of the run's own setup were checked before they were kept.
-function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = false): RecordEnd {
-  const { state, evaluation: text } = row;
+function toEnd(row: Row, questions: Questions, isChecked = false): RecordEnd {
+  const { state = null, evaluation: text } = row;
   if (typeof text === "string" && isAsWritten(row)) {
-    const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
-    const read = JSON.parse(String(state)) as JsonValue;
-    return { state: read, evaluation, error: null, isRefused: false };
+    const evaluation = isChecked ? parsed<KeptEvaluation>(text) : fromKeptText(text, questions);
+    return { state: parsed(state), evaluation, error: null, isRefused: false };
   }
   const error = typeof row["error"] === "string" ? row["error"] : null;
   return { state: null, evaluation: null, error, isRefused: row["refused"] != null };
 }
 
-function toSetup({ questions, wire, model }: Record<string, unknown>): CallSetup {
+function toSetup({ questions = null, wire, model }: Row): CallSetup {
   const service = { address: String(wire), modelId: String(model) };
-  return { questions: JSON.parse(String(questions)) as Questions, service };
+  return { questions: parsed(questions), service };
 }
 
-function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
+function toEntry(id: string, row: Row): JournalEntry {
   const [key, state] = [String(row["key"]), String(row["state"])];
   const setup = toSetup(row);
   const isWhole = isAsWritten(row) && isKeyOf(key, setupHash(setup), state);
   const evaluation = isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
-  return { ...setup, id, state: JSON.parse(state) as JsonValue, evaluation };
+  return { ...setup, id, state: parsed(state), evaluation };
+}
+
+function parsed<TValue = JsonValue>(text: SQLOutputValue | undefined): TValue {
+  return JSON.parse(String(text)) as TValue;
 }

@@ -55,7 +55,7 @@ const statements = {
  * in flight, and 3 % fewer with one; on a disk that takes 5 ms to sync, a third and more than a half
  * fewer (2026-11-21, two cores, medians of five and three rounds).
  */
-export class Journal extends JournalReader implements Disposable {
+export class Journal extends JournalReader {
   /** The questions of this run, and the service it asks. */
   readonly setup: CallSetup;
   readonly #setupHash: string;
@@ -137,8 +137,8 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   /** Closes and unlocks the file. */
-  [Symbol.dispose](): void {
-    this.database.close();
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
     this.#unlock();
   }
 

@@ -46,87 +46,21 @@ function sha256(text: string): string {
 /** An evaluation as the journal keeps it: without the raw body. */
 export type KeptEvaluation = Omit<Evaluation, "raw">;
 
-/** Writes an evaluation as text, and first the fields that every reader of results uses. */
+/** Writes an evaluation as text; in another order, texts of earlier versions would not be samples for it. */
 export function toKeptText(evaluation: Evaluation): string {
   const { answers, rounding, confidence, modelId } = evaluation;
   const first = { answers, rounding, confidence, modelId };
   return JSON.stringify({ ...first, ...evaluation, raw: undefined });
 }
 
-/** Reads kept text whose answers were checked before. */
-export function readKeptText(text: string): KeptEvaluation {
-  return firstOf(text) ?? (JSON.parse(text) as KeptEvaluation);
-}
-
 /** Reads kept text; null if it does not answer the questions. */
 export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
-  const kept = readKeptText(text);
+  const kept = JSON.parse(text) as KeptEvaluation;
   try {
     checkAnswers({ questions, answers: kept.answers, rounding: kept.rounding });
     return kept;
   } catch (error) {
     if (error instanceof EvaluatorError) return null;
     throw error;
-  }
-}
-
-type FirstField = "answers" | "rounding" | "confidence" | "modelId";
-type FirstOfKept = Pick<KeptEvaluation, FirstField>;
-
-const laterFields = {
-  usage: 1,
-  warnings: 1,
-  providerMetadata: 1,
-  costUsd: 1,
-  transport: 1,
-  requestId: 1,
-  headers: 1,
-  timing: 1,
-} satisfies Record<Exclude<keyof KeptEvaluation, FirstField>, 1>;
-
-const SECOND = ',"usage":{"inputTokens":';
-
-/** Parses only the first fields of kept text; null if it begins with others. */
-function firstOf(text: string): KeptEvaluation | null {
-  const end = text.indexOf(SECOND);
-  if (end === -1) return null;
-  try {
-    // One brace completes the JSON only if the cut is between two fields of the outermost object.
-    const first = JSON.parse(`${text.slice(0, end)}}`) as Partial<FirstOfKept>;
-    const { answers, rounding, confidence, modelId } = first;
-    if (answers === undefined || rounding === undefined) return null;
-    if (confidence === undefined || modelId === undefined) return null;
-    const kept: unknown = new KeptText(text, { answers, rounding, confidence, modelId });
-    return kept as KeptEvaluation;
-  } catch {
-    return null;
-  }
-}
-
-/** Kept text whose later fields, two thirds of the text, are parsed at their first use. */
-class KeptText {
-  readonly answers: FirstOfKept["answers"];
-  readonly rounding: FirstOfKept["rounding"];
-  readonly confidence: FirstOfKept["confidence"];
-  readonly modelId: FirstOfKept["modelId"];
-  readonly #text: string;
-  #whole: KeptEvaluation | null = null;
-
-  constructor(text: string, { answers, rounding, confidence, modelId }: FirstOfKept) {
-    this.answers = answers;
-    this.rounding = rounding;
-    this.confidence = confidence;
-    this.modelId = modelId;
-    this.#text = text;
-  }
-
-  static {
-    for (const name of Object.keys(laterFields) as (keyof typeof laterFields)[]) {
-      Object.defineProperty(KeptText.prototype, name, {
-        get(this: KeptText) {
-          return (this.#whole ??= JSON.parse(this.#text) as KeptEvaluation)[name];
-        },
-      });
-    }
   }
 }

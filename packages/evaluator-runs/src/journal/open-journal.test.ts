@@ -13,7 +13,6 @@ import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test, vi } from "vitest";
 import { sampleSetup } from "../testing/samples.ts";
-import { applicationId, journalVersion, pageSize } from "./journal-schema.ts";
 import { Journal } from "./journal.ts";
 
 /** Returns where a journal and its lock stand, in a folder of their own. */
@@ -58,7 +57,7 @@ test("is made in pages of the size that was measured", async () => {
   const { path } = await newPaths();
   Journal.open(path, sampleSetup)[Symbol.dispose]();
   using database = new DatabaseSync(path, { readOnly: true });
-  expect(database.prepare("PRAGMA page_size").get()).toEqual({ page_size: pageSize });
+  expect(database.prepare("PRAGMA page_size").get()).toEqual({ page_size: 8192 });
 });
 
 test("a lock that was removed while another run took it locks nobody in", async () => {
@@ -116,7 +115,7 @@ test.each([
 
 test("a journal that has lost its tables is refused, and let go of", async () => {
   const { folder, path } = await newPaths();
-  edit(path, `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${journalVersion}`);
+  edit(path, `PRAGMA application_id = 0x54524947; PRAGMA user_version = 4`);
   for (let time = 1; time <= 2; time += 1) {
     expect(() => Journal.open(path, sampleSetup)).toThrow(/cannot be used: no such table: \w+\.$/);
   }
@@ -127,7 +126,7 @@ test("damage in any page is found before the run, and the error of SQLite is its
   const { folder, path } = await newPaths();
   Journal.open(path, sampleSetup)[Symbol.dispose]();
   const bytes = readFileSync(path);
-  writeFileSync(path, bytes.fill(7, bytes.length - pageSize));
+  writeFileSync(path, bytes.fill(7, bytes.length - 8192));
   const problem = {
     message: expect.stringMatching(/is damaged\. Move it away/),
     cause: expect.any(Error),

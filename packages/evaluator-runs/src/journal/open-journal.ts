@@ -2,14 +2,6 @@ import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "no
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, printable, systemErrorCode } from "evaluator-kit";
-import {
-  applicationId,
-  journalTables,
-  journalUpgrade,
-  journalVersion,
-  pageSize,
-  refusalsTable,
-} from "./journal-schema.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 
@@ -60,20 +52,15 @@ export function openForWriting(path: string) {
   }
 }
 
-/** Returns whether a journal has a log beside it: a run is under way, or was killed. */
-export function hasLog(path: string): boolean {
-  return existsSync(`${path}-wal`);
-}
-
 /**
  * Opens a journal for reading; changes nothing.
  *
  * @throws CliError if it is missing, damaged, or of another version or program.
  */
-export function openForReading(path: string, isChecked = true, takesOlder = false): DatabaseSync {
+export function openForReading(path: string, { isChecked = true, takesOlder = false } = {}) {
   const url = pathToFileURL(path);
   // Without a log no process writes, and SQLite would create a log for reading.
-  if (!hasLog(path)) url.searchParams.set("immutable", "1");
+  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
   try {
     const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     return closedOnError(database, () => {
@@ -162,7 +149,7 @@ function makePrivate(path: string): void {
 
 function prepareDatabase(database: DatabaseSync, path: string): void {
   let change = journalTables;
-  if (isEmpty(database)) database.exec(`PRAGMA page_size = ${pageSize}`);
+  if (isEmpty(database)) database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   else {
     change = checkVersion(database, path) === "before" ? journalUpgrade : "";
     checkDamage(database);
@@ -171,8 +158,8 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   // (benchmark: triage).
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE; ${change}
-    CREATE TABLE IF NOT EXISTS ${refusalsTable}; PRAGMA application_id = ${applicationId};
-    PRAGMA user_version = ${journalVersion}; COMMIT`);
+    CREATE TABLE IF NOT EXISTS ${refusalsTable}; PRAGMA application_id = ${APPLICATION_ID};
+    PRAGMA user_version = ${VERSION}; COMMIT`);
 }
 
 /** Returns whether a file has no pages, or one without content, which an early kill leaves. */
@@ -186,13 +173,13 @@ function isEmpty(database: DatabaseSync): boolean {
 
 /** Returns whether the tables are of this version or the one before. @throws CliError if of neither. */
 function checkVersion(database: DatabaseSync, path: string): "this" | "before" {
-  if (readPragma(database, "application_id") !== applicationId) {
+  if (readPragma(database, "application_id") !== APPLICATION_ID) {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
   const version = readPragma(database, "user_version");
-  if (version === journalVersion) return "this";
-  if (version === journalVersion - 1) return "before";
-  const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
+  if (version === VERSION) return "this";
+  if (version === VERSION - 1) return "before";
+  const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(VERSION)}.`;
   throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
 }
 
@@ -217,3 +204,69 @@ function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSyn
     throw error;
   }
 }
+
+// Chosen: a page holds three answers.
+const PAGE_BYTES = 8192;
+// Marks a file as a journal.
+const APPLICATION_ID = 0x54524947;
+// Goes up when the tables change; a journal of another version is rejected.
+const VERSION = 4;
+
+// From the version before.
+const journalUpgrade = `
+ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE mails ADD COLUMN after INTEGER;
+ALTER TABLE mails ADD COLUMN source TEXT;
+`;
+
+/** The calls that the service refuses each time; older journals lack this table. */
+const refusalsTable =
+  "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT";
+
+/**
+ * The tables. A call in `begun` was sent, and its end is not known. A record in `mails` was last
+ * `seen` in a run; it is new since the run `after`, null if no run before it was complete.
+ *
+ * Keys are random, and a random key in an index costs a page of the log in each step. So keys are
+ * entered before the first call, and from then on a number replaces the key (benchmark: triage).
+ */
+const journalTables = `
+CREATE TABLE setups (
+  setup INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  wire TEXT NOT NULL,
+  model TEXT NOT NULL,
+  questions TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE calls (
+  call INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE mails (
+  id TEXT PRIMARY KEY,
+  call INTEGER NOT NULL REFERENCES calls (call),
+  error TEXT,
+  seen INTEGER NOT NULL DEFAULT 0,
+  after INTEGER,
+  source TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE begun (
+  call INTEGER PRIMARY KEY REFERENCES calls (call)
+) STRICT;
+
+CREATE TABLE answers (
+  call INTEGER PRIMARY KEY REFERENCES calls (call),
+  setup INTEGER NOT NULL REFERENCES setups (setup),
+  state TEXT NOT NULL,
+  evaluation TEXT NOT NULL,
+  digest TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE runs (
+  run INTEGER PRIMARY KEY,
+  facts TEXT NOT NULL
+) STRICT;
+`;

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { CliError, printable } from "evaluator-kit";
-import { JournalReader } from "./journal-reader.ts";
-import { hasLog, openForReading } from "./open-journal.ts";
+import { type JournalReader, openReader } from "./journal-reader.ts";
 
 /**
  * Reads a journal without changing it, also while a run is under way; calls `read` again if a run
@@ -19,28 +18,22 @@ export async function readJournal<TResult>(
     const problem = printable`There is no journal at ${path}`;
     throw new CliError(`${problem}; start a run about its input first.`);
   }
+  const readOnce = async () => {
+    using journal = openReader(path, { isChecked });
+    return await read(journal);
+  };
   for (;;) {
     const writtenAt = lastWrite(path);
-    const [outcome] = await Promise.allSettled([readOnce(path, read, isChecked)]);
+    const [outcome] = await Promise.allSettled([readOnce()]);
     if (writtenAt !== lastWrite(path)) continue;
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
   }
 }
 
-async function readOnce<TResult>(
-  path: string,
-  read: (journal: JournalReader) => TResult | Promise<TResult>,
-  isChecked: boolean,
-): Promise<TResult> {
-  using database = openForReading(path, isChecked);
-  database.exec("BEGIN"); // one moment, also while a run writes
-  return await read(new JournalReader(path, database));
-}
-
 // With a log, SQLite isolates readers from the run; without one nothing does.
 function lastWrite(path: string): string {
-  if (hasLog(path)) return "log";
+  if (existsSync(`${path}-wal`)) return "log";
   const { mtimeNs, size } = statSync(path, { bigint: true });
   return `${mtimeNs} ${size}`;
 }

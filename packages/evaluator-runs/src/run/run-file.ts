@@ -4,7 +4,6 @@ import { CliError, printable } from "evaluator-kit";
 import { printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";
-import type { BegunRun } from "../journal/journal-reader.ts";
 import type { RunBegin } from "../journal/journal-schema.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
@@ -143,7 +142,7 @@ export async function goOn(
   const advice = "set the same engine (.env, --offline), or start a new run about the file.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
-  const run = { ...toRun(newest, command), file: inputOf(address, program.source), state };
+  const run = { ...toRun(newest.begin, command), file: inputOf(address, program.source), state };
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(
@@ -153,7 +152,7 @@ export async function goOn(
   return await runFile(run, program);
 }
 
-function toRun({ begin }: BegunRun, command: WorkCommand): Omit<RunCommand, "file" | "state"> {
+function toRun(begin: RunBegin | null, command: WorkCommand): Omit<RunCommand, "file" | "state"> {
   const { journal: _journal, run: _run, wait: _wait, ...asking } = command;
   const { skipInvalid, questions, calibration, format, limit, maxCostUsd } = begin?.options ?? {};
   return {
