@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import type { PostgresRuns, RunInfo, RunRow } from "./postgres/index.ts";
+import type { PostgresRuns, QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
 import { calibratedAnswers, readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RunRecord } from "./input/record-source.ts";
@@ -51,16 +51,26 @@ export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
   readonly info: RunInfo | null;
   /** The complete runs of a journal in a file. */
   readonly facts: RunFacts[];
-  /** The database of a journal in PostgreSQL; null for a journal in a file. */
-  readonly database: ResultDatabase | null;
+  /** Returns the complete runs of a journal in a file, or all of a database. */
+  readonly listRuns: () => Promise<ListedRun[]>;
+  /** Runs a query in the database of the run; null for a journal in a file. */
+  readonly ask:
+    | ((query: ResultQuery, use: (rows: QueryResult) => Promise<void>) => Promise<void>)
+    | null;
 }
 
-/** The database of a run, and how its rows become results. */
-export interface ResultDatabase {
-  readonly runs: PostgresRuns;
+/** A run of a journal. */
+export type ListedRun = Omit<RunFacts, "finishedAt" | "elapsedMs"> & {
   readonly run: number;
-  readonly toRow: (row: RunRow) => ResultRow;
-}
+  readonly name: string;
+  readonly state: string;
+  readonly finishedAt: string | null;
+  readonly elapsedMs: number | null;
+};
+
+type ResultQuery = Omit<RunQuery, "run" | "cellsOf"> & {
+  readonly cellsOf: (row: ResultRow) => ReturnType<RunQuery["cellsOf"]>;
+};
 
 /** Opens the results of a run, and closes them after use. */
 export async function withResults<TResult>(
@@ -99,7 +109,21 @@ async function databaseResults(
     baseAnswers: async () => await baseAnswersOfDatabase(runs, info, context.source),
     info,
     facts: [],
-    database: { runs, run: info.run, toRow },
+    listRuns: async () => (await runs.list()).map(toListedRun),
+    ask: ({ cellsOf, ...query }, use) =>
+      runs.query({ ...query, run: info.run, cellsOf: (row) => cellsOf(toRow(row)) }, use),
+  };
+}
+
+function toListedRun({ setup, finishedAt, createdAt, ...run }: RunInfo): ListedRun {
+  return {
+    ...run,
+    wire: setup.wire,
+    modelId: setup.modelId,
+    mails: run.records,
+    answered: run.asked,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    elapsedMs: finishedAt === null ? null : finishedAt.getTime() - createdAt.getTime(),
   };
 }
 
@@ -127,14 +151,18 @@ async function fileResults(
   const setup = await setupOf(newest.questions, calibration, context);
   const read = { journal, newest, inputPath, setup, context };
   const part = command.isOrdered === false ? keptRows(read) : await orderedRows(read);
+  const facts = journal.runs();
+  const name = basename(inputPath);
   return {
     ...setup,
     ...part,
     newRecords: async () => journal.newRecords(),
     baseAnswers: async () => baseAnswersOfFile(journal, newest),
     info: null,
-    facts: journal.runs(),
-    database: null,
+    facts,
+    listRuns: async () =>
+      facts.map((fact, index) => Object.assign({ run: index + 1, name, state: "done" }, fact)),
+    ask: null,
   };
 }
 

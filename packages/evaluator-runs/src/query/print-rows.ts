@@ -19,7 +19,7 @@ const CHARACTERS_SHOWN = 2_000_000;
 const CELL_COLUMNS = 80;
 
 /** The result of a query. */
-export interface QueryRows {
+interface QueryRows {
   readonly names: readonly string[];
   readonly rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
 }

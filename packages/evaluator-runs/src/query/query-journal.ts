@@ -1,18 +1,13 @@
-import { basename } from "node:path";
 import { CliError, toPrintable } from "evaluator-kit";
+import { printCounted } from "../amounts.ts";
 import type { QueryCommand } from "../options.ts";
-import { inputOf, needJournalAddress } from "../journal-address.ts";
-import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
+import { needJournalAddress } from "../journal-address.ts";
+import { type ResultRow, type RunResults, withResults } from "../journal-results.ts";
+import type { QueryResult, QueryTable } from "../postgres/index.ts";
 import type { ProgramContext } from "../service.ts";
+import { checkQuery } from "./check-query.ts";
 import { printRows } from "./print-rows.ts";
-import { checkQuery, QueryProblem, tookTooLong, tooLarge } from "./query-text.ts";
-import {
-  cellsOfRecord,
-  recordTables,
-  runsOfDatabase,
-  runsOfFile,
-  runsTableOf,
-} from "./result-tables.ts";
+import { cellsOfRecord, recordTables, runsTable } from "./result-tables.ts";
 import { SqliteQuery } from "./sqlite-query.ts";
 
 /**
@@ -25,20 +20,25 @@ export async function queryJournal(
   command: QueryCommand,
   context: ProgramContext,
 ): Promise<number> {
-  const { text } = command;
-  if (text === undefined) {
-    await withResults({ ...command, isOrdered: false }, context, async (results) =>
-      listTables(results, command, context),
-    );
+  const given = { ...command, isOrdered: false };
+  if (command.text === undefined) {
+    await withResults(given, context, (results) => listTables(results, command, context));
     return 0;
   }
-  await using query = new Query(checkQuery(text), command, context);
-  const tables = await withResults({ ...command, isOrdered: false }, context, async (results) =>
-    results.database === null
-      ? await query.fill(results)
-      : await query.askDatabase(results, results.database),
-  );
-  if (tables !== null) await query.askFile(tables);
+  const query = { ...command, text: checkQuery(command.text) };
+  const { kind } = await needJournalAddress(command, context);
+  if (kind === "postgres") {
+    await withResults(given, context, (results) => askDatabase(results, query, context));
+    return 0;
+  }
+  await using database = new SqliteQuery(context);
+  const tables = await withResults(given, context, (results) => {
+    return fill(database, results, { query, context });
+  });
+  await explained({ tables, query, context }, async () => {
+    const result = await database.ask(query.text, query.timeout * 1000);
+    await printRows(result, query, context);
+  });
   return 0;
 }
 
@@ -47,146 +47,102 @@ async function listTables(
   command: QueryCommand,
   context: ProgramContext,
 ): Promise<void> {
-  const rows = [...recordTables(results), runsTableOf(results.source)].flatMap(
-    ({ name, columns }) => columns.map((column) => [name, column.name, column.type, column.what]),
+  const rows = [...recordTables(results), runsTable(results.source)].flatMap(({ name, columns }) =>
+    columns.map((column) => [name, column.name, column.type, column.what]),
   );
   await printRows({ names: ["table", "column", "type", "what"], rows }, command, context);
 }
 
-/** A checked query, with its tables and output. */
-class Query implements AsyncDisposable {
-  readonly #text: string;
-  readonly #command: QueryCommand;
-  readonly #context: ProgramContext;
-  #database: SqliteQuery | null = null;
+/** A command with a checked query. */
+type Query = QueryCommand & { readonly text: string };
 
-  constructor(text: string, command: QueryCommand, context: ProgramContext) {
-    this.#text = text;
-    this.#command = command;
-    this.#context = context;
-  }
+/** Returns all tables of results, and those of records that a query may read; others need no rows. */
+async function tablesFor({ text }: Query, results: RunResults) {
+  const tables = recordTables(results);
+  const named = tables.filter(({ name }) => text.toLowerCase().includes(name));
+  const runs = runsTable(results.source);
+  const rows = await results.listRuns();
+  const given = { ...runs, rows: rows.map((run) => runs.columns.map(({ of }) => of(run))) };
+  return { named, given, all: [...tables, runs] };
+}
 
-  /** Fills the tables that the query names in a child process from a journal file; returns all tables. */
-  async fill(results: RunResults): Promise<readonly ListedTable[]> {
-    const { rows, facts } = results;
-    const { signal } = this.#context;
-    const runsTable = this.#runsTable;
-    const address = await needJournalAddress(this.#command, this.#context);
-    const tables = recordTables(results);
-    const named = tables.filter((table) => this.#names(table));
-    await this[Symbol.asyncDispose](); // a journal that was written meanwhile is read again
-    const database = (this.#database = new SqliteQuery(this.#context));
-    await database.create([...named, runsTable]);
-    const name = address.kind === "sqlite" ? basename(inputOf(address, this.#context.source)) : "";
-    for (const run of runsOfFile(facts, name))
-      await database.add(runsTable.name, this.#cellsOfRun(run));
-    if (named.length === 0) return tables;
-    for await (const row of rows) {
-      signal.throwIfAborted();
-      for (const table of named) {
-        const cells = cellsOfRecord(row, table);
-        if (cells !== null) await database.add(table.name, cells);
-      }
+/** Fills the tables of a query from a journal file, and returns all tables. */
+async function fill(
+  database: SqliteQuery,
+  results: RunResults,
+  { query, context }: { readonly query: Query; readonly context: ProgramContext },
+): Promise<readonly QueryTable[]> {
+  const { named, given, all } = await tablesFor(query, results);
+  const add = database.create([...named, given]);
+  for (const cells of given.rows) add(given.name, cells);
+  if (named.length === 0) return all;
+  for await (const row of results.rows) {
+    context.signal.throwIfAborted();
+    for (const table of named) {
+      const cells = cellsOfRecord(row, table);
+      if (cells !== null) add(table.name, cells);
     }
-    return tables;
   }
+  return all;
+}
 
-  /** Runs the query in SQLite, and prints its rows. */
-  async askFile(tables: readonly ListedTable[]): Promise<void> {
-    await this.#naming(tables, async () => {
-      const result = await this.#database?.ask(this.#text, this.#timeoutMs);
-      if (result !== undefined) await printRows(result, this.#command, this.#context);
+/** Runs the query in PostgreSQL, and prints its rows. */
+async function askDatabase(
+  results: RunResults,
+  query: Query,
+  context: ProgramContext,
+): Promise<void> {
+  const { named, given, all } = await tablesFor(query, results);
+  const request = {
+    text: query.text,
+    tables: named,
+    cellsOf: (row: ResultRow) => named.map((table) => cellsOfRecord(row, table)),
+    given: [given],
+    signal: context.signal,
+    timeoutMs: query.timeout * 1000,
+    allowSuperuser: query.allowSuperuser ?? false,
+  };
+  const print = async (result: QueryResult) => {
+    if (result.ownsJournal) {
+      context.stderr.write("This role owns the journal; a role that only reads is safer.\n");
+    }
+    await printRows(result, query, context);
+  };
+  await explained({ tables: all, query, context }, async () => results.ask?.(request, print));
+}
+
+interface Asked {
+  readonly tables: readonly QueryTable[];
+  readonly query: Query;
+  readonly context: ProgramContext;
+}
+
+/** Runs a query; its error names the next step, or the tables that there are. */
+async function explained({ tables, query, context }: Asked, run: () => Promise<void>) {
+  try {
+    await run();
+  } catch (error) {
+    // By its field: a journal in a file does not load the class.
+    const { failure, message } = error as Error & { readonly failure?: string };
+    const problem = failure === undefined ? undefined : problems[failure];
+    if (problem !== undefined) throw new CliError(problem(query, toPrintable(message)));
+    if (failure !== "query") throw error;
+    const lines = tables.map(
+      ({ name, columns }) => `  ${name}: ${columns.map((column) => column.name).join(", ")}\n`,
+    );
+    const hint = /ambiguous/.test(message)
+      ? ` Write whose it is: ${context.source.word}s.NAME.`
+      : "";
+    throw new CliError(`${message}${hint}\nThere are:\n${lines.join("").trimEnd()}`, {
+      cause: error,
     });
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#database?.[Symbol.asyncDispose]();
-  }
-
-  /** Runs the query in PostgreSQL, and prints its rows. */
-  async askDatabase(results: RunResults, { runs, run, toRow }: ResultDatabase): Promise<null> {
-    const tables = recordTables(results);
-    const runsTable = this.#runsTable;
-    const named = tables.filter((table) => this.#names(table));
-    const given = {
-      ...runsTable,
-      rows: runsOfDatabase(await runs.list()).map((run) => this.#cellsOfRun(run)),
-    };
-    await this.#naming(tables, () =>
-      runs.query(
-        {
-          text: this.#text,
-          run,
-          tables: named,
-          cellsOf: (row) => {
-            const result = toRow(row);
-            return named.map((table) => cellsOfRecord(result, table));
-          },
-          given: [given],
-          signal: this.#context.signal,
-          timeoutMs: this.#timeoutMs,
-          allowSuperuser: this.#command.allowSuperuser ?? false,
-        },
-        async (result) => {
-          if (result.ownsJournal) this.#context.stderr.write(ownerLine);
-          await printRows(result, this.#command, this.#context);
-        },
-      ),
-    );
-    return null;
-  }
-
-  get #runsTable() {
-    return runsTableOf(this.#context.source);
-  }
-
-  #cellsOfRun(run: ReturnType<typeof runsOfFile>[number]) {
-    return this.#runsTable.columns.map(({ of }) => of(run));
-  }
-
-  get #timeoutMs(): number {
-    return this.#command.timeout * 1000;
-  }
-
-  /** Whether the query may read a table; a table that it does not name needs no rows. */
-  #names({ name }: { readonly name: string }): boolean {
-    return this.#text.toLowerCase().includes(name);
-  }
-
-  async #naming(tables: readonly ListedTable[], run: () => Promise<void>): Promise<void> {
-    try {
-      await run();
-    } catch (error) {
-      const failure = error instanceof QueryProblem ? "query" : failureOf(error);
-      if (failure === "query-time") throw tookTooLong(this.#timeoutMs);
-      if (failure === "query-size") throw tooLarge();
-      if (failure === "query-role") throw withOption(error as Error);
-      if (!(error instanceof Error) || failure !== "query") throw error;
-      const lines = [...tables, this.#runsTable].map(
-        ({ name, columns }) => `  ${name}: ${columns.map((column) => column.name).join(", ")}\n`,
-      );
-      const hint = /ambiguous/.test(error.message)
-        ? ` Write whose it is: ${this.#context.source.word}s.NAME.`
-        : "";
-      throw new CliError(`${error.message}${hint}\nThere are:\n${lines.join("").trimEnd()}`, {
-        cause: error,
-      });
-    }
-  }
 }
 
-interface ListedTable {
-  readonly name: string;
-  readonly columns: readonly { readonly name: string }[];
-}
-
-const ownerLine = "This role owns the journal; a role that only reads is safer.\n";
-
-// By its field: a journal in a file does not load the class.
-function failureOf(error: unknown): string | undefined {
-  return (error as { failure?: string } | null)?.failure;
-}
-
-function withOption({ message }: Error): CliError {
-  return new CliError(`${toPrintable(message)}\n--allow-superuser lets this one ask all the same.`);
-}
+const problems: Readonly<Record<string, (query: Query, message: string) => string>> = {
+  "query-time": ({ timeout }) =>
+    `The query took longer than ${printCounted(timeout, "second")}. Ask for less, or set --timeout.`,
+  "query-size": () =>
+    "A value of the query is larger than 1 MB, or a row larger than 2 MB. Ask for a part, such as substr(snippet, 1, 1000).",
+  "query-role": (_, message) => `${message}\n--allow-superuser lets this one ask all the same.`,
+};

@@ -1,7 +1,6 @@
-import type { Cell, QueryTable, RunInfo } from "../postgres/index.ts";
-import type { RunFacts } from "../journal/journal-schema.ts";
+import type { Cell, QueryTable } from "../postgres/index.ts";
 import type { RecordSource } from "../input/record-source.ts";
-import type { ResultRow } from "../journal-results.ts";
+import type { ListedRun, ResultRow } from "../journal-results.ts";
 import {
   type AnswerColumn,
   answerColumns,
@@ -20,7 +19,7 @@ interface Column<TRow> {
 }
 
 /** A table that queries read. */
-interface ResultTable<TRow = never> extends QueryTable {
+export interface ResultTable<TRow = never> extends QueryTable {
   readonly columns: readonly Column<TRow>[];
 }
 
@@ -29,6 +28,14 @@ interface TableSetup {
   readonly columns: readonly ResultColumn[];
   readonly source: Pick<RecordSource, "word" | "queryColumns">;
 }
+
+const text = <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
+  return { name, type: "text", what, of };
+};
+
+const number = <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
+  return { name, type: "number", what, of };
+};
 
 /** Returns the tables with a row for each record: one as exported, and `answers` before any calibration. */
 export function recordTables(setup: TableSetup): ResultTable<ResultRow>[] {
@@ -47,37 +54,32 @@ export function cellsOfRecord(
   return columns.map(({ of }) => of(row));
 }
 
-function ownColumns({ word, queryColumns }: TableSetup["source"]): Column<ResultRow>[] {
-  const own = queryColumns.map(({ name, what, of }): Column<ResultRow> => {
-    return { name, type: "text", what, of: ({ input }) => of(input) };
-  });
-  return [idColumn(word), ...own];
-}
-
 function idColumn(word: string): Column<ResultRow> {
-  return { name: "id", type: "text", what: `the ${word}'s id`, of: ({ input }) => input.id };
+  return text("id", `the ${word}'s id`, ({ input }) => input.id);
 }
 
-const errorColumn: Column<ResultRow> = {
-  name: "error",
-  type: "text",
-  what: "why there is no answer",
-  of: ({ record }) => record["error"] ?? null,
-};
+const errorColumn = text("error", "why there is no answer", ({ record }: ResultRow) => {
+  return record["error"] ?? null;
+});
 
 function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
-  const own = ownColumns(source);
-  const names = new UniqueNames([...own, errorColumn]);
+  const own = [
+    idColumn(source.word),
+    ...source.queryColumns.map(({ name, what, of }) => {
+      return text(name, what, ({ input }: ResultRow) => of(input));
+    }),
+  ];
+  const toUnique = uniqueNames([...own, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
   const answers = answerColumns(columns).map(({ name, asked, part }): Column<ResultRow> => {
     const of = ({ record }: ResultRow) => record[name] ?? null;
-    const value = nameOf.get(asked) ?? names.add(toColumnName(asked.id));
+    const value = nameOf.get(asked) ?? toUnique(toColumnName(asked.id));
     nameOf.set(asked, value);
     if (part === "value") {
       return { name: value, type: typeOf(asked), what: asked.short.meaning, of };
     }
     const { end, what } = ends[part];
-    return { name: names.add(`${value}_${end}`), type: "number", what, of };
+    return number(toUnique(`${value}_${end}`), what, of);
   });
   return [...own, ...answers, errorColumn];
 }
@@ -92,55 +94,41 @@ function typeOf({ short }: AskedQuestion): "text" | "number" {
 }
 
 const callColumns: readonly Column<ResultRow>[] = [
-  { name: "model", type: "text", what: "who answered", of: ({ kept }) => kept?.modelId ?? null },
-  {
-    name: "cost_usd",
-    type: "number",
-    what: "what the call cost, where the service says it",
-    of: ({ kept }) => kept?.costUsd ?? null,
-  },
-  {
-    name: "input_tokens",
-    type: "number",
-    what: "what the model read",
-    of: ({ kept }) => kept?.usage.inputTokens ?? null,
-  },
-  {
-    name: "ms",
-    type: "number",
-    what: "how long the call took",
-    of: ({ kept }) => kept?.timing.totalMs ?? null,
-  },
+  text("model", "who answered", ({ kept }) => kept?.modelId ?? null),
+  number("cost_usd", "what the call cost, where the service says it", ({ kept }) => {
+    return kept?.costUsd ?? null;
+  }),
+  number("input_tokens", "what the model read", ({ kept }) => kept?.usage.inputTokens ?? null),
+  number("ms", "how long the call took", ({ kept }) => kept?.timing.totalMs ?? null),
 ];
 
+/** Returns the columns of the answers before any calibration. */
 function answersColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   const id = idColumn(source.word);
-  const names = new UniqueNames([id, ...callColumns]);
-  const asked = answerColumns(columns).flatMap((one) => (one.part === "value" ? [one.asked] : []));
-  return [id, ...asked.flatMap((one) => uncalibratedColumns(one, names)), ...callColumns];
-}
-
-/** Returns the columns of a question with its answer before any calibration. */
-function uncalibratedColumns(asked: AskedQuestion, names: UniqueNames): Column<ResultRow>[] {
-  const { id, short, distribution } = asked;
-  const name = names.add(toColumnName(id));
-  const value: Column<ResultRow> = {
-    name,
-    type: typeOf(asked),
-    what: `${short.meaning}, as the model gave it`,
-    of: ({ kept }) => shortValue(asked, kept?.answers[id]),
-  };
-  if (distribution === null) return [value];
-  const probabilities: Column<ResultRow> = {
-    name: names.add(`${name}_probabilities`),
-    type: "json",
-    what: `${distribution.meaning}, as JSON`,
-    of({ kept }) {
-      const answer = kept?.answers[id];
+  const toUnique = uniqueNames([id, ...callColumns]);
+  const answers = answerColumns(columns).flatMap(({ asked, part }): Column<ResultRow>[] => {
+    if (part !== "value") return [];
+    const { distribution, short } = asked;
+    const name = toUnique(toColumnName(asked.id));
+    const what = `${short.meaning}, as the model gave it`;
+    const of = ({ kept }: ResultRow) => shortValue(asked, kept?.answers[asked.id]);
+    const value = { name, type: typeOf(asked), what, of };
+    if (distribution === null) return [value];
+    const probabilities = ({ kept }: ResultRow) => {
+      const answer = kept?.answers[asked.id];
       return answer === undefined ? null : JSON.stringify(distribution.of(answer));
-    },
-  };
-  return [value, probabilities];
+    };
+    return [
+      value,
+      {
+        name: toUnique(`${name}_probabilities`),
+        type: "json",
+        what: `${distribution.meaning}, as JSON`,
+        of: probabilities,
+      },
+    ];
+  });
+  return [id, ...answers, ...callColumns];
 }
 
 // PostgreSQL cuts a name at 63 bytes; the rest is for suffixes.
@@ -158,77 +146,34 @@ function toColumnName(questionId: string): string {
   return /^[a-z]/.test(words) ? words : `q_${words}`;
 }
 
-/** Names of columns, each given out once. */
-class UniqueNames {
-  readonly #taken: Set<string>;
-
-  constructor(taken: readonly { readonly name: string }[]) {
-    this.#taken = new Set(taken.map(({ name }) => name));
-  }
-
-  /** Returns the name, with a number if it is taken. */
-  add(name: string): string {
+/** Returns a function that adds a number to a name that is taken, and takes the name. */
+function uniqueNames(taken: readonly { readonly name: string }[]): (name: string) => string {
+  const names = new Set(taken.map(({ name }) => name));
+  return (name) => {
     let free = name;
-    for (let number = 2; this.#taken.has(free); number += 1) free = `${name}_${number}`;
-    this.#taken.add(free);
+    for (let number = 2; names.has(free); number += 1) free = `${name}_${number}`;
+    names.add(free);
     return free;
-  }
-}
-
-type ListedRun = Omit<RunFacts, "finishedAt" | "elapsedMs"> & {
-  readonly run: number;
-  readonly name: string;
-  readonly state: string;
-  readonly finishedAt: string | null;
-  readonly elapsedMs: number | null;
-};
-
-/** Returns the table of runs: the finished ones of a file, or all of a database. */
-export function runsTableOf({ word }: Pick<RecordSource, "word">): ResultTable<ListedRun> {
-  return {
-    name: "runs",
-    columns: [
-      { name: "run", type: "number", what: "its number", of: ({ run }) => run },
-      { name: "name", type: "text", what: "the name of its input", of: ({ name }) => name },
-      {
-        name: "state",
-        type: "text",
-        what: "done, open, stopped or loading",
-        of: (run) => run.state,
-      },
-      { name: "finished_at", type: "text", what: "in UTC", of: ({ finishedAt }) => finishedAt },
-      { name: "wire", type: "text", what: "through what it asked", of: ({ wire }) => wire },
-      { name: "model", type: "text", what: "the model it asked", of: ({ modelId }) => modelId },
-      { name: `${word}s`, type: "number", what: "how many it is about", of: ({ mails }) => mails },
-      { name: "answered", type: "number", what: "how many it got", of: ({ answered }) => answered },
-      {
-        name: "failed",
-        type: "number",
-        what: "how many it did not get",
-        of: ({ failed }) => failed,
-      },
-      { name: "input_tokens", type: "number", what: "of its calls", of: (run) => run.inputTokens },
-      { name: "cost_usd", type: "number", what: "of its calls", of: ({ costUsd }) => costUsd },
-      { name: "elapsed_ms", type: "number", what: "how long it took", of: (run) => run.elapsedMs },
-    ],
   };
 }
 
-/** Returns the rows of the runs of a journal file. */
-export function runsOfFile(facts: readonly RunFacts[], name: string): ListedRun[] {
-  return facts.map((run, index) => ({ ...run, run: index + 1, name, state: "done" }));
-}
-
-/** Returns the rows of the runs of a database. */
-export function runsOfDatabase(runs: readonly RunInfo[]): ListedRun[] {
-  return runs.map((info) => ({
-    ...info,
-    wire: info.setup.wire,
-    modelId: info.setup.modelId,
-    mails: info.records,
-    answered: info.asked,
-    finishedAt: info.finishedAt?.toISOString() ?? null,
-    elapsedMs:
-      info.finishedAt === null ? null : info.finishedAt.getTime() - info.createdAt.getTime(),
-  }));
+/** Returns the table of runs: the finished ones of a file, or all of a database. */
+export function runsTable({ word }: Pick<RecordSource, "word">): ResultTable<ListedRun> {
+  return {
+    name: "runs",
+    columns: [
+      number("run", "its number", ({ run }) => run),
+      text("name", "the name of its input", ({ name }) => name),
+      text("state", "done, open, stopped or loading", ({ state }) => state),
+      text("finished_at", "in UTC", ({ finishedAt }) => finishedAt),
+      text("wire", "through what it asked", ({ wire }) => wire),
+      text("model", "the model it asked", ({ modelId }) => modelId),
+      number(`${word}s`, "how many it is about", ({ mails }) => mails),
+      number("answered", "how many it got", ({ answered }) => answered),
+      number("failed", "how many it did not get", ({ failed }) => failed),
+      number("input_tokens", "of its calls", ({ inputTokens }) => inputTokens),
+      number("cost_usd", "of its calls", ({ costUsd }) => costUsd),
+      number("elapsed_ms", "how long it took", ({ elapsedMs }) => elapsedMs),
+    ],
+  };
 }

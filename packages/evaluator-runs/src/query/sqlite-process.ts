@@ -1,23 +1,24 @@
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
-import { constants, DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { constants, DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isMainThread, Worker } from "node:worker_threads";
-import type { Cell, QueryTable } from "../postgres/index.ts";
+import type { Cell } from "../postgres/index.ts";
 
 // A process, since a running statement of SQLite in a thread cannot be ended, not even at exit.
 
-/** This file, to start with the number of the parent's process and a folder for temporary files. */
+/** This file, to start with the number of the parent's process and the folder of the tables. */
 export const processFile = import.meta.filename;
+/** The name of the file with the tables. */
+export const tablesFile = "tables.sqlite";
 
-/** A call of a method of {@link QueryDatabase}. */
-export interface Call {
-  readonly name: keyof QueryDatabase;
-  readonly input: readonly unknown[];
-}
+/** A query to begin; after it, `next` asks for more of its rows. */
+export type Call = { readonly text: string; readonly timeoutMs: number } | "next";
 
-/** The result of a call, or the error that SQLite reported. */
+/** The names of the columns, some of the rows that are left or none, or the error of SQLite. */
 export interface Reply {
-  readonly result?: unknown;
+  readonly names?: readonly string[];
+  readonly rows?: readonly (readonly Cell[])[];
   readonly error?: { readonly message: string; readonly code: number | null };
 }
 
@@ -33,62 +34,51 @@ const BATCH_LENGTH = 1_000_000;
 const ROW_LENGTH = 2_000_000;
 const limits = { length: 1_000_000, sqlLength: 1_000_000, likePatternLength: 1000, attach: 0 };
 
-const types = { text: "TEXT", number: "REAL", json: "TEXT" };
 const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } =
   constants;
 const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]);
 
-/** Temporary tables in SQLite, and one query of them. */
-export class QueryDatabase {
-  // Without a name SQLite keeps it in a private temporary file.
-  readonly #database = new DatabaseSync("");
-  readonly #inserts = new Map<string, StatementSync>();
-  #rows: Iterator<SQLOutputValue[], undefined> | null = null;
-
-  create(tables: readonly QueryTable[]): void {
-    this.#database.exec("BEGIN");
-    for (const { name, columns } of tables) {
-      const fields = columns.map((column) => `${quoted(column.name)} ${types[column.type]}`);
-      this.#database.exec(`CREATE TABLE ${quoted(name)} (${fields.join(", ")})`);
-      const insert = `INSERT INTO ${quoted(name)} VALUES (${columns.map(() => "?").join(", ")})`;
-      this.#inserts.set(name, this.#database.prepare(insert));
+function serve(): void {
+  let rows: Iterator<SQLOutputValue[], undefined> | null = null;
+  const answer = (call: Call): Reply => {
+    try {
+      if (call === "next") return { rows: rows === null ? [] : nextRows(rows) };
+      const begun = begin(call);
+      rows = begun.rows;
+      return { names: begun.names };
+    } catch (error) {
+      const { message, errcode = null } = error as Error & { errcode?: number };
+      return { error: { message, code: errcode } };
     }
-  }
+  };
+  process.on("message", (call: Call) => process.send?.(answer(call)));
+  process.once("disconnect", leave);
+}
 
-  add(rows: readonly (readonly [table: string, cells: readonly Cell[]])[]): void {
-    for (const [table, cells] of rows) {
-      const values = cells.map((cell) => (typeof cell === "boolean" ? Number(cell) : cell));
-      this.#inserts.get(table)?.run(...values);
-    }
-  }
+function begin({ text, timeoutMs }: Exclude<Call, "next">) {
+  void new Worker(processFile, { argv: [parent, folder, String(timeoutMs)] });
+  const database = new DatabaseSync(join(folder, tablesFile), { readOnly: true });
+  Object.assign(database.limits, limits);
+  database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
+  const statement = database.prepare(text);
+  statement.setReturnArrays(true);
+  statement.setReadBigInts(true);
+  const rows = statement.iterate() as unknown as Iterator<SQLOutputValue[], undefined>;
+  return { rows, names: statement.columns().map(({ name }) => name) };
+}
 
-  /** Begins a query and returns its columns; from now on the database is only read. */
-  ask(text: string, timeoutMs: number): string[] {
-    void new Worker(processFile, { argv: [parent, folder, String(timeoutMs)] });
-    this.#database.exec("COMMIT; PRAGMA query_only = ON");
-    Object.assign(this.#database.limits, limits);
-    this.#database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
-    const statement = this.#database.prepare(text);
-    statement.setReturnArrays(true);
-    statement.setReadBigInts(true);
-    this.#rows = statement.iterate() as unknown as Iterator<SQLOutputValue[], undefined>;
-    return statement.columns().map(({ name }) => name);
+function nextRows(from: Iterator<SQLOutputValue[], undefined>): Cell[][] {
+  const rows: Cell[][] = [];
+  for (let length = 0; rows.length < ROWS_AT_ONCE && length < BATCH_LENGTH;) {
+    const next = from.next();
+    if (next.done === true) break;
+    const cells = next.value.map(toCell);
+    const rowLength = cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
+    if (rowLength > ROW_LENGTH) throw Object.assign(new Error(), { errcode: TOO_BIG });
+    length += rowLength;
+    rows.push(cells);
   }
-
-  /** Returns some of the rows that are left, or none. */
-  next(): Cell[][] {
-    const rows: Cell[][] = [];
-    for (let length = 0; rows.length < ROWS_AT_ONCE && length < BATCH_LENGTH;) {
-      const next = this.#rows?.next();
-      if (next?.done !== false) break;
-      const cells = next.value.map(toCell);
-      const rowLength = cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
-      if (rowLength > ROW_LENGTH) throw Object.assign(new Error(), { errcode: TOO_BIG });
-      length += rowLength;
-      rows.push(cells);
-    }
-    return rows;
-  }
+  return rows;
 }
 
 function toCell(value: SQLOutputValue): Cell {
@@ -98,25 +88,6 @@ function toCell(value: SQLOutputValue): Cell {
   const number = Number(value);
   const isKept = typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number);
   return isKept ? number : String(value);
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function serve(): void {
-  const database = new QueryDatabase();
-  process.on("message", (call: Call) => process.send?.(answer(database, call)));
-  process.once("disconnect", leave);
-}
-
-function answer(database: QueryDatabase, { name, input }: Call): Reply {
-  try {
-    return { result: (database[name] as (...input: readonly unknown[]) => unknown)(...input) };
-  } catch (error) {
-    const { message, errcode = null } = error as Error & { errcode?: number };
-    return { error: { message, code: errcode } };
-  }
 }
 
 /** Ends the process from a thread beside the one that is in SQLite. */

@@ -1,36 +1,37 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "../postgres/index.ts";
-import type { QueryRows } from "./print-rows.ts";
-import { QueryProblem, tookTooLong, tooLarge } from "./query-text.ts";
 import {
   type Call,
   MEMORY_MB,
   processFile,
-  type QueryDatabase,
   type Reply,
+  tablesFile,
   TOO_BIG,
 } from "./sqlite-process.ts";
 
-const ROWS_AT_ONCE = 500;
+const types = { text: "TEXT", number: "REAL", json: "TEXT" };
+const NOT_ALLOWED = 23;
 
-/** Tables and one query of them, in a process that is ended with it. */
+/** Tables in a temporary file, and one query of them in a process that is ended with it. */
 export class SqliteQuery implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "triage-query-"));
   readonly #child: ChildProcess;
   readonly #context: Pick<CliContext, "signal" | "clock">;
-  #added: (readonly [table: string, cells: readonly Cell[]])[] = [];
+  #tables: DatabaseSync | null = null;
   #reply = Promise.withResolvers<Reply>();
   #timeoutMs = Number.POSITIVE_INFINITY;
   #startedAtMs = 0;
 
   constructor(context: Pick<CliContext, "signal" | "clock">) {
     this.#context = context;
+    // Before there are tables: it removes them if this process is killed.
     this.#child = fork(processFile, [String(process.pid), this.#folder], {
       cwd: this.#folder,
       // Neither this program's variables nor its flags, which may name a file with keys.
@@ -45,46 +46,58 @@ export class SqliteQuery implements AsyncDisposable {
     this.#child.on("exit", (end, signal) => this.#reply.reject(this.#endError(signal ?? end)));
   }
 
-  /** Makes tables without rows. */
-  async create(tables: readonly QueryTable[]): Promise<void> {
-    await this.#call("create", tables);
-  }
-
-  /** Adds a row to a table. */
-  async add(table: string, cells: readonly Cell[]): Promise<void> {
-    this.#added.push([table, cells]);
-    if (this.#added.length >= ROWS_AT_ONCE) await this.#call("add", this.#added.splice(0));
+  /** Makes empty tables in place of those before, and returns a function that adds a row to one. */
+  create(tables: readonly QueryTable[]): (table: string, cells: readonly Cell[]) => void {
+    this.#tables?.close();
+    const path = join(this.#folder, tablesFile);
+    rmSync(path, { force: true });
+    const database = (this.#tables = new DatabaseSync(path));
+    database.exec("PRAGMA journal_mode = OFF; BEGIN");
+    const inserts = new Map(
+      tables.map(({ name, columns }) => {
+        const fields = columns.map((column) => `${quoted(column.name)} ${types[column.type]}`);
+        database.exec(`CREATE TABLE ${quoted(name)} (${fields.join(", ")})`);
+        const places = columns.map(() => "?").join(", ");
+        return [name, database.prepare(`INSERT INTO ${quoted(name)} VALUES (${places})`)];
+      }),
+    );
+    return (table, cells) => {
+      const values = cells.map((cell) => (typeof cell === "boolean" ? Number(cell) : cell));
+      inserts.get(table)?.run(...values);
+    };
   }
 
   /**
    * Begins the query; no row can be added after it.
    *
-   * @throws QueryProblem
+   * @throws CliError whose `failure` is that of a query in PostgreSQL.
    */
-  async ask(text: string, timeoutMs: number): Promise<QueryRows> {
-    await this.#call("add", this.#added.splice(0));
+  async ask(text: string, timeoutMs: number) {
+    this.#tables?.exec("COMMIT");
+    this.#tables?.close();
+    this.#tables = null;
     this.#timeoutMs = timeoutMs;
     this.#startedAtMs = this.#context.clock.now();
-    return { names: await this.#call("ask", text, timeoutMs), rows: this.#rows() };
+    const { names = [] } = await this.#call({ text, timeoutMs });
+    return { names, rows: this.#rows() };
   }
 
   async *#rows(): AsyncGenerator<readonly Cell[]> {
-    for (let rows = await this.#call("next"); rows.length > 0; rows = await this.#call("next")) {
+    for (;;) {
+      const { rows = [] } = await this.#call("next");
+      if (rows.length === 0) return;
       yield* rows;
     }
   }
 
-  async #call<TName extends keyof QueryDatabase>(
-    name: TName,
-    ...input: Parameters<QueryDatabase[TName]>
-  ): Promise<ReturnType<QueryDatabase[TName]>> {
+  async #call(call: Call): Promise<Reply> {
     this.#reply = Promise.withResolvers();
     // Without the callback, a process that has just ended would be an error of its own.
-    this.#child.send({ name, input } satisfies Call, () => {});
+    this.#child.send(call, () => {});
     if (this.#hasEnded) throw this.#endError(this.#child.signalCode);
-    const { error, result } = await this.#reply.promise;
-    if (error !== undefined) throw toProblem(error);
-    return result as ReturnType<QueryDatabase[TName]>;
+    const reply = await this.#reply.promise;
+    if (reply.error !== undefined) throw toProblem(reply.error);
+    return reply;
   }
 
   get #hasEnded(): boolean {
@@ -95,7 +108,7 @@ export class SqliteQuery implements AsyncDisposable {
   #endError(end: string | number | null): unknown {
     const { signal, clock } = this.#context;
     if (signal.aborted) return signal.reason;
-    if (clock.now() - this.#startedAtMs >= this.#timeoutMs) return tookTooLong(this.#timeoutMs);
+    if (clock.now() - this.#startedAtMs >= this.#timeoutMs) return failed("query-time");
     if (end === "SIGKILL") return needsTooMuch();
     return new CliError(
       printable`The process of the query has failed (${String(end)}). Try again.`,
@@ -104,6 +117,7 @@ export class SqliteQuery implements AsyncDisposable {
 
   /** Kills the process and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#tables?.close();
     const ended = this.#hasEnded ? null : once(this.#child, "exit");
     this.#child.kill("SIGKILL");
     await ended;
@@ -111,17 +125,24 @@ export class SqliteQuery implements AsyncDisposable {
   }
 }
 
-const NOT_ALLOWED = 23;
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
 
 /** Returns the error for what SQLite reported; one without a code is Node's, about memory. */
 export function toProblem({ message, code }: NonNullable<Reply["error"]>): CliError {
   if (code === null) return needsTooMuch();
-  if (code === TOO_BIG) return tooLarge();
-  return new QueryProblem(
+  if (code === TOO_BIG) return failed("query-size");
+  return failed(
+    "query",
     code === NOT_ALLOWED
       ? printable`The query would do more than read the tables (${message}), and a query only reads.`
       : printable`The query is not one that SQLite can read: ${message}.`,
   );
+}
+
+function failed(failure: string, message = ""): CliError {
+  return Object.assign(new CliError(message), { failure });
 }
 
 function needsTooMuch(): CliError {
