@@ -10,7 +10,6 @@ export {
   type Tracing,
   transportFromEnvironment,
 } from "./evaluator-options.ts";
-export { boolean, choice, score } from "./questions/kinds.ts";
 export {
   cutText,
   image,
@@ -23,21 +22,13 @@ export {
 } from "./questions/state.ts";
 
 // Reaching the model
-export {
-  directTransport,
-  type DirectTransportOptions,
-  type DirectWire,
-} from "./transports/direct/direct-transport.ts";
+export * from "./transports/direct/direct-transport.ts";
 export {
   gatewayTransport,
   type GatewayTransportOptions,
   type GatewayWire,
 } from "./transports/gateway/gateway-transport.ts";
-export {
-  logprobsTransport,
-  type LogprobsTransportOptions,
-  type TokenPrice,
-} from "./transports/logprobs/logprobs-transport.ts";
+export * from "./transports/logprobs/logprobs-transport.ts";
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type { AttemptContext } from "./retry/attempt.ts";
@@ -59,32 +50,14 @@ export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
 export type * from "./catalog/catalog.ts";
-export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts";
-export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
+export * from "./catalog/create-catalog.ts";
+export * from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
 
 // Questions, answers, bodies
-export {
-  type Answer,
-  type AnswerFor,
-  answerSchema,
-  type AnswersByKind,
-  type AnswersFor,
-  type AnswerValue,
-  type ConfidenceFor,
-  type KindName,
-  type Kinds,
-  type Question,
-  type QuestionKind,
-  questionKinds,
-  type Questions,
-  questionSchema,
-  truthsOf,
-  type ValueField,
-  valuesOf,
-} from "./questions/kinds.ts";
+export * from "./questions/kinds.ts";
 export {
   type BooleanAnswer,
   booleanAnswerSchema,
@@ -126,7 +99,7 @@ export {
   evaluationRequestSchema,
 } from "./questions/request.ts";
 export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
-export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
+export * from "./questions/check-answers.ts";
 
 // Failures
 export * from "./errors.ts";

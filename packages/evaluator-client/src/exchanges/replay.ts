@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import { isRecord } from "../questions/json.ts";
@@ -56,14 +57,15 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
   const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], {
     repeatsLast: true,
   });
-  let asked = 0;
+  const calls = new AsyncLocalStorage<ReplayedCall>();
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
     init.signal?.throwIfAborted();
-    asked += 1;
     const request = readAsked(url, init, redact);
     const exchange = ledger.take(request);
-    if (exchange === null) throw new Unanswered(request);
+    const call = calls.getStore() ?? { questionIds: [], hasAsked: false };
+    call.hasAsked = true;
+    if (exchange === null) throw toMissing(request, ledger.nearest(request), { path, ...call });
     const { status, headers, body } = exchange.response;
     return toResponse(JSON.stringify(body), { status, headers });
   }
@@ -72,17 +74,19 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
   return {
     ...withoutLimits(inner),
     async send(request, context) {
-      const before = asked;
-      const reply = await inner.send(request, context).catch((error: unknown) => {
-        if (!(error instanceof Unanswered)) throw error;
-        const questionIds = Object.keys(request.questions);
-        throw toMissing(error.request, ledger.nearest(error.request), { path, questionIds });
-      });
-      if (asked > before) return reply;
+      const call = { questionIds: Object.keys(request.questions), hasAsked: false };
+      const reply = await calls.run(call, () => inner.send(request, context));
+      if (call.hasAsked) return reply;
       throw new ConfigurationError(unusedFetch, { option: "transport" });
     },
     assertAllUsed: () => checkUnused(ledger.unused(), path),
   };
+}
+
+/** A call as `fetch` finds it. */
+interface ReplayedCall {
+  readonly questionIds: readonly string[];
+  hasAsked: boolean;
 }
 
 function checkUnused(unused: readonly Exchange[], path: string): void {
@@ -105,16 +109,6 @@ function withoutLimits(inner: Transport): Omit<Transport, "send"> {
 
 const unusedFetch =
   'The option "transport" makes a transport that ignores the given fetch; pass the options on, as in (own) => gatewayTransport({ ...own }).';
-
-/** Thrown by `fetch`, which does not know the question ids of the evaluation. */
-class Unanswered extends EvaluatorError {
-  readonly request: AskedRequest;
-
-  constructor(request: AskedRequest) {
-    super("No exchange answers the request.");
-    this.request = request;
-  }
-}
 
 function toMissing(
   request: AskedRequest,
