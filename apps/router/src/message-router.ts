@@ -1,12 +1,11 @@
 import { decide, type Routing, UnfitCalibrationError } from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Tier } from "./decision/tier-question.ts";
-import { generateReply, type ReplyOptions } from "./reply/generate-reply.ts";
+import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import {
   billedTokens,
   type BilledTokens,
   costOf,
-  type GeneratedReply,
   type Reply,
   type ReplyPrompt,
   type TokenMeter,
@@ -22,7 +21,7 @@ export interface Call extends Omit<CallOrigin, "instance"> {
 
 /** Settings of a reply, and its listeners. */
 export interface RouterReplyOptions extends Pick<
-  ReplyOptions,
+  Parameters<typeof generateReply>[1],
   "onDelta" | "onToolCalls" | "settings" | "form"
 > {
   /** The client's own request, for a server that takes it unchanged. */

@@ -4,7 +4,8 @@ import { decideModel, decideTier, decisionHeaders, type Routing } from "../decis
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
-import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
+import type { GeneratedReply } from "../reply/generate-reply.ts";
+import type { ToolCallDelta } from "../reply/reply.ts";
 import { callOf, type ClientEnv, readJson, sendEvents } from "../routes/client-request.ts";
 import { defectMessage, HttpError, openAiError, retryHeaders } from "../routes/failures.ts";
 import type { Guards } from "../routes/guards.ts";

@@ -1,9 +1,11 @@
 import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
-import { generateReply, type ReplyOptions } from "./generate-reply.ts";
+import { generateReply } from "./generate-reply.ts";
 import { redactor } from "./redactor.ts";
 import { replyFetch } from "./reply-fetch.ts";
+
+type ReplyOptions = Parameters<typeof generateReply>[1];
 
 const atOnce = { "retry-after-ms": "0" };
 

@@ -1,4 +1,5 @@
 import {
+  type FinishReason,
   generateText,
   type LanguageModel,
   type LanguageModelMiddleware,
@@ -7,22 +8,22 @@ import {
 } from "ai";
 import type { Redact } from "./redactor.ts";
 import {
+  type BilledTokens,
   billedTokens,
-  type GeneratedReply,
+  type Reply,
   type ReplyForm,
   type ReplyPrompt,
   type ReplySettings,
   type TokenMeter,
-  type ToolCall,
   type ToolCallDelta,
+  type ToolPiece,
   toTokenUsage,
 } from "./reply.ts";
-import { failureOfModel, toReplyFailure } from "./reply-failure.ts";
-import type { ToolPiece } from "./reply-events.ts";
+import { toReplyFailure } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
 
 /** The models of a reply, its settings and its listeners. */
-export interface ReplyOptions {
+interface ReplyOptions {
   /** The models to ask in turn if one is rejected or fails before its first word. */
   readonly models: readonly string[];
   /** Returns a model, which passes a streamed reply to the listener. */
@@ -45,6 +46,25 @@ export interface ReplyOptions {
   readonly timeoutMs?: number;
   /** Monotonic time in milliseconds. @default performance.now */
   readonly now?: () => number;
+}
+
+/** A call of one of the client's tools. */
+interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The model's text, JSON or not. */
+  readonly arguments: string;
+}
+
+/** A reply with its end and its cost. */
+export interface GeneratedReply extends Reply {
+  /** Null if the call failed. */
+  readonly finishReason: FinishReason | null;
+  /** Null if the model rejected the call, which costs nothing. */
+  readonly billed: BilledTokens | null;
+  readonly httpError: ReturnType<typeof toReplyFailure>["httpError"];
+  /** Empty if they were streamed. */
+  readonly toolCalls: readonly ToolCall[];
 }
 
 /** Generates a reply to a prompt; a failure is data. */
@@ -74,9 +94,10 @@ export async function generateReply(
     };
   } catch (error) {
     options.signal.throwIfAborted();
-    const { isUnbilled, ...failure } = toReplyFailure(error, redact);
+    const { replyError, httpError, isUnbilled } = toReplyFailure(error, redact);
     return {
-      ...failure,
+      replyError,
+      httpError,
       replyMs: Math.round(now() - startedAt),
       reply: "",
       toolCalls: [],
@@ -95,7 +116,7 @@ async function askInTurn(prompt: ReplyPrompt, options: ReplyOptions, deltas: Del
       return await ask(prompt, options, { at, listener: deltas?.listener });
     } catch (error) {
       signal.throwIfAborted();
-      const cause = failureOfModel(error);
+      const { cause } = toReplyFailure(error, options.redact);
       if (next === undefined || cause === null || deltas?.hasBegun() === true) throw error;
       onNext?.(next, cause);
     }

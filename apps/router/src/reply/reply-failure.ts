@@ -1,32 +1,56 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
 import type { Redact } from "./redactor.ts";
-import type { ReplyHttpError } from "./reply.ts";
-import { BrokenReplyError } from "./reply-events.ts";
+import { BrokenReplyError } from "./reply-fetch.ts";
 
 const MAX_LENGTH = 1000;
 
 /** Describes the failure of a reply call. */
 export function toReplyFailure(error: unknown, { strictly }: Redact) {
-  const last = lastErrorOf(error);
-  const status = statusOf(error);
-  const call = callErrorIn(last);
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const code = last instanceof Error && "statusCode" in last ? last.statusCode : null;
+  const status = typeof code === "number" ? code : null;
+  const call = findCause(last, (each) => APICallError.isInstance(each));
   const clear = (words: string | null) =>
     words === null || strictly(words) === words ? words : null;
-  const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
-  const httpError: ReplyHttpError | null =
-    status === null ? null : { status, code: clear(codeOf(call)), retryAfter };
   return {
     replyError: strictly(describe(last)),
-    httpError,
+    /** The error of the model's service; the code is one like `context_length_exceeded`. */
+    httpError:
+      status === null
+        ? null
+        : {
+            status,
+            code: clear(codeOf(call)),
+            retryAfter: clear(retryAfterOf(call?.responseHeaders ?? {})),
+          },
     /** Whether the gateway rejected the call before it asked a model, which costs nothing. */
-    isUnbilled: status !== null && status >= 400 && brokenIn(last) === null,
+    isUnbilled:
+      status !== null &&
+      status >= 400 &&
+      findCause(last, (each) => each instanceof BrokenReplyError) === null,
+    /** How the model failed; null if another model would fail too. */
+    cause: causeOf(status),
   };
+}
+
+// A 401 would reject any other model too.
+const rejectedStatuses: ReadonlySet<number | null> = new Set([402, 403, 404, 429]);
+
+function causeOf(status: number | null): "model-refused" | "model-failed" | null {
+  if (rejectedStatuses.has(status)) return "model-refused";
+  return status !== null && status >= 500 ? "model-failed" : null;
+}
+
+/** Returns an error or the first of its causes that is of a kind. */
+function findCause<TError>(error: unknown, is: (error: unknown) => error is TError): TError | null {
+  if (is(error)) return error;
+  return error instanceof Error ? findCause(error.cause, is) : null;
 }
 
 function describe(last: unknown): string {
   if (!(last instanceof Error)) return "The reply model failed without a reason.";
-  const broken = brokenIn(last);
+  const broken = findCause(last, (each) => each instanceof BrokenReplyError);
   if (broken !== null) return toLine(broken.message);
   // The `ai` package replaces the gateway's message about a key with a page of terminal colours.
   if (last.name === "GatewayAuthenticationError" || last.name === "GatewayError") {
@@ -41,16 +65,6 @@ function describe(last: unknown): string {
   return toLine(wordsOf(last)) || `The reply model failed with ${last.name}.`;
 }
 
-// A 401 would reject any other model too.
-const rejectedStatuses: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
-
-/** Returns how a model failed; null if another model would fail too. */
-export function failureOfModel(error: unknown): "model-refused" | "model-failed" | null {
-  const status = statusOf(error);
-  if (rejectedStatuses.has(status)) return "model-refused";
-  return status !== null && status >= 500 ? "model-failed" : null;
-}
-
 function retryAfterOf(headers: Record<string, string>): string | null {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
@@ -63,26 +77,6 @@ function codeOf(call: APICallError | null): string | null {
   const body = call?.data as { error?: { code?: unknown } | null } | null | undefined;
   const code = body?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
-}
-
-function lastErrorOf(error: unknown): unknown {
-  return RetryError.isInstance(error) ? error.lastError : error;
-}
-
-function statusOf(error: unknown): number | null {
-  const last = lastErrorOf(error);
-  const status = last instanceof Error && "statusCode" in last ? last.statusCode : null;
-  return typeof status === "number" ? status : null;
-}
-
-function callErrorIn(error: unknown): APICallError | null {
-  if (APICallError.isInstance(error)) return error;
-  return error instanceof Error ? callErrorIn(error.cause) : null;
-}
-
-function brokenIn(error: unknown): BrokenReplyError | null {
-  if (error instanceof BrokenReplyError) return error;
-  return error instanceof Error ? brokenIn(error.cause) : null;
 }
 
 /** An answer that is not in the gateway's form has its call as its cause. */

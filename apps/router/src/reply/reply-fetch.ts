@@ -1,8 +1,12 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
-import type { TokenMeter } from "./reply.ts";
+import { type TokenMeter, type ToolPiece, toTokenUsage } from "./reply.ts";
+
+/** A reply that broke off or grew too large; the message is the router's own. */
+export class BrokenReplyError extends Error {
+  override readonly name = "BrokenReplyError";
+}
 
 /** Receives a streamed reply; no more of it is read until a call is done. */
 export interface ReplyListener {
@@ -21,8 +25,8 @@ const LARGE_CHUNK_BYTES = 4096;
 interface ReplyFetchOptions {
   /** Without a listener, a reply comes whole. */
   readonly listener?: ReplyListener | undefined;
-  /** @default gatewayEvents */
-  readonly readEvent?: ReadEvent;
+  /** Whether the events are those of OpenAI's chat API, not the gateway's. @default false */
+  readonly isOpenAi?: boolean;
 }
 
 /**
@@ -32,7 +36,7 @@ interface ReplyFetchOptions {
  */
 export function replyFetch(
   fetch: typeof globalThis.fetch,
-  { listener, readEvent = gatewayEvents }: ReplyFetchOptions = {},
+  { listener, isOpenAi = false }: ReplyFetchOptions = {},
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -41,7 +45,9 @@ export function replyFetch(
     const headers = new Headers(response.headers); // the body is decoded already
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const isStream = response.ok && listener !== undefined;
-    const read = isStream ? readEvents(body, listener, readEvent) : readWhole(body);
+    const read = isStream
+      ? readEvents(body, listener, isOpenAi ? addOpenAiEvent : addGatewayEvent)
+      : readWhole(body);
     return new Response(ReadableStream.from(read), { status, statusText, headers });
   };
 }
@@ -66,49 +72,39 @@ async function* readWhole(body: Body): AsyncGenerator<Uint8Array> {
 async function* readEvents(
   body: Body,
   listener: ReplyListener,
-  readEvent: ReadEvent,
+  addEvent: AddEvent,
 ): AsyncGenerator<Uint8Array> {
-  const chunks = createChunkReader(readEvent, listener.meter);
+  const chunks = createChunkReader(addEvent);
+  const { parts } = chunks;
   const reader = body.getReader();
   try {
     for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
       if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
       const failure = chunks.feed(chunk);
-      const { text, tools, rest } = chunks.parts;
+      const { text, tools, rest } = parts;
+      if (parts.usage !== null) listener.meter.reported = parts.usage;
       const waiting = text === "" ? undefined : listener.onText(text);
       if (waiting !== undefined) await waiting;
       if (tools.length > 0) await listener.onToolCalls(tools);
       if (failure !== null) throw failure;
       if (rest !== "") yield Buffer.from(rest);
     }
-    if (!chunks.parts.isFinished) throw new BrokenReplyError(brokenOff);
+    if (!parts.isFinished) throw new BrokenReplyError(brokenOff);
   } finally {
     void reader.cancel().catch(() => undefined); // ends a call without a reader
   }
 }
 
 /** Joins the parts of all events in a chunk; `feed` returns a failure after the parts before it. */
-function createChunkReader(readEvent: ReadEvent, meter: ReplyListener["meter"]) {
-  const parts = { text: "", rest: "", tools: [] as ToolPiece[], isFinished: false };
+function createChunkReader(addEvent: AddEvent) {
+  const parts: ReplyParts = { text: "", tools: [], rest: "", usage: null, isFinished: false };
   let bytes = 0;
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
       if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
     },
-    onEvent({ data }) {
-      const part = readEvent(data);
-      if (part.text !== "") bytes += Buffer.byteLength(part.text);
-      for (const piece of part.tools ?? []) bytes += Buffer.byteLength(piece.text);
-      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      parts.text += part.text;
-      if (part.tools !== undefined) parts.tools.push(...part.tools);
-      if (part.usage !== undefined) meter.reported = part.usage;
-      parts.isFinished ||= part.isEnd === true;
-      if (part.rest !== null) {
-        parts.rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
-      }
-    },
+    onEvent: ({ data }) => addEvent(data, parts),
   });
   const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
   return {
@@ -116,12 +112,17 @@ function createChunkReader(readEvent: ReadEvent, meter: ReplyListener["meter"]) 
     feed(chunk: Uint8Array): unknown {
       parts.text = parts.rest = "";
       if (parts.tools.length > 0) parts.tools = [];
+      let failure: unknown = null;
       try {
         parser.feed(decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
-        return null;
       } catch (error) {
-        return error;
+        failure = error;
       }
+      bytes += Buffer.byteLength(parts.text);
+      for (const { text } of parts.tools) bytes += Buffer.byteLength(text);
+      if (bytes <= MAX_REPLY_BYTES) return failure;
+      parts.text = "";
+      return new BrokenReplyError(tooLarge);
     },
   };
 }
@@ -146,4 +147,140 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 function turn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate());
   return lastTurn;
+}
+
+/** The parts of a chunk's events. */
+interface ReplyParts {
+  text: string;
+  tools: ToolPiece[];
+  /** The events for the `ai` package. */
+  rest: string;
+  /** The last reported tokens of the reply. */
+  usage: TokenMeter["reported"];
+  isFinished: boolean;
+}
+
+/** Adds the data of one event. Throws a BrokenReplyError for an error event or invalid JSON. */
+type AddEvent = (data: string, parts: ReplyParts) => void;
+
+/** Adds an event of the gateway's stream (language model specification v4). */
+const addGatewayEvent: AddEvent = (data, parts) => {
+  if (data === "[DONE]") return passOn(data, parts); // some gateways end with this mark
+  const part = parsePart(data);
+  const { type, delta, toolName: name, toolCallId, input } = part;
+  const id = String(part.id);
+  switch (type) {
+    case "text-delta":
+      if (typeof delta !== "string") return passOn(data, parts);
+      parts.text += delta;
+      return;
+    case "reasoning-delta":
+      return; // clients are not shown it
+    case "error":
+      throw new BrokenReplyError(wordsOf(part.error));
+    case "tool-input-start":
+      parts.tools.push({ key: id, id, name: String(name), text: "" });
+      return;
+    case "tool-input-delta":
+      parts.tools.push({ key: id, text: String(delta) });
+      return;
+    case "tool-input-end":
+      return;
+    case "tool-call": {
+      const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
+      const key = String(toolCallId);
+      parts.tools.push({ key, id: key, name: String(name), text, isWhole: true });
+      return;
+    }
+    case "finish": {
+      const { inputTokens, outputTokens } = (part.usage ?? {}) as Record<string, Total | null>;
+      parts.usage = toTokenUsage(inputTokens?.total, outputTokens?.total);
+      parts.isFinished = true;
+      return passOn(data, parts);
+    }
+    default:
+      return passOn(data, parts);
+  }
+};
+
+function passOn(data: string, parts: ReplyParts): void {
+  parts.rest += `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+}
+
+interface Total {
+  readonly total?: unknown;
+}
+
+/** Adds an event of OpenAI's chat API, as many servers send it. */
+const addOpenAiEvent: AddEvent = (data, parts) => {
+  const part = data === "[DONE]" ? null : parsePart(data);
+  if (part === null) {
+    parts.isFinished = true;
+    return passOn(data, parts);
+  }
+  if (part.error !== undefined && part.error !== null) {
+    throw new BrokenReplyError(wordsOf(part.error));
+  }
+  const choice = Array.isArray(part.choices) ? (part.choices[0] as OpenAiChoice | undefined) : null;
+  const { content, tool_calls: called } = choice?.delta ?? {};
+  if (typeof content === "string") parts.text += content;
+  if (Array.isArray(called)) parts.tools.push(...called.map(toToolPiece));
+  const isEnd = typeof choice?.finish_reason === "string";
+  const counts = part.usage as Record<string, unknown> | null | undefined;
+  if (counts) parts.usage = toTokenUsage(counts["prompt_tokens"], counts["completion_tokens"]);
+  if (!isEnd && counts == null) return;
+  parts.isFinished ||= isEnd;
+  const choices = choice ? [{ ...choice, delta: {} }] : [];
+  passOn(JSON.stringify({ ...part, choices }), parts);
+};
+
+interface OpenAiChoice {
+  readonly delta?: { readonly content?: unknown; readonly tool_calls?: unknown } | null;
+  readonly finish_reason?: unknown;
+}
+
+interface OpenAiToolCall {
+  readonly index?: unknown;
+  readonly id?: unknown;
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+}
+
+/** Some servers send each call whole and without its number. */
+function toToolPiece(call: OpenAiToolCall | null, position: number): ToolPiece {
+  const { index, id, function: called } = call ?? {};
+  const named = typeof id === "string" && id !== "" ? id : null;
+  const text = called?.arguments ?? "";
+  return {
+    key: typeof index === "number" ? index : (named ?? position),
+    ...(named !== null && { id: named }),
+    ...(typeof called?.name === "string" && { name: called.name }),
+    text: typeof text === "string" ? text : JSON.stringify(text),
+  };
+}
+
+/** The fields of an event that are read, of any service. */
+type StreamPart = Readonly<
+  Partial<
+    Record<
+      "type" | "id" | "delta" | "toolName" | "toolCallId" | "input" | "choices" | "usage" | "error",
+      unknown
+    >
+  >
+>;
+
+function parsePart(data: string): StreamPart {
+  try {
+    return (JSON.parse(data) ?? {}) as StreamPart;
+  } catch (error) {
+    const message = "The reply broke off: the model's service sent an event that is not JSON.";
+    throw new BrokenReplyError(message, { cause: error });
+  }
+}
+
+/** An error is a text, or an object with a message. */
+function wordsOf(error: unknown): string {
+  const isObject = typeof error === "object" && error !== null && "message" in error;
+  const given: unknown = isObject ? error.message : error;
+  const words = typeof given === "string" && given !== "" ? given : "its service gave no reason.";
+  return `The reply broke off: ${words}`;
 }

@@ -1,9 +1,4 @@
-import type {
-  FinishReason,
-  LanguageModelCallOptions,
-  LanguageModelMiddleware,
-  ModelMessage,
-} from "ai";
+import type { LanguageModelCallOptions, LanguageModelMiddleware, ModelMessage } from "ai";
 
 /** One message, or a conversation. */
 export type ReplyPrompt = string | readonly ModelMessage[];
@@ -20,15 +15,19 @@ export type ReplyForm = Pick<
   "tools" | "toolChoice" | "responseFormat" | "providerOptions"
 >;
 
-/** A call of one of the client's tools. */
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** The model's text, JSON or not. */
-  readonly arguments: string;
+/** A piece of a tool call in a service's event. */
+export interface ToolPiece {
+  /** The service's own id or number of the tool call. */
+  readonly key: string | number;
+  readonly id?: string;
+  readonly name?: string;
+  /** The next part of the arguments. */
+  readonly text: string;
+  /** Whether the text is all of the arguments, which may have come in pieces before. */
+  readonly isWhole?: boolean;
 }
 
-/** A piece of a tool call; id and name are in the first piece only. */
+/** A piece of a tool call for the client; id and name are in the first piece only. */
 export interface ToolCallDelta {
   /** The number of the tool call in the reply, from 0. */
   readonly index: number;
@@ -49,27 +48,8 @@ export interface Reply {
   readonly usage: TokenUsage | null;
 }
 
-/** An HTTP error of the reply model's service. */
-export interface ReplyHttpError {
-  readonly status: number;
-  /** Such as `context_length_exceeded`, or null. */
-  readonly code: string | null;
-  readonly retryAfter: string | null;
-}
-
-/** A reply with its end and its cost. */
-export interface GeneratedReply extends Reply {
-  /** Null if the call failed. */
-  readonly finishReason: FinishReason | null;
-  /** Null if the model rejected the call, which costs nothing. */
-  readonly billed: BilledTokens | null;
-  readonly httpError: ReplyHttpError | null;
-  /** Empty if they were streamed. */
-  readonly toolCalls: readonly ToolCall[];
-}
-
 /** Tokens of one reply; null if unknown. */
-export interface TokenUsage {
+interface TokenUsage {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly totalTokens: number | null;
@@ -121,22 +101,21 @@ export interface TokenMeter {
 /** A rule of thumb for English, for replies without a reported count. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-type Prompt = string | readonly ModelMessage[];
-
 /** Returns the reported tokens, else an estimate; images are not counted. */
-export function billedTokens({ characters, reported }: TokenMeter, prompt: Prompt): BilledTokens {
+export function billedTokens(
+  { characters, reported }: TokenMeter,
+  prompt: ReplyPrompt,
+): BilledTokens {
   if (reported !== null) return { usage: reported, isEstimate: false };
-  const input = Math.ceil(charactersIn(prompt) / CHARACTERS_PER_TOKEN);
-  const output = Math.ceil(characters / CHARACTERS_PER_TOKEN);
-  return { usage: toTokenUsage(input, output), isEstimate: true };
-}
-
-function charactersIn(prompt: Prompt): number {
-  if (typeof prompt === "string") return prompt.length;
-  const texts = prompt.flatMap(({ content }) =>
+  const messages = typeof prompt === "string" ? [{ content: prompt }] : prompt;
+  const texts = messages.flatMap(({ content }) =>
     typeof content === "string"
-      ? [content]
+      ? content
       : content.map((part) => (part.type === "text" ? part.text : "")),
   );
-  return texts.reduce((sum, { length }) => sum + length, 0);
+  const input = texts.reduce((sum, { length }) => sum + length, 0);
+  const [inputTokens, outputTokens] = [input, characters].map((count) =>
+    Math.ceil(count / CHARACTERS_PER_TOKEN),
+  );
+  return { usage: toTokenUsage(inputTokens, outputTokens), isEstimate: true };
 }

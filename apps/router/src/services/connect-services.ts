@@ -11,7 +11,6 @@ import {
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
-import { openAiEvents } from "../reply/reply-events.ts";
 import { type ReplyListener, replyFetch } from "../reply/reply-fetch.ts";
 import type { Tracing } from "./tracing.ts";
 import type { openSharedLimit } from "./shared-limit.ts";
@@ -108,7 +107,7 @@ function connectReplies(server: ReplyServer) {
   return {
     takesOpenAi: true,
     languageModel(modelId: string, { listener, body }: ModelCall): LanguageModel {
-      const fetch = replyFetch(fetchWithoutRedirects, { listener, readEvent: openAiEvents });
+      const fetch = replyFetch(fetchWithoutRedirects, { listener, isOpenAi: true });
       return createOpenAICompatible({
         name: "reply-server",
         baseURL: server.baseUrl,
