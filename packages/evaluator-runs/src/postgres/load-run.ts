@@ -3,7 +3,7 @@ import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
-import type { RunSetup } from "./run-info.ts";
+import type { RunSetup } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
 export interface RunRecord {

@@ -86,9 +86,9 @@ export function packJson(text: string, sample: Sample): string {
 }
 
 /** Returns the JSON that was packed, or null if it is damaged. */
-export function unpackJson(kept: string, sample: Sample | null): string | null {
+export function unpackJson(kept: string, sample: Sample | undefined): string | null {
   if (!kept.startsWith(PACKED)) return kept;
-  return sample === null ? null : unpack(kept.slice(PACKED.length), sample);
+  return sample === undefined ? null : unpack(kept.slice(PACKED.length), sample);
 }
 
 /** Returns the text of a difference to a sample, or null if it is damaged. */

@@ -1,19 +1,31 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
-import { type AnswerStatus, type ChunkRecord, readChunk, statusesOf } from "./answers.ts";
+import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
 import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { joinRun, type NewRun, reopenRun, type RunRecord } from "./load-run.ts";
-import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info.ts";
+import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import { findNewIds, findRecord, type NewIds, type RunRow, runRows } from "./run-rows.ts";
+import { type RunInfo, RunReader } from "./run-reader.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
 // reads chunks while it commits.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
+
+/** A record without an answer. */
+export interface ChunkRecord {
+  /** Its index in the run. */
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  /** The state for the model, as JSON. */
+  readonly state: string;
+}
+
+type ChunkRow = ChunkRecord & AnswerRow & { readonly cost_usd: number | null };
 
 /** The report of a worker. */
 export interface WorkerReport {
@@ -27,12 +39,11 @@ export interface WorkerReport {
 }
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
-export class PostgresRuns implements AsyncDisposable {
-  readonly #database: Database;
+export class PostgresRuns extends RunReader implements AsyncDisposable {
   readonly #queue: ChunkQueue;
 
   private constructor(database: Database, queue: ChunkQueue) {
-    this.#database = database;
+    super(database);
     this.#queue = queue;
   }
 
@@ -40,11 +51,6 @@ export class PostgresRuns implements AsyncDisposable {
   static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
     return new PostgresRuns(database, await ChunkQueue.open(database, options));
-  }
-
-  /** Returns the status of the answer of each key. */
-  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
-    return await statusesOf(this.#database.query, keys);
   }
 
   /**
@@ -59,7 +65,7 @@ export class PostgresRuns implements AsyncDisposable {
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const joined = await joinRun(this.#database, this.#queue, { ...run, load: records, signal });
+    const joined = await joinRun(this.database, this.#queue, { ...run, load: records, signal });
     return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
   }
 
@@ -71,30 +77,13 @@ export class PostgresRuns implements AsyncDisposable {
   async reopen(run: number, lost: readonly number[]): Promise<void> {
     const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
     const options = { run, queue: this.#queue, lost: chunks };
-    await this.#database.transaction(({ query }) => reopenRun(query, options));
-  }
-
-  /** Returns all runs, the oldest first. */
-  async list(): Promise<RunInfo[]> {
-    return await readRuns(this.#database.query);
-  }
-
-  /** Returns a run. @throws DatabaseError if the number is unknown. */
-  async get(run: number): Promise<RunInfo> {
-    const [found] = await readRuns(this.#database.query, run);
-    if (found !== undefined) return found;
-    throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
-  }
-
-  /** Returns the workers of a run that reported in the last ten seconds. */
-  async workers(run: number): Promise<WorkerInfo[]> {
-    return await readWorkers(this.#database.query, run);
+    await this.database.transaction(({ query }) => reopenRun(query, options));
   }
 
   /** Stores a worker's report, and returns its run's state and why it was stopped. */
   async report(report: WorkerReport): Promise<Pick<RunInfo, "state" | "stoppedBy">> {
     const { worker, run, name, answered, failed, inFlight, perSecond } = report;
-    const [row] = await this.#database.query<Pick<RunInfo, "state" | "stoppedBy">>(
+    const [row] = await this.sql<Pick<RunInfo, "state" | "stoppedBy">>(
       `with seen as (
          insert into evaluator.workers as one
            (worker, run, name, answered, failed, in_flight, per_second)
@@ -111,12 +100,12 @@ export class PostgresRuns implements AsyncDisposable {
 
   /** Forgets a worker that ends. */
   async leave(worker: string): Promise<void> {
-    await this.#database.query("delete from evaluator.workers where worker = $1", [worker]);
+    await this.sql("delete from evaluator.workers where worker = $1", [worker]);
   }
 
   /** Stops a run for all workers. */
   async stop(run: number, why: string): Promise<void> {
-    await this.#database.query(
+    await this.sql(
       `update evaluator.runs set state = 'stopped', stopped_by = $2
        where run = $1 and state = 'open'`,
       [run, why],
@@ -128,23 +117,43 @@ export class PostgresRuns implements AsyncDisposable {
     return await this.#queue.fetch(run);
   }
 
-  /** Returns the indexes of the records of a run that the service refuses each time. */
-  async refused(run: number): Promise<ReadonlySet<number>> {
-    const rows = await this.#database.query<{ idx: number }>(
-      "select idx from evaluator.failures where run = $1 and is_refusal",
-      [run],
+  /**
+   * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
+   * repeats only the calls in flight; and the cost of the other records.
+   */
+  async readChunk({
+    run,
+    chunk,
+  }: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
+    const first = chunk * CHUNK_SIZE;
+    const range = [run, first, first + CHUNK_SIZE];
+    const kept = await this.sql<ChunkRow>(
+      "select * from evaluator.read_records($1, $2, $3)",
+      range,
     );
-    return new Set(rows.map(({ idx }) => idx));
-  }
-
-  /** Returns the records of a chunk without a valid answer or a failure, and the cost of the others. */
-  async readChunk(chunk: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
-    return await readChunk(this.#database.query, chunk);
+    const samples = kept.length === 0 ? new Map() : await readSamples(this.sql, run);
+    const rows = kept.map((row) =>
+      Object.assign(row, { state: stateOf(row, run, samples.get("state")) }),
+    );
+    const { there = [], missing = [] } = Object.groupBy(rows, (row) =>
+      readEvaluation(row, samples, row.state) === null ? "missing" : "there",
+    );
+    // Changed answers are deleted, so that they are asked for again.
+    const changed = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
+    if (changed.length > 0) {
+      await this.sql("delete from evaluator.answers where key = any($1)", [changed]);
+    }
+    return {
+      missing: missing.map(({ idx, id, key, state }) => {
+        return { idx, id: JSON.parse(id) as string, key, state };
+      }),
+      costUsd: there.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0),
+    };
   }
 
   /** Reserves what a chunk may cost, in US dollars, and returns how much of it is left. */
   async reserve({ run, chunk }: LeasedChunk, wantedUsd: number): Promise<number> {
-    const [row] = await this.#database.query<{ granted: number }>(
+    const [row] = await this.sql<{ granted: number }>(
       "select evaluator.reserve_chunk($1, $2, $3) as granted",
       [run, chunk, wantedUsd],
     );
@@ -159,7 +168,7 @@ export class PostgresRuns implements AsyncDisposable {
   /** Ends a chunk if each record has an answer or a failure, else releases it; returns which. */
   async finish(chunk: LeasedChunk): Promise<boolean> {
     const first = chunk.chunk * CHUNK_SIZE;
-    const [row] = await this.#database.query<{ whole: boolean }>(
+    const [row] = await this.sql<{ whole: boolean }>(
       "select evaluator.finish_chunk($1, $2, $3, $4) as whole",
       [chunk.run, chunk.chunk, first, first + CHUNK_SIZE],
     );
@@ -171,17 +180,7 @@ export class PostgresRuns implements AsyncDisposable {
 
   /** Returns a writer for the outcomes of calls. */
   writer(options: Omit<WriterOptions, "query">): AnswerWriter {
-    return new AnswerWriter({ ...options, query: this.#database.query });
-  }
-
-  /** Returns the records of a run with their answers, in input order, from one snapshot. */
-  rows(run: number): AsyncGenerator<RunRow> {
-    return runRows(this.#database, run);
-  }
-
-  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
-  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
-    return await findRecord(this.#database.query, id, run);
+    return new AnswerWriter({ ...options, query: this.database.query });
   }
 
   /**
@@ -193,12 +192,7 @@ export class PostgresRuns implements AsyncDisposable {
     query: RunQuery,
     use: (result: QueryResult) => Promise<TResult>,
   ): Promise<TResult> {
-    return await readOnlyQuery(this.#database, query, use);
-  }
-
-  /** Returns the ids that are new since the complete runs of the same name; null without any. */
-  async newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
-    return await findNewIds(this.#database.query, run);
+    return await readOnlyQuery(this.database, query, use);
   }
 
   /** Ends the supervision of dead workers. */
@@ -208,8 +202,16 @@ export class PostgresRuns implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queue.close();
-    await this.#database.close();
+    await this.database.close();
   }
+}
+
+function stateOf({ idx, state }: ChunkRow, run: number, sample: Sample | undefined): string {
+  const whole = unpackJson(state, sample);
+  if (whole !== null) return whole;
+  const what = `Record ${idx} of run ${run} is not as it was written`;
+  const remedy = `Remove the run with evaluator.forget_run(${run}), and load it again.`;
+  throw new DatabaseError(`${what}. ${remedy}`, { failure: "other" });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { escapeIdentifier } from "pg";
 import type { Database, Query, Session } from "./database.ts";
 import { DatabaseError } from "./database-error.ts";
-import { type RunRow, rowBatches } from "./run-rows.ts";
+import { type RunRow, rowBatches } from "./run-reader.ts";
 import { type Cell, tookTooLong } from "./run-statement.ts";
 
 // Chosen: a longer query is probably a mistake.

@@ -2,7 +2,7 @@ import { queueSchema } from "../postgres/chunk-queue.ts";
 import type { Query } from "../postgres/database.ts";
 import type { NewRun, RunRecord } from "../postgres/load-run.ts";
 import { PostgresRuns } from "../postgres/postgres-runs.ts";
-import type { RunRow } from "../postgres/run-rows.ts";
+import type { RunRow } from "../postgres/run-reader.ts";
 import { openPglite } from "./pglite-database.ts";
 import { newRun } from "./sample-runs.ts";
 

@@ -1,0 +1,275 @@
+import { PassThrough } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import {
+  answerColumns,
+  type AnswerRow,
+  type AnswerStatus,
+  readEvaluation,
+  readSamples,
+  type Samples,
+} from "./answers.ts";
+import { CHUNK_SIZE } from "./chunk-queue.ts";
+import { DatabaseError } from "./database-error.ts";
+import type { Database, Query } from "./database.ts";
+import { unpackJson } from "./packed-text.ts";
+
+// Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
+const WORKER_IS_THERE_SECONDS = 10;
+// Chosen, not measured: few round trips, in little memory.
+const ROWS_AT_ONCE = 500;
+
+/** The questions of a run, and the service. */
+export interface RunSetup {
+  /** A hash of the three fields below; a worker with another hash would ask other calls. */
+  readonly hash: string;
+  readonly wire: string;
+  readonly modelId: string;
+  /** The questions as JSON. */
+  readonly questions: string;
+}
+
+/** Whether a run is being loaded, is open, was stopped early, or is complete. */
+export type RunState = "loading" | "open" | "stopped" | "done";
+
+/** A run and its totals, with the current counts of unfinished chunks. */
+export interface RunInfo {
+  /** Runs are numbered from 1. */
+  readonly run: number;
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
+  /** The name of its input. */
+  readonly name: string;
+  /** The creator's facts, as JSON. */
+  readonly facts: string;
+  readonly setup: RunSetup;
+  readonly state: RunState;
+  /** The reason for a stop, or null. */
+  readonly stoppedBy: string | null;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+  /** Records that have an answer. */
+  readonly answered: number;
+  /** Of these, the ones that this run asked for. */
+  readonly asked: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly costUsd: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** A worker that reported recently. */
+export interface WorkerInfo {
+  readonly worker: string;
+  /** Its machine and process. */
+  readonly name: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  /** Answers a second, lately. */
+  readonly perSecond: number;
+  /** How long ago it was last seen, in milliseconds. */
+  readonly seenMsAgo: number;
+}
+
+/** A record of a run, and its outcome. */
+export interface RunRow {
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  /** The state, as JSON. */
+  readonly state: string;
+  /** The caller's note, as JSON; null without one. */
+  readonly note: string | null;
+  /** The answer as JSON; null without a valid one. */
+  readonly evaluation: string | null;
+  /** Whether the stored answer changed since it was written. */
+  readonly isChanged: boolean;
+  /** The failure, or null. */
+  readonly error: string | null;
+}
+
+/** The records that are new since earlier runs. */
+export interface NewIds {
+  readonly ids: ReadonlySet<string>;
+  /** When the last of the runs before was done, in ISO 8601. */
+  readonly since: string;
+}
+
+/** Reads runs over many records, and their answers. */
+export class RunReader {
+  protected readonly database: Database;
+
+  /** @param database - Its schema is up to date; the caller closes it. */
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  protected get sql(): Query {
+    return this.database.query;
+  }
+
+  /** Returns the status of the answer of each key. */
+  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
+    const rows = await this.sql<AnswerRow>(
+      `select a.key, ${answerColumns} from evaluator.answers a where a.key = any($1)`,
+      [keys],
+    );
+    const samples = rows.length === 0 ? new Map() : await readSamples(this.sql);
+    const known = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
+    const refusals = await this.sql<{ key: string }>(
+      "select key from evaluator.refusals where key = any($1)",
+      [keys.filter((key) => !known.has(key))],
+    );
+    const refused = new Set(refusals.map(({ key }) => key));
+    return keys.map((key) => {
+      const isWhole = known.get(key);
+      if (isWhole === undefined) return refused.has(key) ? "refused" : "unknown";
+      return isWhole ? "answered" : "changed";
+    });
+  }
+
+  /** Returns all runs, the oldest first. */
+  async list(): Promise<RunInfo[]> {
+    return await this.sql<RunInfo>(`${selectRuns} order by run`);
+  }
+
+  /** Returns a run. @throws DatabaseError if the number is unknown. */
+  async get(run: number): Promise<RunInfo> {
+    const [found] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
+    if (found !== undefined) return found;
+    throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
+  }
+
+  /** Returns the workers of a run that reported in the last ten seconds. */
+  async workers(run: number): Promise<WorkerInfo[]> {
+    return await this.sql<WorkerInfo>(
+      `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
+         (1000 * extract(epoch from clock_timestamp() - seen_at))::float8 as "seenMsAgo"
+       from evaluator.workers
+       where run = $1 and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
+       order by started_at`,
+      [run],
+    );
+  }
+
+  /** Returns the indexes of the records of a run that the service refuses each time. */
+  async refused(run: number): Promise<ReadonlySet<number>> {
+    const rows = await this.sql<{ idx: number }>(
+      "select idx from evaluator.failures where run = $1 and is_refusal",
+      [run],
+    );
+    return new Set(rows.map(({ idx }) => idx));
+  }
+
+  /** Returns the records of a run with their answers, in input order, from one snapshot. */
+  async *rows(run: number): AsyncGenerator<RunRow> {
+    const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
+    // The transaction is open while rows are read; an early return closes the connection.
+    const done = this.database
+      .transaction(async ({ query }) => {
+        await query("set transaction isolation level repeatable read, read only");
+        // A plan that does not sort, so that the first row comes at once.
+        for (const plan of ["hashjoin", "mergejoin", "sort"])
+          await query(`set local enable_${plan} = off`);
+        await pipeline(rowBatches(query, run), batches);
+      })
+      .catch((error: unknown) => void batches.destroy(error as Error));
+    try {
+      for await (const rows of batches as AsyncIterable<RunRow[]>) yield* rows;
+    } finally {
+      await done;
+    }
+  }
+
+  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
+  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+    const [row] = await this.sql<StoredRow & { run: number }>(
+      `select r.run, ${rowColumns}
+       from ${rowSource} where r.id = $1 and ($2::integer is null or r.run = $2)
+       order by r.run desc limit 1`,
+      [JSON.stringify(id), run],
+    );
+    if (row === undefined) return null;
+    return { ...toRow(row, await readSamples(this.sql, row.run)), run: row.run };
+  }
+
+  /** Returns the ids that are new since the complete runs of the same name; null without any. */
+  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
+    const before = await this.sql<{ run: number; since: Date }>(
+      `select run, finished_at as since from evaluator.runs
+       where name = $1 and run < $2 and state = 'done' order by finished_at`,
+      [name, run],
+    );
+    const last = before.at(-1);
+    if (last === undefined) return null;
+    const rows = await this.sql<{ id: string }>(
+      // Not "not exists": with a table that was just filled, its plan compared each row with each.
+      `select id from evaluator.records where run = $1
+       except select id from evaluator.records where run = any($2::integer[])`,
+      [run, before.map(({ run }) => run)],
+    );
+    if (rows.length === 0) return null;
+    const ids = new Set(rows.map(({ id }) => JSON.parse(id) as string));
+    return { ids, since: last.since.toISOString() };
+  }
+}
+
+const selectRuns = `
+  select run, digest, name, facts, state, stopped_by as "stoppedBy", runs.records,
+    max_cost_usd as "maxCostUsd",
+    runs.answered + coalesce(part.answered, 0)::integer as answered,
+    runs.asked + coalesce(part.asked, 0)::integer as asked,
+    runs.failed + coalesce(part.failed, 0)::integer as failed,
+    (runs.input_tokens + coalesce(part.input_tokens, 0))::float8 as "inputTokens",
+    runs.cost_usd + coalesce(part.cost_usd, 0) as "costUsd",
+    created_at as "createdAt", finished_at as "finishedAt",
+    json_build_object('hash', hash, 'wire', wire, 'modelId', model, 'questions', questions) as setup
+  from evaluator.runs join evaluator.setups using (setup) left join lateral (
+    select sum(counted.answered) as answered, sum(counted.asked) as asked,
+      sum(counted.failed) as failed, sum(counted.input_tokens) as input_tokens,
+      sum(counted.cost_usd) as cost_usd
+    from evaluator.chunks c,
+      evaluator.count_chunk(c.run, c.chunk * ${CHUNK_SIZE}, (c.chunk + 1) * ${CHUNK_SIZE}) as counted
+    where c.run = runs.run and c.finished_at is null
+  ) as part on true
+`;
+
+const rowColumns = `r.idx, r.id, r.key, r.state, r.note, f.error, ${answerColumns}`;
+const rowSource = `
+  evaluator.records r left join evaluator.answers a on a.key = r.key
+    left join evaluator.failures f on f.run = r.run and f.idx = r.idx
+`;
+
+type StoredRow = AnswerRow & Pick<RunRow, "idx" | "id" | "state" | "note" | "error">;
+
+/** Returns the records of a run in input order, some at once, over the connection of a transaction. */
+export async function* rowBatches(query: Query, run: number): AsyncGenerator<RunRow[]> {
+  const samples = await readSamples(query, run);
+  await query(
+    `declare evaluator_rows no scroll cursor for
+     select ${rowColumns} from ${rowSource} where r.run = ${run} order by r.idx`,
+  );
+  for (;;) {
+    const rows = await query<StoredRow>(`fetch ${ROWS_AT_ONCE} from evaluator_rows`);
+    if (rows.length === 0) return;
+    yield rows.map((row) => toRow(row, samples));
+  }
+}
+
+function toRow(row: StoredRow, samples: Samples): RunRow {
+  const { idx, id, key, note, error } = row;
+  const state = unpackJson(row.state, samples.get("state")) ?? "null";
+  const evaluation = readEvaluation(row, samples, state);
+  return {
+    idx,
+    id: JSON.parse(id) as string,
+    key,
+    state,
+    note: note === null ? null : unpackJson(note, samples.get("note")),
+    evaluation,
+    isChanged: row.evaluation !== null && evaluation === null,
+    error,
+  };
+}
