@@ -6,10 +6,9 @@ import { combineReadings, readLabels } from "./read-labels.ts";
 
 type ReadingSet = NonNullable<QuestionPlan["whole"]>;
 
-/** A question to ask. */
-interface PlannedQuestion {
+/** The question of a plan, and how its readings are made. */
+interface AskedQuestion {
   readonly id: string;
-  readonly plan: QuestionPlan;
   readonly session: LabelSession;
   /** The least total probability of the labels. */
   readonly minLabelMass: number;
@@ -30,9 +29,7 @@ interface AnswerDetails {
   readonly calls: number;
 }
 
-/** One question's distribution. */
-export interface ReadAnswer {
-  /** Probability of each option or level by its position; for a boolean, of no and of yes. */
+interface ReadAnswer {
   readonly probabilities: readonly number[];
   readonly details: AnswerDetails;
 }
@@ -43,12 +40,15 @@ const MOST_UNSEEN = 0.02;
 const ENOUGH_COVERED = 0.98;
 
 /**
- * Asks one question as planned.
+ * Asks one question as planned. Returns the probability of each option or level by its position; for
+ * a boolean, of no and of yes.
  *
  * @throws InvalidResponseError if the labels have too little probability, or too few are listed.
  */
-export async function askQuestion(question: PlannedQuestion): Promise<ReadAnswer> {
-  const { whole, numbered, blocks } = question.plan;
+export async function askQuestion(
+  { whole, numbered, blocks }: QuestionPlan,
+  question: AskedQuestion,
+): Promise<ReadAnswer> {
   if (whole !== null) return askSet(whole, question);
   const atOnce = numbered === null ? null : await askNumbered(numbered, question);
   return atOnce ?? askBlocks(blocks as NonNullable<typeof blocks>, question);
@@ -57,13 +57,12 @@ export async function askQuestion(question: PlannedQuestion): Promise<ReadAnswer
 /** Asks for all options at once; null if the server cannot list a single token for each. */
 async function askNumbered(
   numbered: ReadingSet,
-  question: PlannedQuestion,
+  question: AskedQuestion,
 ): Promise<ReadAnswer | null> {
   const labels = numbered.readings[0]?.labels ?? [];
   if (!(await question.session.areSingleTokens(labels))) return null;
   return askSet(numbered, question).catch((error: unknown) => {
-    const isTruncated = error instanceof InvalidResponseError && error.rule === "readout-truncated";
-    if (isTruncated) return null;
+    if (error instanceof InvalidResponseError && error.rule === "readout-truncated") return null;
     throw error;
   });
 }
@@ -71,64 +70,65 @@ async function askNumbered(
 /** Asks for the block, then within the likeliest blocks: p = p(block) × p(option | block). */
 async function askBlocks(
   { groups, members }: NonNullable<QuestionPlan["blocks"]>,
-  question: PlannedQuestion,
+  question: AskedQuestion,
 ): Promise<ReadAnswer> {
   const group = await askSet(groups, question);
   const opened = likeliest(group.probabilities);
-  const read = opened.map(async (block) => {
-    const { set } = members[block] as (typeof members)[number];
-    return [block, await askSet(set, question)] as const;
-  });
-  const inside = new Map(await Promise.all(read));
+  const inside = await Promise.all(
+    members.map(async ({ set }, block) => (opened.has(block) ? askSet(set, question) : null)),
+  );
   const probabilities: number[] = [];
   let unresolvedMass = 0;
   for (const [block, { options }] of members.entries()) {
     const mass = group.probabilities[block] as number;
-    const within = inside.get(block)?.probabilities;
+    const within = inside[block]?.probabilities;
     if (within === undefined) unresolvedMass += mass;
     for (const [index, option] of options.entries()) {
       probabilities[option] = mass * (within?.[index] ?? 1 / options.length);
     }
   }
-  const details = [group, ...inside.values()].map((answer) => answer.details);
+  const details = [group, ...inside].flatMap((answer) => answer?.details ?? []);
   return { probabilities, details: { ...joinDetails(details), unresolvedMass } };
 }
 
 /** Returns the fewest blocks that cover enough, likeliest first. */
-function likeliest(probabilities: readonly number[]): readonly number[] {
+function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
   const ranked = [...probabilities.keys()].toSorted(
     (a, b) => (probabilities[b] as number) - (probabilities[a] as number),
   );
+  const opened = new Set<number>();
   let covered = 0;
-  return ranked.filter((block) => {
-    const isNeeded = covered < ENOUGH_COVERED;
+  for (const block of ranked) {
+    if (covered >= ENOUGH_COVERED) break;
     covered += probabilities[block] as number;
-    return isNeeded;
-  });
+    opened.add(block);
+  }
+  return opened;
 }
 
 /** Makes and averages all readings of one set of options. */
-async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadAnswer> {
+async function askSet(set: ReadingSet, question: AskedQuestion): Promise<ReadAnswer> {
   const made = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
   );
   const { probabilities, flips } = combineReadings(made);
   const { debias } = set;
   const details = made.map(({ labels: { labelMass, unseenShare }, calls }) => {
-    return { labelMass, truncated: unseenShare > 0, debias, flips, calls };
+    const truncated = unseenShare > 0;
+    return { labelMass, truncated, debias, flips, unresolvedMass: 0, calls };
   });
-  return { probabilities, details: { ...joinDetails(details), unresolvedMass: 0 } };
+  return { probabilities, details: joinDetails(details) };
 }
 
 /** Makes one reading, with longer lists until the labels are listed. */
-async function readOnce(reading: Reading, question: PlannedQuestion) {
+async function readOnce(reading: Reading, question: AskedQuestion) {
   const { id: questionId, session } = question;
   const tokenIds = await session.tokensOf(reading);
   for (let calls = 1; ; calls += 1) {
-    const depth = session.depths[calls - 1] as number;
+    const depth = session.server.depths[calls - 1] as number;
     const { tokens } = await session.ask(reading, { depth, tokenIds });
     const labels = readLabels(tokens, { reading, questionId });
-    const isDeepest = calls === session.depths.length || tokens.length < depth;
+    const isDeepest = calls === session.server.depths.length || tokens.length < depth;
     if (labels.unseenShare > MOST_UNSEEN && !isDeepest) continue;
     checkReading(labels, { reading, question });
     return { labels, calls };
@@ -137,7 +137,7 @@ async function readOnce(reading: Reading, question: PlannedQuestion) {
 
 function checkReading(
   { labelMass, mostMass, unseenShare, topToken }: ReturnType<typeof readLabels>,
-  { reading, question }: { reading: Reading; question: PlannedQuestion },
+  { reading, question }: { reading: Reading; question: AskedQuestion },
 ): void {
   const { minLabelMass } = question;
   // Unlisted labels may explain a low mass, unless the mass would be too low even with them.
@@ -155,14 +155,14 @@ function checkReading(
 
 function reject(
   rule: string,
-  { question, what, next }: { question: PlannedQuestion; what: string; next: string },
+  { question, what, next }: { question: AskedQuestion; what: string; next: string },
 ): never {
   const message = `The labels of the answer ${quoteName(question.id)} ${what} (rule ${rule}). It is not used. ${next}`;
   throw new InvalidResponseError(message, { questionId: question.id, rule });
 }
 
 /** Explains why the model would not answer with a label. */
-function whyElsewhere(topToken: string, { labels }: Reading, { session }: PlannedQuestion): string {
+function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQuestion): string {
   const quoted = session.quoteToken(topToken);
   const shown =
     quoted === null
@@ -179,15 +179,14 @@ function whyElsewhere(topToken: string, { labels }: Reading, { session }: Planne
   return `${shown} ${next}`;
 }
 
-type JoinedDetails = Omit<AnswerDetails, "unresolvedMass">;
-
-function joinDetails(all: readonly JoinedDetails[]): JoinedDetails {
-  const [first] = all as readonly [JoinedDetails];
+function joinDetails(all: readonly AnswerDetails[]): AnswerDetails {
   return {
     labelMass: Math.min(...all.map(({ labelMass }) => labelMass)),
     truncated: all.some(({ truncated }) => truncated),
-    debias: all.some(({ debias }) => debias === "reduced") ? "reduced" : first.debias,
+    debias:
+      all.find(({ debias }) => debias === "reduced")?.debias ?? (all[0] as AnswerDetails).debias,
     flips: all.some(({ flips }) => flips),
+    unresolvedMass: 0,
     calls: all.reduce((sum, { calls }) => sum + calls, 0),
   };
 }

@@ -8,7 +8,7 @@ import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "..
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
 import { type LabelServer, labelServers, type LabelServerName } from "./label-servers.ts";
 
-/** The address of a server, and the common parts of its requests. */
+/** A server, and the common parts of its requests. */
 interface ServerAddress {
   /** Address in front of `/v1`. */
   readonly baseUrl: string;
@@ -38,7 +38,6 @@ export class LabelConnection {
   readonly model: string;
   readonly #address: ServerAddress;
   readonly #service: Parameters<typeof prepareJson>[1];
-  readonly #prepared = new Map<string, ReturnType<typeof prepareJson>>();
   readonly #tokens = new Map<string, readonly number[] | null>();
   readonly #slots: Semaphore;
   #kind: LabelServerName | null;
@@ -48,12 +47,8 @@ export class LabelConnection {
     const { model, apiKey, concurrency, server } = address;
     this.model = model;
     this.#address = address;
-    this.#service = {
-      http: httpClientFor(options),
-      apiKey,
-      addedHeaders: options.headers,
-      toError,
-    };
+    const http = httpClientFor(options);
+    this.#service = { http, apiKey, addedHeaders: options.headers, toError };
     this.#slots = new Semaphore(concurrency);
     this.#kind = server === "auto" ? null : server;
   }
@@ -90,8 +85,7 @@ export class LabelConnection {
   /** Returns the ids of a text's tokens, from a cache if known; null if the server has no such route. */
   async tokenize(text: string, call: LabelCall): Promise<readonly number[] | null> {
     const known = this.#tokens.get(text);
-    if (known !== undefined) return known;
-    const ids = await this.#askForTokens(text, call);
+    const ids = known === undefined ? await this.#askForTokens(text, call) : known;
     this.#tokens.set(text, ids);
     return ids;
   }
@@ -121,47 +115,35 @@ export class LabelConnection {
 
   /** Returns the body of a path, or null if the server rejects the request. */
   async #sendIfTaken(path: string, call: LabelCall): Promise<JsonResponse | null> {
-    try {
-      return await this.#send(path, null, call);
-    } catch (error) {
+    return this.#send(path, null, call).catch((error: unknown) => {
       if (error instanceof StatusError && !error.isRetryable) return null;
       throw error;
-    }
+    });
   }
 
   async #askForTokens(text: string, call: LabelCall): Promise<readonly number[] | null> {
     const body = { model: this.model, prompt: text, add_special_tokens: false };
     try {
-      const { json } = await this.#send("/tokenize", body, call);
-      const ids = listAt(json, "tokens");
+      const ids = listAt((await this.#send("/tokenize", body, call)).json, "tokens");
       return ids.every((id) => Number.isSafeInteger(id)) ? (ids as number[]) : null;
     } catch (error) {
-      const isAbsent = error instanceof StatusError && [404, 405, 501].includes(error.status);
-      if (isAbsent) return null;
+      if (error instanceof StatusError && [404, 405, 501].includes(error.status)) return null;
       throw error;
     }
   }
 
   /** Sends one request as soon as fewer than `concurrency` are in flight, and reads its JSON. */
   async #send(path: string, body: object | null, call: LabelCall): Promise<JsonResponse> {
-    const send = this.#prepare(body === null ? "GET" : "POST", path);
-    const text = body === null ? null : JSON.stringify(body);
+    const { baseUrl, headers } = this.#address;
+    const method = body === null ? "GET" : "POST";
+    const send = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
     await this.#slots.acquire();
     try {
       call.signal.throwIfAborted();
-      return await send(text, call, call.state);
+      return await send(body === null ? null : JSON.stringify(body), call, call.state);
     } finally {
       this.#slots.release();
     }
-  }
-
-  #prepare(method: "GET" | "POST", path: string): ReturnType<typeof prepareJson> {
-    const known = this.#prepared.get(path);
-    if (known !== undefined) return known;
-    const { baseUrl, headers } = this.#address;
-    const prepared = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
-    this.#prepared.set(path, prepared);
-    return prepared;
   }
 }
 

@@ -8,35 +8,37 @@ import type { FirstToken, LabelServer, LabelToken } from "./label-servers.ts";
 /** The answered prompts of each request, so that another attempt does not pay for them again. */
 const answered = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
 
-interface LabelAttempt {
-  readonly server: LabelServer;
-  readonly connection: LabelConnection;
-  readonly request: EvaluationRequest;
-  readonly context: AttemptContext;
-}
-
 /**
  * One attempt at one state. The first prompt is sent alone, because it warms the server's cache of
  * the state; the others follow as connections are free, and are aborted if the attempt fails.
  */
 export class LabelSession {
-  readonly #attempt: LabelAttempt;
+  readonly server: LabelServer;
+  readonly #connection: LabelConnection;
+  readonly #request: EvaluationRequest;
+  readonly #context: AttemptContext;
   readonly #controller = new AbortController();
+  readonly #call: Parameters<LabelConnection["post"]>[2];
   readonly #kept: Map<string, FirstToken>;
   readonly #prefix: string;
   #first: Promise<unknown> | null = null;
 
-  constructor(attempt: LabelAttempt) {
-    const { request } = attempt;
-    this.#attempt = attempt;
+  constructor(
+    server: LabelServer,
+    connection: LabelConnection,
+    { request, context }: { request: EvaluationRequest; context: AttemptContext },
+  ) {
+    this.server = server;
+    this.#connection = connection;
+    this.#request = request;
+    this.#context = context;
+    const { clock, headers } = context;
+    const inTurn = context.inTurn?.bind(context);
+    const { signal } = this.#controller;
+    this.#call = { signal, clock, headers, state: request.state, ...(inTurn && { inTurn }) };
     this.#prefix = statePrompt(request.state);
     this.#kept = answered.get(request) ?? new Map<string, FirstToken>();
     answered.set(request, this.#kept);
-  }
-
-  /** How many tokens the server can list, fewest first. */
-  get depths(): readonly number[] {
-    return this.#attempt.server.depths;
   }
 
   /** All answers, in the order of their arrival. */
@@ -46,10 +48,10 @@ export class LabelSession {
 
   /** Runs the attempt, and aborts its open requests if it fails. */
   async run<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
-    const stop = whenAborted(this.#attempt.context, (reason) => this.#controller.abort(reason));
+    const stop = whenAborted(this.#context, (reason) => this.#controller.abort(reason));
     try {
       const value = await ask();
-      answered.delete(this.#attempt.request);
+      answered.delete(this.#request);
       return value;
     } catch (error) {
       this.#controller.abort(error);
@@ -67,17 +69,19 @@ export class LabelSession {
     const key = `${depth} ${prompt}`;
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
-    const { server, connection } = this.#attempt;
-    const whole = { model: connection.model, prompt: this.#prefix + prompt, depth, tokenIds };
-    const post = (path: string, body: object) => connection.post(path, body, this.#call());
-    const first = await this.#afterFirst(() => server.ask(whole, post));
+    const whole = { model: this.#connection.model, prompt: this.#prefix + prompt, depth, tokenIds };
+    const post = (path: string, body: object) => this.#connection.post(path, body, this.#call);
+    const ask = () => this.server.ask(whole, post);
+    const asked = this.#first === null ? ask() : this.#first.then(ask);
+    this.#first ??= asked;
+    const first = await asked;
     this.#kept.set(key, first);
     return first;
   }
 
   /** Returns the tokens that spell a label; null if a label has none or a request cannot name tokens. */
   async tokensOf({ labels, foldsCase }: Reading): Promise<readonly LabelToken[] | null> {
-    if (!this.#attempt.server.takesTokenIds) return null;
+    if (!this.server.takesTokenIds) return null;
     const spelled = labels.map((label) => this.#tokensOfTexts(spellings(label, foldsCase)));
     const found = await Promise.all(spelled);
     if (found.some((tokens) => tokens.length === 0)) return null;
@@ -86,7 +90,7 @@ export class LabelSession {
 
   /** Returns whether each label is known to be one token, and no two labels the same one. */
   async areSingleTokens(labels: readonly string[]): Promise<boolean> {
-    if (!this.#attempt.server.takesTokenIds) return false;
+    if (!this.server.takesTokenIds) return false;
     // The last label is the longest number, so it is most likely to be split.
     const [last] = await this.#tokensOfTexts(labels.slice(-1));
     if (last === undefined) return false;
@@ -96,32 +100,16 @@ export class LabelSession {
 
   /** Returns a token in quotes for a message, or null if it may be private. */
   quoteToken(token: string): string | null {
-    const { connection, request } = this.#attempt;
+    const { state } = this.#request;
     const text = token.trim();
-    const isOfState = text.length > 3 && JSON.stringify(request.state).includes(text);
-    if (isOfState) return null;
-    return connection.quote(text.slice(0, 40), request.state) ?? (text === "" ? '""' : null);
-  }
-
-  #call() {
-    const { signal } = this.#controller;
-    const { context, request } = this.#attempt;
-    const { clock, headers } = context;
-    const inTurn = context.inTurn?.bind(context);
-    return { signal, clock, headers, state: request.state, ...(inTurn && { inTurn }) };
-  }
-
-  #afterFirst<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
-    if (this.#first !== null) return this.#first.then(ask);
-    const first = ask();
-    this.#first = first;
-    return first;
+    if (text.length > 3 && JSON.stringify(state).includes(text)) return null;
+    return this.#connection.quote(text.slice(0, 40), state) ?? (text === "" ? '""' : null);
   }
 
   async #tokensOfTexts(texts: readonly string[]): Promise<LabelToken[]> {
     const tokens = await Promise.all(
       texts.map(async (text) => {
-        const ids = await this.#attempt.connection.tokenize(text, this.#call());
+        const ids = await this.#connection.tokenize(text, this.#call);
         const [id, ...others] = ids ?? [];
         return id === undefined || others.length > 0 ? [] : [{ id, text }];
       }),

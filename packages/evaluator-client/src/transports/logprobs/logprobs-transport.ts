@@ -15,7 +15,7 @@ import {
   type TransportOptions,
   withoutVersion,
 } from "../transport-options.ts";
-import { askQuestion, type ReadAnswer } from "./ask-question.ts";
+import { askQuestion } from "./ask-question.ts";
 import { LabelConnection } from "./label-connection.ts";
 import { type LabelServerName, labelServers } from "./label-servers.ts";
 import { LabelSession } from "./label-session.ts";
@@ -78,35 +78,28 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
       const plans = plansOf(request.questions);
       const { signal, clock } = context;
       const server = await connection.findServer({ signal, clock, state: request.state });
-      const session = new LabelSession({ server, connection, request, context });
-      const answers = await session.run(() =>
-        Promise.all(plans.map((planned) => askQuestion({ ...planned, minLabelMass, session }))),
+      const session = new LabelSession(server, connection, { request, context });
+      const read = await session.run(() =>
+        Promise.all(
+          plans.map(async ({ id, question, plan }) => {
+            const asked = await askQuestion(plan, { id, minLabelMass, session });
+            const details = { ...asked.details, promptFormat };
+            return { id, answer: toAnswer(question, asked.probabilities), details };
+          }),
+        ),
       );
-      const read = plans.map(({ id, question }, index) => {
-        return { id, question, answer: answers[index] as ReadAnswer };
-      });
-      return fromReadAnswers(read, session, options.price);
+      return toReply(read, session, options.price);
     },
     close: () => connection.close(),
   };
 }
 
-interface ReadQuestion {
-  readonly id: string;
-  readonly question: Question;
-  readonly answer: ReadAnswer;
-}
-
-/** Maps read answers to the gateway's form, without rounding. */
-function fromReadAnswers(
-  read: readonly ReadQuestion[],
+/** Puts answers into the gateway's form, without rounding. */
+function toReply(
+  read: readonly { readonly id: string; readonly answer: object; readonly details: object }[],
   { replies }: LabelSession,
   price: TokenPrice | undefined,
 ): TransportReply {
-  const answers = read.map(({ id, question, answer }) => {
-    return [id, toAnswer(question, answer.probabilities)];
-  });
-  const logprobs = read.map(({ id, answer }) => [id, { ...answer.details, promptFormat }]);
   const usage = { inputTokens: 0, outputTokens: 0 };
   for (const { inputTokens, outputTokens } of replies) {
     usage.inputTokens += inputTokens;
@@ -115,11 +108,13 @@ function fromReadAnswers(
   const last = replies.at(-1)?.response;
   return {
     response: {
-      answers: Object.fromEntries(answers),
+      answers: Object.fromEntries(read.map(({ id, answer }) => [id, answer])),
       rounding: { probabilityDecimals: 15, scoreDecimals: 15 },
       usage,
       warnings: [],
-      providerMetadata: { logprobs: Object.fromEntries(logprobs) },
+      providerMetadata: {
+        logprobs: Object.fromEntries(read.map(({ id, details }) => [id, details])),
+      },
     },
     ...(last && { status: last.status, headers: last.headers }),
     modelId: textAt(last?.json, "model"),
@@ -164,11 +159,11 @@ function checkSize(questionId: string, question: Question): void {
 
 /** Estimates a request at most: each block is opened, and each list is long enough. */
 function estimate({ state }: EvaluationRequest, plans: readonly PlannedQuestion[]) {
-  const prompts = plans.flatMap(({ plan: { whole, blocks } }) => {
-    const sets =
-      whole === null ? [blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)] : [whole];
-    return sets.flatMap((set) => set?.readings ?? []);
-  });
+  const prompts = plans.flatMap(({ plan: { whole, blocks } }) =>
+    [whole, blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)].flatMap(
+      (set) => set?.readings ?? [],
+    ),
+  );
   const own = prompts.reduce((sum, { prompt }) => sum + prompt.length, 0);
   const characters = own + prompts.length * statePrompt(state).length;
   const calls = prompts.length;
