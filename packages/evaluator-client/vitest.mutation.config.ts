@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       "src/{pacing,questions,retry,transports}/**/*.test.ts",
       "src/failures/{before-sending,deadlines,printing}.test.ts",
-      "src/{create-evaluator,hooks}.test.ts",
+      "src/{check-answers*,create-evaluator,evaluation,hooks}.test.ts",
     ],
     exclude: ["src/pacing/simulation.test.ts", "src/transports/{contract,emulator}.test.ts"],
     isolate: false,

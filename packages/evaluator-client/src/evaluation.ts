@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
-import { InvalidResponseError } from "./errors.ts";
+import { InvalidResponseError, RefusalError } from "./errors.ts";
 import type { ResponseHeaders } from "./http/http-client.ts";
-import { checkAnswers } from "./questions/check-answers.ts";
-import { isRecord, listAt, recordOf, textAt, valueAt } from "./questions/json.ts";
+import { isRecord, listAt, quoteName, recordOf, textAt, valueAt } from "./questions/json.ts";
 import {
   type AnswersFor,
   answerSchema,
   type ConfidenceFor,
+  type KindName,
+  type Kinds,
   questionKinds,
   type Questions,
 } from "./questions/kinds.ts";
@@ -122,6 +123,71 @@ function brokenEnvelope(response: unknown): InvalidResponseError {
   const where = issue?.path.map(String).join(".") || "the body";
   const message = `The response breaks the contract at ${where}: ${issue?.message}. It is not used; check the base URL and the model id.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}
+
+/** The rules an answer can break. */
+export type AnswerRule =
+  | "answer-ids"
+  | "answer-type"
+  | NonNullable<ReturnType<Kinds[KindName]["check"]>>["rule"];
+
+/** The questions asked, the answers received, and their rounding. */
+export interface AnswersToCheck {
+  readonly questions: Questions;
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly rounding: Rounding;
+}
+
+/**
+ * Rejects answers that do not answer exactly the questions asked (contract section 2.4). Rounded
+ * values may differ from exact ones by half a unit in the last place each, and by no more.
+ *
+ * @throws InvalidResponseError naming the question and the rule.
+ * @throws RefusalError naming the questions the model declined to answer.
+ */
+export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): void {
+  const asked = askedIn(questions);
+  checkIds(asked, answers);
+  let refused: string[] | null = null;
+  for (const { id, type, keys } of asked) {
+    const answer = answers[id];
+    if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
+    else if (answer["type"] === "refusal") refused = [...(refused ?? []), id];
+    else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
+    else {
+      const flaw = questionKinds[type].check(keys, answer, rounding);
+      if (flaw !== null) broken(id, flaw.rule as AnswerRule, flaw.what);
+    }
+  }
+  if (refused === null) return;
+  const names = refused.slice(0, 5).map(quoteName).join(", ");
+  const message = `The model declined to answer ${refused.length} of ${asked.length} questions: ${names}. Rephrase them or change the state.`;
+  throw new RefusalError(message, { questionIds: refused });
+}
+
+const askedIn = perQuestions((questions) =>
+  Object.entries(questions).map(([id, question]) => {
+    const { type } = question;
+    return { id, type, keys: questionKinds[type].keys(question) };
+  }),
+);
+
+function checkIds(
+  asked: ReturnType<typeof askedIn>,
+  answers: Readonly<Record<string, unknown>>,
+): void {
+  for (const { id } of asked)
+    if (!Object.hasOwn(answers, id)) broken(id, "answer-ids", "is missing");
+  const answered = Object.keys(answers);
+  if (answered.length === asked.length) return;
+  const ids = new Set(asked.map(({ id }) => id));
+  const extra = answered.find((id) => !ids.has(id)) as string;
+  broken(extra, "answer-ids", "answers a question that was not asked");
+}
+
+function broken(questionId: string, rule: AnswerRule, what: string): never {
+  const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used, and asking again may not help.`;
+  throw new InvalidResponseError(message, { questionId, rule });
 }
 
 /** Puts a checked response and its metadata into one object. */

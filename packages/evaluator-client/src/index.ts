@@ -87,6 +87,9 @@ export {
   scoreQuestionSchema,
 } from "./questions/kinds/score.ts";
 export {
+  type AnswerRule,
+  type AnswersToCheck,
+  checkAnswers,
   type Evaluation,
   type EvaluationResponse,
   evaluationResponseSchema,
@@ -99,7 +102,6 @@ export {
   evaluationRequestSchema,
 } from "./questions/request.ts";
 export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
-export * from "./questions/check-answers.ts";
 
 // Failures
 export * from "./errors.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type AnswersToCheck, checkAnswers } from "./check-answers.ts";
-import { boolean, choice, score } from "./kinds.ts";
+import { type AnswersToCheck, checkAnswers } from "./evaluation.ts";
+import { boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const questions = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { InvalidResponseError, RefusalError } from "../errors.ts";
-import { type AnswersToCheck, checkAnswers } from "./check-answers.ts";
-import { type Questions, boolean, choice, score } from "./kinds.ts";
+import { InvalidResponseError, RefusalError } from "./errors.ts";
+import { type AnswersToCheck, checkAnswers } from "./evaluation.ts";
+import { type Questions, boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const abc = { pick: choice("which?", { a: "A", b: "B", c: "C" }) };

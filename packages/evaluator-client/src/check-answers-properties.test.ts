@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { InvalidResponseError } from "../errors.ts";
-import { anyName, type Asked, honestAnswers } from "../testing/honest-answers.ts";
-import { checkAnswers } from "./check-answers.ts";
+import { InvalidResponseError } from "./errors.ts";
+import { anyName, type Asked, honestAnswers } from "./testing/honest-answers.ts";
+import { checkAnswers } from "./evaluation.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const HALF_A_UNIT = 0.005;
