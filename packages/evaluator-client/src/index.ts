@@ -31,7 +31,6 @@ export {
 export * from "./transports/logprobs/logprobs-transport.ts";
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
-export type { AttemptContext } from "./retry/attempt.ts";
 export type * from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";

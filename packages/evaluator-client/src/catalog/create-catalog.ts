@@ -6,7 +6,8 @@ import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.t
 import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { RetriedCall, type RetryPolicy } from "../retry/retried-call.ts";
+import { RetriedCall } from "../retry/retried-call.ts";
+import type { RetryPolicy } from "../retry/retry-policy.ts";
 import {
   readGatewayBaseUrl,
   readGatewayKey,
@@ -18,7 +19,7 @@ import {
   mergeHeaders,
   type TransportOptions,
 } from "../transports/transport-options.ts";
-import type { AttemptContext } from "../retry/attempt.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 import type { Catalog, CatalogModel, Credits, LookUpOptions, ModelEndpoint } from "./catalog.ts";
 
 /** How to reach the gateway's catalog, and how long to try. */

@@ -11,7 +11,8 @@ import {
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { Attempt, type AttemptContext } from "./attempt.ts";
+import type { AttemptContext } from "../transports/transport.ts";
+import { Attempt } from "./retried-call.ts";
 
 const timedOut = new Error("It took too long.");
 

@@ -4,8 +4,9 @@ import type { Admission, PacedCall } from "../pacing/call-queue.ts";
 import { createPacer, type Pacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import type { AttemptContext } from "./attempt.ts";
-import { RetriedCall, type RetryPolicy } from "./retried-call.ts";
+import type { AttemptContext } from "../transports/transport.ts";
+import { RetriedCall } from "./retried-call.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
 function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {
   const limits = { maxRetries: 2, deadlineMs: 60_000, attemptTimeoutMs: 10_000 };

@@ -3,7 +3,8 @@ import type { Clock } from "../clock.ts";
 import { ConnectionError, InvalidResponseError, RateLimitError } from "../errors.ts";
 import type { Admission, Pacer } from "../index.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { RetriedCall, type RetryPolicy } from "./retried-call.ts";
+import { RetriedCall } from "./retried-call.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
 type Limits = Pick<RetryPolicy, "maxRetries" | "freeRetries">;
 

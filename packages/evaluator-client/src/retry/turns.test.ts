@@ -4,7 +4,7 @@ import { RateLimitError, StatusError } from "../errors.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt } from "./retried-call.ts";
 
 const timedOut = new Error("It took too long.");
 

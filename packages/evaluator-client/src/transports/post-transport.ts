@@ -11,7 +11,7 @@ import {
 } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { StatusFailure } from "./status-failure.ts";
-import type { AttemptContext } from "../retry/attempt.ts";
+import type { AttemptContext } from "./transport.ts";
 import type { Transport, TransportReply } from "./transport.ts";
 import { httpClientFor, mergeHeaders, type TransportOptions } from "./transport-options.ts";
 

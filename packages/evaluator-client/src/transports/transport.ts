@@ -1,8 +1,8 @@
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { ImageSupport } from "../questions/state.ts";
-import type { ResponseHeaders } from "../http/http-client.ts";
+import type { Clock } from "../clock.ts";
+import type { Abortable, ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
-import type { AttemptContext } from "../retry/attempt.ts";
 
 /** One whole response in the gateway's form, with unchecked answers. */
 export interface TransportReply {
@@ -40,6 +40,16 @@ export interface CallEstimate {
   readonly inputTokens: number;
   /** Output tokens of all calls together, if they cost money. @default 0 */
   readonly outputTokens?: number;
+}
+
+/** The parts of an attempt that a transport uses. */
+export interface AttemptContext extends Abortable {
+  /** The clock for dates in response headers. */
+  readonly clock: Clock;
+  /** Headers that this call adds to those of the transport. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sends one of several requests as soon as the limits allow it; the attempt's own time does not count that wait. */
+  inTurn?<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue>;
 }
 
 /**

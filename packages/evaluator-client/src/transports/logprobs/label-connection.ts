@@ -2,7 +2,7 @@ import { StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt } from "../../questions/json.ts";
 import { prepareJson } from "../post-transport.ts";
-import type { AttemptContext } from "../../retry/attempt.ts";
+import type { AttemptContext } from "../transport.ts";
 import { Semaphore } from "../../semaphore.ts";
 import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "../status-failure.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";

@@ -1,6 +1,6 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { whenAborted } from "../../http/http-client.ts";
-import type { AttemptContext } from "../../retry/attempt.ts";
+import type { AttemptContext } from "../transport.ts";
 import type { LabelConnection } from "./label-connection.ts";
 import { type Reading, statePrompt } from "./question-plan.ts";
 import type { FirstToken, LabelServer, LabelToken } from "./label-servers.ts";
