@@ -11,11 +11,13 @@ import {
 } from "../testing/pacing-worlds.ts";
 import { simulateBatch } from "../testing/simulation.ts";
 
-// A thousand seeds are played once a week: testing/pacing-worlds-program.ts.
+// CI plays 50 seeds on each push and a thousand once a week: testing/pacing-worlds-program.ts.
 const seeds = Array.from({ length: 12 }, (_, index) => index + 1);
+/** For worlds that take ten times as long as the others. */
+const fewSeeds = seeds.slice(0, 4);
 
-async function missedIn(world: World): Promise<string[]> {
-  const results = await playWorld(world, seeds);
+async function missedIn(world: World, played = seeds): Promise<string[]> {
+  const results = await playWorld(world, played);
   return results.flatMap(({ missed }) => missed);
 }
 
@@ -24,7 +26,7 @@ test.each(strayWorlds)("a batch is about as fast as a plain loop: $name", async 
 });
 
 test.each(limitWorlds)("finds a limit and keeps to it: $name", async (world) => {
-  expect(await missedIn(world)).toEqual([]);
+  expect(await missedIn(world, fewSeeds)).toEqual([]);
 });
 
 test.each(smallBucketWorlds)("loses nothing: $name", async (world) => {
