@@ -9,53 +9,37 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
 }
 
-// Where undici 8 keeps the dispatcher of the whole program, and where undici 6 and 7 do.
-const newerKey = Symbol.for("undici.globalDispatcher.2");
-const olderKey = Symbol.for("undici.globalDispatcher.1");
+/** Where undici 8 keeps the dispatcher of the whole program, and where undici 6 and 7 do. */
+export const dispatcherKeys = {
+  newer: Symbol.for("undici.globalDispatcher.2"),
+  older: Symbol.for("undici.globalDispatcher.1"),
+};
 const before = readDispatchers();
 let ownDispatchers: readonly unknown[] = [];
 
 function readDispatchers(): { newer: unknown; older: unknown } {
-  return { newer: Reflect.get(globalThis, newerKey), older: Reflect.get(globalThis, olderKey) };
+  const { newer, older } = dispatcherKeys;
+  return { newer: Reflect.get(globalThis, newer), older: Reflect.get(globalThis, older) };
 }
 
 /** Notes the dispatchers that undici has just set, and restores the program's one of undici 6 or 7. */
 export function afterUndiciLoaded(): void {
   if (before.newer !== undefined) return;
   ownDispatchers = Object.values(readDispatchers());
-  if (before.older !== undefined) Reflect.set(globalThis, olderKey, before.older);
+  if (before.older !== undefined) Reflect.set(globalThis, dispatcherKeys.older, before.older);
 }
-
-let nativeFetch: unknown;
-let seen: { newer: unknown; older: unknown; chosen: AnyDispatcher | null } | null = null;
 
 /**
  * Returns "fetch" if the program has replaced Node's own, as interceptors do, else the dispatcher that
  * it has set with any version of undici, or null.
- *
- * @param hasProxies - Whether to ignore a dispatcher for the proxies of the environment, which Node sets.
  */
-export function replacementInUse(hasProxies: boolean): AnyDispatcher | "fetch" | null {
-  const { fetch } = globalThis;
-  if (fetch !== nativeFetch && isReplaced(fetch)) return "fetch";
-  const newer: unknown = Reflect.get(globalThis, newerKey);
-  const older: unknown = Reflect.get(globalThis, olderKey);
-  if (seen === null || seen.newer !== newer || seen.older !== older) {
-    seen = { newer, older, chosen: chooseDispatcher(newer, older) };
-  }
-  const { chosen } = seen;
-  return hasProxies && nameOf(chosen) === "EnvHttpProxyAgent" ? null : chosen;
-}
-
-function isReplaced(fetch: unknown): boolean {
-  if (typeof fetch !== "function") return false;
+export function findReplacement(
+  fetch: unknown,
+  { newer, older }: ReturnType<typeof readDispatchers>,
+): AnyDispatcher | "fetch" | null {
   // Node's own is written in JavaScript; a Proxy or a bound function shows no source.
-  const isNative = Function.prototype.toString.call(fetch).includes("internal/deps/undici/undici");
-  if (isNative) nativeFetch = fetch;
-  return !isNative;
-}
-
-function chooseDispatcher(newer: unknown, older: unknown): AnyDispatcher | null {
+  const source = typeof fetch === "function" ? Function.prototype.toString.call(fetch) : null;
+  if (source !== null && !source.includes("internal/deps/undici/undici")) return "fetch";
   // undici 8 wraps its dispatcher for older versions; older versions set no newer one.
   if (isSet(older) && nameOf(older) !== "Dispatcher1Wrapper") return older;
   return isSet(newer) ? newer : null;
@@ -85,6 +69,6 @@ function symbolFields(dispatcher: object): { options?: object; factory?: unknown
   );
 }
 
-function nameOf(dispatcher: unknown): string {
-  return typeof dispatcher === "object" && dispatcher !== null ? dispatcher.constructor.name : "";
+function nameOf(dispatcher: object): string {
+  return dispatcher.constructor.name;
 }

@@ -1,5 +1,5 @@
 // First, because it looks at the program's dispatchers before undici is loaded, and rejects an old Node.
-import { afterUndiciLoaded, replacementInUse } from "./program-dispatcher.ts";
+import { afterUndiciLoaded, dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
 import { BlockList, isIP, Socket } from "node:net";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
@@ -97,6 +97,26 @@ class UndiciHttpClient implements HttpClient {
     this.#isClosed = true;
     await leaveAll(this);
   }
+}
+
+/** The last found replacement, and the globals that decided it. */
+let seen: {
+  readonly fetch: unknown;
+  readonly newer: unknown;
+  readonly older: unknown;
+  readonly replacement: ReturnType<typeof findReplacement>;
+} | null = null;
+
+/** Returns the program's replacement of `fetch` or of undici's dispatcher; Node sets one for proxies. */
+function replacementInUse(hasProxies: boolean): ReturnType<typeof findReplacement> {
+  const { fetch } = globalThis;
+  const newer: unknown = Reflect.get(globalThis, dispatcherKeys.newer);
+  const older: unknown = Reflect.get(globalThis, dispatcherKeys.older);
+  if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
+    seen = { fetch, newer, older, replacement: findReplacement(fetch, { newer, older }) };
+  }
+  const { replacement } = seen;
+  return hasProxies && replacement?.constructor.name === "EnvHttpProxyAgent" ? null : replacement;
 }
 
 function targetOf({ url, method }: HttpEndpoint) {

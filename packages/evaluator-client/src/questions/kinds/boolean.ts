@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { frozenCopy } from "../json.ts";
-import { checkProbability, type KindOf, probability } from "./kind.ts";
+import { checkProbability, frozenCopy, probability } from "../json.ts";
+import type { KindOf } from "./kind.ts";
 
 /** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
 export const booleanQuestionSchema = /* @__PURE__ */ (() =>

@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
-import { frozenCopy, recordOf } from "../json.ts";
-import { checkDistribution, type KindOf, probability, roundingError, TOLERANCE } from "./kind.ts";
+import {
+  checkDistribution,
+  frozenCopy,
+  probability,
+  recordOf,
+  roundingError,
+  TOLERANCE,
+} from "../json.ts";
+import type { KindOf } from "./kind.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
 export const choiceQuestionSchema = /* @__PURE__ */ (() =>

@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
-import { frozenCopy, recordOf } from "../json.ts";
-import { checkDistribution, type KindOf, probability, roundingError, TOLERANCE } from "./kind.ts";
+import {
+  checkDistribution,
+  frozenCopy,
+  probability,
+  recordOf,
+  roundingError,
+  TOLERANCE,
+} from "../json.ts";
+import type { KindOf } from "./kind.ts";
 
 /** A question that places the state on ordered levels; the position in the list is the level index. */
 export const scoreQuestionSchema = /* @__PURE__ */ (() =>
