@@ -1,66 +1,61 @@
+import type { CalibrationArtifact } from "evaluator-calibration";
 import type { TextSink } from "evaluator-kit";
 import { type Handler, Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { z } from "zod";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
-import { type FeedbackRecord, MessageRouter, type Observe } from "./message-router.ts";
+import { tierNames } from "./decision/tier-question.ts";
+import { type FeedbackRecord, type MessageRecord, MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
-import type { Page } from "./page/load-page.ts";
+import type { PriceList } from "./reply/reply.ts";
+import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
 import { addFailureRoutes, HttpError } from "./routes/failures.ts";
-import { addGuards, type AnsweredHosts, createGuards } from "./routes/guards.ts";
-import { tierNames } from "./decision/tier-question.ts";
-import type { RouterOptions } from "./router-options.ts";
+import { addGuards } from "./routes/guards.ts";
+import type { Services } from "./services/connect-services.ts";
 
 /** The parts of the application. */
-export interface AppParts extends AnsweredHosts {
-  readonly page: Page;
-  readonly routing: Routing;
+export type AppParts = Parameters<typeof addGuards>[1] & {
+  readonly options: RouterOptions;
+  readonly services: Services;
+  readonly prices: PriceList;
+  /** Corrects the evaluation model's probabilities. @default null */
+  readonly calibration?: CalibrationArtifact | null;
+  readonly page: { readonly html: string };
   readonly reportDefect: (error: Error) => void;
-  /** The router's name in its records. @default "router" */
-  readonly instance?: string;
-  /** Further names of models at the OpenAI endpoint. */
-  readonly aliases?: ReadonlyMap<string, string>;
-  /** The part of a conversation that decides. @default "last" */
-  readonly context?: RouterOptions["context"];
-  readonly accessToken?: string | null;
-  /** The most calls that ask a model at once. @default 64 */
-  readonly maxCallsInFlight?: number;
-  readonly observe?: Observe;
+  readonly observe?: (record: MessageRecord) => void;
   readonly drawDecisions?: () => Promise<string>;
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   readonly logDropped?: () => number;
   readonly accessLog?: TextSink;
-  /** Messages wait until this resolves. */
-  readonly pricesTried?: Promise<void>;
   readonly isStopping?: () => boolean;
-}
+};
 
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { routing, reportDefect, observe, instance = "router" } = parts;
-  const { services } = routing;
-  const guards = createGuards(parts.maxCallsInFlight ?? 64, parts.pricesTried);
-  const metrics = createMetrics(guards.callsInFlight, parts.logDropped);
-  const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
+  const { options, services, prices, calibration = null, reportDefect, observe } = parts;
+  const { tierModels, policy, instance } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
   const wire = isEmulator ? services.engineAddress : null;
-  const observed = { ...routing, latest: { answer: { evaluatorModelId: null, wire } } };
-  const router = new MessageRouter({ ...observed, instance, observers });
+  const latest = { answer: { evaluatorModelId: null, wire } };
+  const routing = { services, tierModels, policy, prices, calibration, latest };
   const app = new Hono<ClientEnv>();
+  const metrics = createMetrics(() => guards.callsInFlight(), parts.logDropped);
+  const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
+  const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
-  addGuards(app, parts);
+  const guards = addGuards(app, parts);
   addFailureRoutes(app, { redact: services.redact, reportDefect });
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, { router, guards, reportDefect });
-  addOpenAiRoutes(app, { ...parts, router, guards });
-  addStatusRoutes(app, parts, observed.latest);
+  addOpenAiRoutes(app, { router, routing, options, guards, reportDefect });
+  addStatusRoutes(app, parts, latest);
   app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
   app.get("/metrics", async (c) =>
     c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
@@ -71,7 +66,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
 /** Adds the routes of the page and of operators; none asks a model. */
 function addStatusRoutes(
   app: Hono<ClientEnv>,
-  { page, routing, drawDecisions, pricesTried, isStopping, logDropped }: AppParts,
+  { page, options, prices, drawDecisions, pricesTried, isStopping, logDropped }: AppParts,
   latest: NonNullable<Routing["latest"]>,
 ): void {
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
@@ -82,8 +77,8 @@ function addStatusRoutes(
   app.get("/tiers", async (c) => {
     await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {
-      const model = routing.tierModels[tier];
-      return { tier, model, price: routing.prices.get(model) ?? null };
+      const model = options.tierModels[tier];
+      return { tier, model, price: prices.get(model) ?? null };
     });
     return c.json(tiers);
   });
@@ -104,7 +99,7 @@ const feedbackSchema = z.object({
 
 /** Takes `{ requestId, tier }`: the tier that would have been right. */
 function feedbackRoute(
-  { instance = "router", keepFeedback }: AppParts,
+  { options, keepFeedback }: AppParts,
   { feedback }: ReturnType<typeof createMetrics>,
 ): Handler<ClientEnv> {
   return async (c) => {
@@ -116,7 +111,8 @@ function feedbackRoute(
     }
     if (keepFeedback === undefined) throw new HttpError(409, withoutLog("feedback"));
     const { requestId, tier } = data;
-    keepFeedback({ time: new Date().toISOString(), instance, requestId, feedback: tier });
+    const [time, instance] = [new Date().toISOString(), options.instance ?? "router"];
+    keepFeedback({ time, instance, requestId, feedback: tier });
     feedback.inc({ tier });
     return c.body(null, 204);
   };

@@ -13,7 +13,9 @@ import {
 import type { TraceHeaders } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
-export interface Call extends Omit<CallOrigin, "instance"> {
+export interface Call {
+  readonly requestId: string;
+  readonly endpoint: "chat" | "decide" | "openai";
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;
@@ -39,8 +41,9 @@ export interface Answer {
 }
 
 interface ObservedRouting extends Routing {
+  /** The router's name in its records. */
   readonly instance: string;
-  readonly observers: readonly Observe[];
+  readonly observers: readonly ((record: MessageRecord) => void)[];
 }
 
 /** Decides and replies for all endpoints, and reports the end of each message exactly once. */
@@ -125,8 +128,7 @@ export class MessageRouter {
       return;
     }
     const { instance, observers } = this.#routing;
-    const { requestId, endpoint } = call;
-    const record = toMessageRecord({ instance, requestId, endpoint }, end);
+    const record = toMessageRecord(instance, call, end);
     for (const observe of observers) observe(record);
   }
 
@@ -135,14 +137,6 @@ export class MessageRouter {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
-}
-
-/** The origin of a message. */
-export interface CallOrigin {
-  /** The router that answered, if several share a limit. */
-  readonly instance: string;
-  readonly requestId: string;
-  readonly endpoint: "chat" | "decide" | "openai";
 }
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */
@@ -157,7 +151,6 @@ export interface FeedbackRecord {
   /** The tier that would have been right. */
   readonly feedback: Tier;
 }
-export type Observe = (record: MessageRecord) => void;
 
 /** The end of a message. */
 interface MessageEnd {
@@ -173,7 +166,7 @@ interface MessageEnd {
 }
 
 /** Returns the record of a message's end. */
-function toMessageRecord(origin: CallOrigin, end: MessageEnd) {
+function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: MessageEnd) {
   const { outcome, failure, decision, reply, billed, auto } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply
   const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
@@ -186,7 +179,10 @@ function toMessageRecord(origin: CallOrigin, end: MessageEnd) {
   };
   return {
     time: new Date().toISOString(),
-    ...origin,
+    /** The router that answered, if several share a limit. */
+    instance,
+    requestId,
+    endpoint,
     outcome,
     /** The error's name if there is no decision, such as `TimeoutError`. */
     failure: failure?.name ?? null,

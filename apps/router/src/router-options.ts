@@ -121,6 +121,14 @@ export function parseRouterOptions(given: Environment) {
   // An unknown transport is named when it is connected.
   const transport = env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const hasEvaluator = transport !== "gateway" || env[apiKeyVariables.gateway] !== undefined;
+  const policy: RoutingPolicy = {
+    minConfidence: values.ROUTER_MIN_CONFIDENCE,
+    failureTier: values.ROUTER_FAILURE_TIER,
+    ties: values.ROUTER_TIES,
+    decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS ?? oldMs,
+    fallbackModels: values.ROUTER_FALLBACK_MODELS ?? (oldModel === null ? [] : [oldModel]),
+    shadowModel: values.ROUTER_SHADOW,
+  };
   return {
     host: values.HOST,
     /** 0 takes any free port. */
@@ -143,14 +151,7 @@ export function parseRouterOptions(given: Environment) {
       values,
       transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
     ),
-    policy: {
-      minConfidence: values.ROUTER_MIN_CONFIDENCE,
-      failureTier: values.ROUTER_FAILURE_TIER,
-      ties: values.ROUTER_TIES,
-      decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS ?? oldMs,
-      fallbackModels: values.ROUTER_FALLBACK_MODELS ?? (oldModel === null ? [] : [oldModel]),
-      shadowModel: values.ROUTER_SHADOW,
-    } satisfies RoutingPolicy,
+    policy,
     engines: {
       evaluator: hasEvaluator ? given : null,
       reply: toReplyServer(values, given),

@@ -23,7 +23,7 @@ import type { RouterOptions } from "./router-options.ts";
 import { connectServices, type Services } from "./services/connect-services.ts";
 import { refreshPrices } from "./refresh-prices.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
-import { type RouterParts, startRouter } from "./start-router.ts";
+import { startRouter } from "./start-router.ts";
 
 /** Runs a router until the signal aborts. @throws CliError, ConfigurationError for wrong options. */
 export async function runRouter(options: RouterOptions, context: CliContext): Promise<void> {
@@ -60,9 +60,8 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   const pricesTried = Promise.withResolvers<void>();
   const router = await startUnlessInterrupted(
     {
-      options,
+      options: { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` },
       services,
-      instance: options.instance ?? `${hostname()}-${process.pid}`,
       calibration,
       reportDefect,
       prices,
@@ -123,7 +122,10 @@ function endOfNpm(script: string | undefined): AbortSignal {
 }
 
 /** A signal to the process group also ends the page's bundler, which may be noticed first. */
-async function startUnlessInterrupted(parts: RouterParts, signal: AbortSignal) {
+async function startUnlessInterrupted(
+  parts: Parameters<typeof startRouter>[0],
+  signal: AbortSignal,
+) {
   try {
     const router = await startRouter(parts);
     if (signal.aborted) await router.close();

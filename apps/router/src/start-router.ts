@@ -4,13 +4,11 @@ import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "evaluator-kit";
 import { type AppParts, createApp } from "./create-app.ts";
-import type { Routing } from "./decision/decide.ts";
 import { loadPage } from "./page/load-page.ts";
-import type { RouterOptions } from "./router-options.ts";
 import { allowedHosts } from "./routes/guards.ts";
 
 /** Generous for people and programs, tight for idle connections; times in ms. Chosen, not measured. */
-export const defaultServerLimits = {
+const defaultServerLimits = {
   /** From the start of the connection. */
   headersTimeout: 10_000,
   /** With the body. */
@@ -25,24 +23,19 @@ export const defaultServerLimits = {
   graceMs: 60_000,
 };
 
-/** The parts of a router; the parts that its options name are left out. */
-export interface RouterParts
-  extends
-    Omit<AppParts, "page" | "routing" | "hosts" | "proxiedHosts" | "isStopping">,
-    Pick<Routing, "services">,
-    Partial<Pick<Routing, "prices" | "calibration">> {
-  readonly options: RouterOptions;
+/** The parts of a router. */
+type RouterParts = Omit<AppParts, "page" | "hosts" | "isStopping"> & {
   readonly limits?: Partial<typeof defaultServerLimits>;
-}
+};
 
 /** Starts the router. @throws CliError if its address is not free. */
-export async function startRouter(parts: RouterParts) {
-  const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
-  const { host, tierModels, policy, allowedNames } = options;
-  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
+export async function startRouter({ limits: given, ...parts }: RouterParts) {
+  const { options, services } = parts;
+  const { host, allowedNames, stallMs } = options;
+  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...given };
   const page = await loadPage({ ...services, hasLog: parts.keepFeedback !== undefined });
   const server = createServer(limits);
-  const connections = followConnections(server, options.stallMs);
+  const connections = followConnections(server, stallMs);
   limitConnections(server, maxConnections);
   const { port, origin } = await listen(server, {
     host,
@@ -51,16 +44,8 @@ export async function startRouter(parts: RouterParts) {
     hostSetting: "HOST=",
   });
   let isStopping = false;
-  const app = createApp({
-    ...options,
-    ...rest,
-    instance: parts.instance ?? "router",
-    page,
-    hosts: allowedHosts(host, port, allowedNames), // the port is known only now
-    proxiedHosts: allowedNames,
-    routing: { services, tierModels, policy, prices, calibration },
-    isStopping: () => isStopping,
-  });
+  const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
+  const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });
   server.on("request", getRequestListener(app.fetch));
   return {
     /** The page's address, such as `http://127.0.0.1:3000`. */

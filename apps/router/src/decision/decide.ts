@@ -8,16 +8,26 @@ import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client"
 import type { PriceList } from "../reply/reply.ts";
 import type { Services } from "../services/connect-services.ts";
 import type {
-  AskedEvaluation,
   Cause,
   ChoicePolicy,
   Decider,
   Decision,
   RoutingPolicy,
-  Shares,
   TierState,
 } from "./decision.ts";
-import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "./tier-question.ts";
+import {
+  type Shares,
+  type Tier,
+  tierNames,
+  tierQuestionHash,
+  tierQuestions,
+} from "./tier-question.ts";
+
+/** The evaluation behind a decision. */
+type AskedEvaluation = Pick<
+  Decision,
+  "decisionMs" | "costUsd" | "evaluationId" | "evaluatorModelId" | "questionHash" | "wire"
+>;
 
 /** The parts that route a message. */
 export interface Routing {
@@ -30,22 +40,6 @@ export interface Routing {
   /** Holds the model and the wire of the latest answer. */
   readonly latest?: { answer: Pick<AskedEvaluation, "evaluatorModelId" | "wire"> };
 }
-
-const noEvaluation: AskedEvaluation = {
-  decisionMs: 0,
-  costUsd: null,
-  evaluationId: null,
-  evaluatorModelId: null,
-  questionHash: null,
-  wire: null,
-};
-
-const noChoice = {
-  tierChosen: null,
-  probabilities: null,
-  printedProbabilities: null,
-  confidence: null,
-};
 
 /** The paid evaluation does not fit the calibration, which was made for another model. */
 export class UnfitCalibrationError extends Error {
@@ -63,27 +57,26 @@ export async function decide(
   state: TierState,
   routing: Routing,
   {
-    signal,
-    headers,
     atLeast,
+    ...call
   }: { signal: AbortSignal; headers: Record<string, string>; atLeast: Tier | null },
 ): Promise<Decision> {
   const { services, policy } = routing;
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
-  const options = { signal, headers, ...(deadlineMs !== null && { deadlineMs }) };
+  const options = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
     return toDecision(await services.evaluator.evaluate(request, options), routing, atLeast);
   } catch (error) {
-    signal.throwIfAborted();
+    call.signal.throwIfAborted();
     const cause = causeOf(error);
     if (failureTier === null || cause === null) throw error;
     const asked =
       error instanceof UnfitCalibrationError
         ? error.evaluation
         : { decisionMs: Math.round(performance.now() - startedAt) };
-    return { ...decideTier(failureTier, cause, routing), ...asked };
+    return { ...decideUnasked({ tier: failureTier }, cause, routing), ...asked };
   }
 }
 
@@ -94,20 +87,30 @@ function causeOf(error: unknown): Cause | null {
   return error instanceof EvaluatorError ? "evaluation-failed" : null;
 }
 
-/** Returns the decision for a tier that no evaluation chose. */
-export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Decision {
-  return { ...noChoice, ...noEvaluation, ...toTierModel(tierUsed, routing), cause };
-}
+const unasked = {
+  tierChosen: null,
+  probabilities: null,
+  printedProbabilities: null,
+  confidence: null,
+  decisionMs: 0,
+  costUsd: null,
+  evaluationId: null,
+  evaluatorModelId: null,
+  questionHash: null,
+  wire: null,
+};
 
-/** Returns the decision for a model that the client or a shadow names. */
-export function decideModel(
-  model: string,
+/** Returns the decision for a tier, or a model of no tier, that no evaluation chose. */
+export function decideUnasked(
+  named: { readonly tier: Tier } | { readonly model: string },
   cause: Cause,
-  { prices, tierModels }: Routing,
+  routing: Routing,
 ): Decision {
-  const frontier = prices.get(tierModels.frontier) ?? null;
-  const named = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };
-  return { ...noChoice, ...noEvaluation, ...named, cause };
+  const chosen =
+    "tier" in named
+      ? toTierModel(named.tier, routing)
+      : { tierUsed: null, model: named.model, prices: pricesOf(named.model, routing) };
+  return { ...unasked, ...chosen, cause };
 }
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;
@@ -184,10 +187,14 @@ function areTied(chosen: Tier, probabilities: Shares, confidence: number | null)
   return tierNames.some((tier) => tier !== chosen && probabilities[tier] > least);
 }
 
-function toTierModel(tierUsed: Tier, { tierModels, prices }: Routing) {
-  const model = tierModels[tierUsed];
+function toTierModel(tierUsed: Tier, routing: Routing) {
+  const model = routing.tierModels[tierUsed];
+  return { tierUsed, model, prices: pricesOf(model, routing) };
+}
+
+function pricesOf(model: string, { prices, tierModels }: Routing): Decision["prices"] {
   const frontier = prices.get(tierModels.frontier) ?? null;
-  return { tierUsed, model, prices: { model: prices.get(model) ?? null, frontier } };
+  return { model: prices.get(model) ?? null, frontier };
 }
 
 /** Returns a decision as the `x-router-*` headers of an answer. */

@@ -1,5 +1,5 @@
 import type { ModelPrice, Reply } from "../reply/reply.ts";
-import type { Tier } from "./tier-question.ts";
+import type { Shares, Tier } from "./tier-question.ts";
 
 /** The rules that may use another tier than the evaluation model's choice. */
 export interface ChoicePolicy {
@@ -51,21 +51,6 @@ export interface TierState {
   readonly earlier_turns?: string;
 }
 
-/** Probability of each tier, 0..1. */
-export type Shares = Readonly<Record<Tier, number>>;
-
-/** The evaluation behind a decision. */
-export interface AskedEvaluation {
-  readonly decisionMs: number;
-  readonly costUsd: number | null;
-  readonly evaluationId: string | null;
-  readonly evaluatorModelId: string | null;
-  /** The hash of the question, as calibrations name it. */
-  readonly questionHash: string | null;
-  /** The transport and its address, marked if the emulator answered; null without an answer. */
-  readonly wire: string | null;
-}
-
 /** Who made a decision, from its answer. */
 export interface Decider {
   readonly modelId: string | null;
@@ -80,7 +65,7 @@ export function describeDecider({ modelId, isEmulated }: Decider): string {
 }
 
 /** The tier and the model for a message, and why. */
-export interface Decision extends AskedEvaluation {
+export interface Decision {
   /** The evaluation model's choice, or null if it made none. */
   readonly tierChosen: Tier | null;
   /** The tier whose model is asked; null for a model that the client named. */
@@ -95,6 +80,14 @@ export interface Decision extends AskedEvaluation {
   readonly confidence: number | null;
   /** Prices of the model that is asked, and of the frontier tier's for comparison. */
   readonly prices: { readonly model: ModelPrice | null; readonly frontier: ModelPrice | null };
+  readonly decisionMs: number;
+  readonly costUsd: number | null;
+  readonly evaluationId: string | null;
+  readonly evaluatorModelId: string | null;
+  /** The hash of the question, as calibrations name it. */
+  readonly questionHash: string | null;
+  /** The transport and its address, marked if the emulator answered; null without an answer. */
+  readonly wire: string | null;
 }
 
 /** The answer of `/chat`, in the order of the contract's fields (section 4.6). */

@@ -1,6 +1,6 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
-import { decideModel, decideTier, decisionHeaders, type Routing } from "../decision/decide.ts";
+import { decideUnasked, decisionHeaders, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
@@ -22,9 +22,7 @@ interface OpenAiParts {
   readonly routing: Routing;
   readonly guards: Guards;
   readonly reportDefect: (error: Error) => void;
-  readonly context?: RouterOptions["context"];
-  /** Further model names, each with its meaning. */
-  readonly aliases?: ReadonlyMap<string, string>;
+  readonly options: Pick<RouterOptions, "aliases" | "context">;
 }
 
 /** Adds OpenAI's chat API: `/v1/chat/completions` and `/v1/models`. */
@@ -43,8 +41,8 @@ export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void 
 /** The API's name for the evaluation model's choice. */
 const autoModel = "auto";
 
-function ownNames({ aliases }: OpenAiParts): string[] {
-  return [...new Set([autoModel, ...tierNames, ...(aliases?.keys() ?? [])])];
+function ownNames({ options }: OpenAiParts): string[] {
+  return [...new Set([autoModel, ...tierNames, ...options.aliases.keys()])];
 }
 
 function toModel(id: string) {
@@ -70,7 +68,11 @@ function missing(parts: OpenAiParts): HttpError {
 
 /** The conversation goes to the chosen model unchanged. */
 function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
-  const { router, reportDefect, context = "last" } = parts;
+  const {
+    router,
+    reportDefect,
+    options: { context },
+  } = parts;
   const { takesOpenAi } = parts.routing.services;
   const readConversation = createConversationReader(context);
   return async (c) => {
@@ -84,10 +86,10 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
     const ignored = takesOpenAi ? [] : [...unknown, ...ignoredBy(decision, request)];
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const { prompt, ...asked } = toReplyRequest(request);
-    const options = { ...call, ...asked, body, autoDecision };
-    if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, options));
+    const sent = { ...call, ...asked, body, autoDecision };
+    if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, sent));
     const ask = (listeners: RouterReplyOptions) =>
-      router.reply(decision, prompt, { ...options, ...listeners });
+      router.reply(decision, prompt, { ...sent, ...listeners });
     const hasUsage = request.stream_options?.include_usage === true;
     return sendStream(c, decision, { ask, hasUsage, reportDefect });
   };
@@ -103,15 +105,15 @@ async function chooseModel(
   call: Call,
   { readConversation, ...parts }: ChoiceParts,
 ) {
-  const { router, routing, aliases } = parts;
+  const { router, routing, options } = parts;
   const { shadowModel } = routing.policy;
-  const model = aliases?.get(asked) ?? asked;
+  const model = options.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
   if (tier !== undefined)
-    return { decision: decideTier(tier, "requested", routing), autoDecision: null };
+    return { decision: decideUnasked({ tier }, "requested", routing), autoDecision: null };
   if (model !== autoModel) {
     if (!routing.services.takesOpenAi && !model.includes("/")) throw missing(parts);
-    return { decision: decideModel(model, "requested", routing), autoDecision: null };
+    return { decision: decideUnasked({ model }, "requested", routing), autoDecision: null };
   }
   const { state, atLeast, keep } = readConversation(messages);
   if (state.user_message.trim() === "") {
@@ -126,7 +128,7 @@ async function chooseModel(
   });
   if (!isShadow) return { decision: await autoDecision, autoDecision: null };
   autoDecision.catch(() => undefined); // the log records that it failed
-  return { decision: decideModel(shadowModel, "shadow", routing), autoDecision };
+  return { decision: decideUnasked({ model: shadowModel }, "shadow", routing), autoDecision };
 }
 
 /** Only models of OpenAI and Anthropic support `parallel_tool_calls: false`. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { cutText } from "evaluator-client";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import { z } from "zod";
-import type { Call, CallOrigin } from "../message-router.ts";
+import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
 import { HttpError } from "./failures.ts";
 
@@ -21,7 +21,7 @@ export interface ClientEnv {
 /** Returns a request's call of an endpoint. */
 export function callOf(
   { req, var: { requestId, clientSignal } }: Context<ClientEnv>,
-  endpoint: CallOrigin["endpoint"],
+  endpoint: Call["endpoint"],
 ): Call {
   return { requestId, endpoint, signal: clientSignal, trace: traceOf(req) };
 }

@@ -5,22 +5,32 @@ import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
+import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "./failures.ts";
 
-interface GuardParts extends AnsweredHosts {
+interface GuardParts {
   readonly page: PageHashes;
-  readonly accessToken?: string | null;
+  /** The addresses of the router. */
+  readonly hosts: ReadonlySet<string>;
+  readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
+  /** Messages wait until this resolves. */
+  readonly pricesTried?: Promise<void>;
 }
 
-/** Adds the guards of every request: hosts, origins, the access token, and response headers. */
-export function addGuards(app: Hono<ClientEnv>, parts: GuardParts): void {
-  const { page, accessToken = null } = parts;
+/**
+ * Adds the guards of every request: hosts, origins, the access token, and response headers. Returns
+ * those of the routes with a JSON body.
+ */
+export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
+  const { page, options, pricesTried } = parts;
+  const { accessToken, maxCallsInFlight } = options;
   const reportPath = "/decisions";
   app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
   app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
   app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
+  return createRouteGuards(maxCallsInFlight, pricesTried);
 }
 
 /**
@@ -38,13 +48,6 @@ const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
   }
 };
 
-/** The addresses of a router. */
-export interface AnsweredHosts {
-  readonly hosts: ReadonlySet<string>;
-  /** Names that a proxy may serve over https. */
-  readonly proxiedHosts?: readonly string[];
-}
-
 /**
  * Returns the allowed `Host` values. Any other value may be a foreign page's name that points to this
  * machine (DNS rebinding).
@@ -58,9 +61,9 @@ export function allowedHosts(host: string, port: number, names: readonly string[
 }
 
 /** Rejects foreign hosts and other pages' requests; other pages may only link to the page at `/`. */
-function sameOriginOnly({ hosts, proxiedHosts = [] }: AnsweredHosts): MiddlewareHandler {
+function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
   const origins = new Set([...hosts].map((host) => `http://${host}`));
-  for (const host of proxiedHosts) origins.add(`https://${host}`);
+  for (const host of options.allowedNames) origins.add(`https://${host}`);
   return async ({ req }, next) => {
     const origin = req.header("origin");
     const site = req.header("sec-fetch-site") ?? "none";
@@ -119,10 +122,10 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
 
 /** The guards of the routes with a JSON body. */
-export type Guards = ReturnType<typeof createGuards>;
+export type Guards = ReturnType<typeof addGuards>;
 
-/** Creates the guards; at most `maxCalls` ask a model at once. */
-export function createGuards(maxCalls: number, pricesTried: Promise<void> | undefined) {
+/** At most `maxCalls` ask a model at once. */
+function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefined) {
   const slots = new Set<ClientEnv["Variables"]["slot"]>();
   const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
     if (slots.size >= maxCalls) {

@@ -19,8 +19,9 @@ export async function runSelfCheck(
   const app = createApp({
     page: await loadPage(services),
     hosts: new Set(["localhost"]),
-    // The models are checked, not the policy.
-    routing: { services, tierModels, policy: parseRouterOptions({}).policy, prices: new Map() },
+    options: { ...parseRouterOptions({}), tierModels }, // the models are checked, not the policy
+    services,
+    prices: new Map(),
     reportDefect: (error) => void stderr.write(describeDefect(error, "The self-check")),
   });
   write(`${services.isEmulated ? recordedNotice : services.notice}\n`);

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { TextSink } from "evaluator-kit";
 import { expect, onTestFinished, vi } from "vitest";
-import type { MessageRecord, Observe } from "../message-router.ts";
+import type { MessageRecord } from "../message-router.ts";
 
 /** The key around every router that a test starts. */
 export const plantedKey = "planted-key-4711-0815";
@@ -38,7 +38,7 @@ function textOf(output: unknown): string {
 
 /** Where a router writes its records and its access log to. */
 interface Logs {
-  readonly observe?: Observe;
+  readonly observe?: (record: MessageRecord) => void;
   readonly accessLog?: TextSink;
 }
 

@@ -3,15 +3,14 @@ import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
-import { type AppParts, createApp } from "../create-app.ts";
-import type { Routing } from "../decision/decide.ts";
+import { createApp } from "../create-app.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../message-router.ts";
 import { redactor } from "../reply/redactor.ts";
 import { replyFetch } from "../reply/reply-fetch.ts";
-import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
-import { type RouterParts, startRouter } from "../start-router.ts";
+import { startRouter } from "../start-router.ts";
 import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
 import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
@@ -45,29 +44,25 @@ export const { policy: defaultPolicy } = parseRouterOptions({});
 /** The origin a {@link testRouter} answers to. */
 const testOrigin = "http://localhost:3000";
 
-/** Parts of the application that a test wants different. */
-type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
+type AppParts = Parameters<typeof createApp>[0];
+type RouterOptions = AppParts["options"];
+
+/** Parts and options of the application that a test wants different. */
+type PartDifferences = Partial<AppParts & RouterOptions>;
 
 /**
  * Returns the application over a {@link testGateway}, with the planted key behind it; an error
  * nobody expected fails the test, and so does the key in anything it prints or sends.
  */
-export async function testRouter(
-  differences: Differences = {},
-  { services, tierModels, policy, prices, calibration, ...parts }: PartDifferences = {},
-) {
+export async function testRouter(differences: Differences = {}, parts: PartDifferences = {}) {
   const { fetch, seen } = testGateway(differences);
   const keep = keepOutput();
   const app = createApp({
     page: await page,
     hosts: new Set(["localhost:3000"]),
-    routing: {
-      services: services ?? servicesOver(fetch),
-      tierModels: tierModels ?? defaultTierModels,
-      policy: policy ?? defaultPolicy,
-      prices: prices ?? new Map(),
-      calibration: calibration ?? null,
-    },
+    services: servicesOver(fetch),
+    prices: new Map(),
+    options: { ...parseRouterOptions({}), context: "last", ...parts },
     reportDefect: (error) => {
       throw error;
     },
@@ -98,7 +93,10 @@ export async function servicesOfEmulator() {
 }
 
 /** What a test wants different in a router that listens. */
-type RouterDifferences = Partial<RouterParts> & { readonly env?: Record<string, string> };
+type RouterDifferences = Partial<Parameters<typeof startRouter>[0]> & {
+  readonly env?: Record<string, string>;
+  readonly instance?: string;
+};
 
 /**
  * Starts a router on a free port over a {@link testGateway} for the length of a test, with the
@@ -106,14 +104,18 @@ type RouterDifferences = Partial<RouterParts> & { readonly env?: Record<string, 
  */
 export async function startTestRouter(
   differences: Differences = {},
-  { env, ...parts }: RouterDifferences = {},
+  { env, instance, ...parts }: RouterDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
   const defects: Error[] = [];
   const keep = keepOutput();
   const router = await startRouter({
-    options: parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
+    options: {
+      ...parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
+      ...(instance !== undefined && { instance }),
+    },
     services: { ...servicesOver(fetch), isEmulated: true },
+    prices: new Map(),
     ...parts,
     reportDefect: (error) => {
       keep(error);
