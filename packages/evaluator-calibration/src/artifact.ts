@@ -1,6 +1,32 @@
 import { z } from "zod";
-import { type Recalibration, recalibrationSchemas, share } from "./recalibration/recalibration.ts";
 import { LOWEST } from "./thresholds/learn-then-test.ts";
+
+/** A probability: at least 0 and at most 1. */
+const share = z.number().min(0).max(1);
+
+/** The lowest and the highest temperature; a fit that ends at one of them is not the best. */
+export const TEMPERATURE_LIMITS = [0.25, 10] as const;
+const [coldest, hottest] = TEMPERATURE_LIMITS;
+
+const recalibrationSchemas = [
+  z.object({
+    kind: z.literal("logistic"),
+    parameters: z.object({ intercept: z.number(), slope: z.number() }),
+  }),
+  z.object({
+    kind: z.literal("temperature"),
+    parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
+  }),
+  z.object({
+    kind: z.literal("isotonic"),
+    parameters: z
+      .object({ x: z.array(share).min(1), y: z.array(share) })
+      .refine(({ x, y }) => x.length === y.length, "x and y must be equally long"),
+  }),
+] as const;
+
+/** How one question's answers are recalibrated. */
+export type Recalibration = z.infer<(typeof recalibrationSchemas)[number]>;
 
 /** A threshold with a promised risk. */
 const lockedThresholdSchema = z.object({

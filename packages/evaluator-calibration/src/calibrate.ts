@@ -1,10 +1,6 @@
-import { type CalibrationArtifact, recalibrationOf } from "./artifact.ts";
+import { type CalibrationArtifact, type Recalibration, recalibrationOf } from "./artifact.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
-import {
-  applyRecalibration,
-  type Recalibration,
-  recalibrationsOf,
-} from "./recalibration/recalibration.ts";
+import { applyRecalibration, recalibrationsOf } from "./recalibration.ts";
 
 /** An answer in the client's form, with its printed probabilities. */
 export type PrintedAnswer =

@@ -10,9 +10,7 @@ import {
   normalQuantile,
   twoSidedP,
 } from "./math/special-functions.ts";
-import { isotonic, logistic } from "./recalibration/probability-fits.ts";
-import { applyRecalibration } from "./recalibration/recalibration.ts";
-import { temperature } from "./recalibration/temperature.ts";
+import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
@@ -157,17 +155,15 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
     misses.near(error, golden[`ece${bins}`], `ECE of ${bins}`);
   }
   const table = { width: 1, values: p };
-  const line = logistic.fit({ table, truth, weights });
-  misses.near(line.intercept, golden.logistic[0], "intercept");
-  misses.near(line.slope, golden.logistic[1], "slope");
-  const curveFit = isotonic.fit({ table, truth, weights });
+  const line = fitOf("logistic", { table, truth, weights });
+  misses.near(line.parameters.intercept, golden.logistic[0], "intercept");
+  misses.near(line.parameters.slope, golden.logistic[1], "slope");
+  const curveFit = fitOf("isotonic", { table, truth, weights });
   for (const [x = 0, y] of golden.isotonic) {
-    const at = isotonic.shareAt({ width: 1, values: [x] }, 0, curveFit);
-    misses.near(at, y, `isotonic at ${x}`);
+    misses.near(applyRecalibration([x], curveFit)[0], y, `isotonic at ${x}`);
   }
   const odds = golden.logistic[0] + golden.logistic[1] * Math.log(0.3 / 0.7);
-  const at = logistic.shareAt({ width: 1, values: [0.3] }, 0, line);
-  misses.near(at, 1 / (1 + Math.exp(-odds)));
+  misses.near(applyRecalibration([0.3], line)[0], 1 / (1 + Math.exp(-odds)));
   expect(misses.found).toEqual([]);
   if (weights !== undefined) return; // the textbook forms below know no weights
   misses.golden(roc.standardError, golden["aucError"]);
@@ -193,10 +189,9 @@ test.each([
   misses.golden(levels?.rankedProbability ?? Number.NaN, golden["rps"]);
   misses.golden(levels?.meanAbsoluteError ?? Number.NaN, golden["meanAbsoluteError"]);
   const table = { width: P[0]?.length ?? 0, values: Float64Array.from(P.flat()) };
-  const parameters = temperature.fit({ table, truth });
-  misses.golden(parameters.temperature, golden["temperature"]);
-  const heated = (row: readonly number[]) =>
-    applyRecalibration(row, { kind: "temperature", parameters });
+  const fit = fitOf("temperature", { table, truth });
+  misses.golden(fit.parameters.temperature, golden["temperature"]);
+  const heated = (row: readonly number[]) => applyRecalibration(row, fit);
   const losses = P.map((row, i) => -Math.log(heated(row)[truth[i] ?? 0] ?? 0));
   const loss = losses.reduce((sum, one) => sum + one, 0) / P.length;
   misses.golden(loss, golden["temperatureLoss"]);

@@ -22,6 +22,7 @@ export {
   calibrationArtifactSchema,
   type LockedThreshold,
   parseCalibrationArtifact,
+  type Recalibration,
   recalibrationOf,
 } from "./artifact.ts";
 export {
@@ -32,7 +33,7 @@ export {
   type PrintedAnswer,
   type PrintedEvaluation,
 } from "./calibrate.ts";
-export { applyRecalibration, type Recalibration } from "./recalibration/recalibration.ts";
+export { applyRecalibration } from "./recalibration.ts";
 export { fitRecalibration } from "./report/recalibrate.ts";
 export {
   type AskedQuestion,

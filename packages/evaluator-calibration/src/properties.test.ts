@@ -1,9 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { brierSkill, corpCurve, learnThenTest } from "./index.ts";
-import { isotonic, logistic } from "./recalibration/probability-fits.ts";
-import { applyRecalibration } from "./recalibration/recalibration.ts";
-import { temperature } from "./recalibration/temperature.ts";
+import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
@@ -46,8 +44,8 @@ function logLoss({ p, truth, weights }: Columns) {
   return clippedLogLoss(p.length, trueSide, { weights });
 }
 
-function lineAt(p: number, parameters: ReturnType<typeof logistic.fit>): number {
-  return logistic.shareAt({ width: 1, values: [p] }, 0, parameters);
+function lineAt(p: number, line: Parameters<typeof applyRecalibration>[1]): number {
+  return applyRecalibration([p], line)[0] ?? Number.NaN;
 }
 
 function costOf({ p, truth, weights }: Columns, costs: { falseAct: number; missedAct: number }) {
@@ -78,9 +76,9 @@ test("the curve and the isotonic fit never descend, and have one point a value",
       const heights = points.map((point) => point.observed);
       expect(values).toEqual([...new Set(p)].toSorted((one, other) => one - other));
       expect(heights).toEqual(heights.toSorted((one, other) => one - other));
-      const parameters = isotonic.fit({ table: { width: 1, values: p }, truth });
+      const fit = fitOf("isotonic", { table: { width: 1, values: p }, truth });
       for (const [i, value] of values.entries()) {
-        const [at] = applyRecalibration([value], { kind: "isotonic", parameters });
+        const [at] = applyRecalibration([value], fit);
         expect(at).toBeCloseTo(heights[i] ?? Number.NaN, 12);
       }
       expect(points.reduce((sum, { n }) => sum + n, 0)).toBe(rows.length);
@@ -122,11 +120,11 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
     promise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8 }),
     weightedPromise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8, weights }),
     cost: costOf({ p, truth }, { falseAct: 5, missedAct: 1 }),
-    line: logistic.fit({ table: { width: 1, values: p }, truth }),
-    temperature: temperature.fit({
+    line: fitOf("logistic", { table: { width: 1, values: p }, truth }).parameters,
+    temperature: fitOf("temperature", {
       table: { width: 2, values: Float64Array.from(p.flatMap((value) => [value, 1 - value])) },
       truth,
-    }),
+    }).parameters,
   };
   const numbers: number[] = [];
   const shape = JSON.stringify(all, (_, value: unknown) =>
@@ -147,7 +145,11 @@ test("a weight is as good as so many rows", () => {
         expectedCalibrationError(values.p, values.truth, options),
         lineAt(
           0.4,
-          logistic.fit({ table: { width: 1, values: values.p }, truth: values.truth, ...options }),
+          fitOf("logistic", {
+            table: { width: 1, values: values.p },
+            truth: values.truth,
+            ...options,
+          }),
         ),
         costOf({ p: values.p, truth: values.truth, ...options }, { falseAct: 2, missedAct: 3 })
           .cost,
@@ -204,9 +206,9 @@ test("recalibrated values keep their order, and rows of a choice their sum and t
       fc.double({ min: 0.25, max: 10, noNaN: true }),
       (rows, heat) => {
         const { p, truth } = columns(rows);
-        const line = logistic.fit({ table: { width: 1, values: p }, truth });
+        const line = fitOf("logistic", { table: { width: 1, values: p }, truth });
         const step = lineAt(0.8, line) - lineAt(0.3, line);
-        expect(step * Math.sign(line.slope)).toBeGreaterThanOrEqual(0);
+        expect(step * Math.sign(line.parameters.slope)).toBeGreaterThanOrEqual(0);
         const row = [0.62, 0.3, 0.08, 0];
         const parameters = { temperature: heat };
         const heated = applyRecalibration(row, { kind: "temperature", parameters });

@@ -3,7 +3,7 @@ import type { JoinedColumn } from "../input/join-labels.ts";
 import type { AnswerSource } from "../input/read-answers.ts";
 import type { Form, QuestionKind } from "../kinds.ts";
 import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
-import type { ProbabilityTable } from "../recalibration/temperature.ts";
+import type { ProbabilityTable } from "../recalibration.ts";
 
 /** The rows that a promise is tested on. */
 export interface TestedRows {

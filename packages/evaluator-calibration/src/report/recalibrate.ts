@@ -1,11 +1,6 @@
+import { type Recalibration, TEMPERATURE_LIMITS } from "../artifact.ts";
 import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
-import {
-  fitOf,
-  recalibrated,
-  type Recalibration,
-  recalibrationsOf,
-} from "../recalibration/recalibration.ts";
-import { TEMPERATURE_LIMITS } from "../recalibration/temperature.ts";
+import { fitOf, recalibratedShare, recalibrationsOf } from "../recalibration.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
 import { indexesWhere, type LabelledRows, probabilityOf, takeRows } from "./labelled-rows.ts";
 
@@ -33,7 +28,7 @@ export function recalibrateRows(rows: LabelledRows) {
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
   const tried = kinds.map((kind) => {
-    const fitted = others.map((other) => recalibrated(fitOf(kind, other)));
+    const fitted = others.map((other) => fitOf(kind, other));
     return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number]) };
   });
   const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
@@ -86,14 +81,15 @@ function foldsOf({ ids }: LabelledRows, parts: number): Uint8Array {
 /** The mean log loss of rows, each recalibrated by its fit or as printed. */
 function lossOf(
   { form, table, truth, weights }: LabelledRows,
-  fitOf: (row: number) => ReturnType<typeof recalibrated> | undefined,
+  fitAt: (row: number) => Recalibration | undefined,
 ): number {
   const { width } = table;
   const values = Float64Array.from(table.values);
   for (let row = 0; row < truth.length; row += 1) {
     // The only probability of a row is that of yes.
     const at = row * width + Math.min(truth[row] as number, width - 1);
-    values[at] = fitOf(row)?.(table, at) ?? (values[at] as number);
+    const fit = fitAt(row);
+    if (fit !== undefined) values[at] = recalibratedShare(fit, table, at);
   }
   const seen = { form, table: { width, values } };
   const trueSide = (row: number) => probabilityOf(seen, row, truth[row] as number);
