@@ -14,7 +14,7 @@ export {
 } from "./thresholds/learn-then-test.ts";
 export { type Bound, type Interval, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
 export type { Costs } from "./thresholds/risk-coverage.ts";
-export { checkThreshold, type ThresholdCheck } from "./report/actions.ts";
+export { checkThreshold, type ThresholdCheck } from "./report/check-threshold.ts";
 
 // The artifact
 export {
@@ -65,14 +65,13 @@ export {
 export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
+export { LEAST_JUDGED } from "./report/group-report.ts";
 export {
-  LEAST_JUDGED,
+  type ActionReport,
   type QuestionReport,
-  type ReportedRows,
   type ReportOptions,
   reportQuestions,
 } from "./report/question-report.ts";
-export type { ActionReport } from "./report/actions.ts";
 export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 export type { Estimate } from "./report/score-report.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { brierSkill, corpCurve, labelsForZeroErrors, learnThenTest } from "./index.ts";
 import { expectedCalibrationError } from "./scores/reliability.ts";
 import { rocAuc } from "./scores/probability-scores.ts";
-import { labelsForBound, labelsForWidth } from "./thresholds/intervals.ts";
+import { neededLabels } from "./thresholds/intervals.ts";
 import { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
 
 test.each([brierSkill, rocAuc, corpCurve, expectedCalibrationError])(
@@ -31,8 +31,12 @@ test("a figure that one kind of truth cannot give is NaN, not a number that look
 
 test("the sizes of the design", () => {
   expect(labelsForZeroErrors({ maxRisk: 0.05, confidence: 0.95 })).toBe(59);
-  expect(labelsForBound({ rate: 0.02, maxRisk: 0.05, confidence: 0.95 })).toBe(234);
-  expect(labelsForWidth(0.05)).toBe(385);
+  // If 2 % are wrong, 234 labels promise 5 % in 80 of 100 cases.
+  expect(neededLabels({ maxRisk: 0.05, confidence: 0.95 }, 1)).toEqual({
+    forFivePoints: 385,
+    forPromiseWithoutErrors: 59,
+    forPromise: 234,
+  });
 });
 
 test("thresholds are compared as printed: 0.83 of a sum of parts is 0.83", () => {

@@ -12,6 +12,7 @@ type Label = ReturnType<typeof parseLabel>;
 
 /** The labelled rows of one column of answers, one number each. */
 export interface JoinedColumn {
+  readonly join: LabelJoin;
   readonly column: AnswerColumn;
   /** Rows of the column, in the order of the labels. */
   readonly rows: number[];
@@ -227,7 +228,7 @@ export class LabelJoin {
     let joined = this.#joined.get(column);
     if (joined !== undefined) return joined;
     const numbers = { rows: [], truth: [], weights: [], groupOf: [], clusterOf: [], labelerOf: [] };
-    joined = { column, ...numbers, votes: new Map() };
+    joined = { join: this, column, ...numbers, votes: new Map() };
     this.#joined.set(column, joined);
     this.#joinedRows.set(column, new Uint32Array(column.ids.length));
     return joined;

@@ -109,7 +109,7 @@ export function binomialAtLeast(k: number, n: number, p: number): number {
 }
 
 /** Returns the x in [low, high] at which an increasing function reaches a target, to the last bits. */
-function solveIncreasing(
+export function solveIncreasing(
   increasing: (x: number) => number,
   target: number,
   [low, high]: readonly [number, number],
@@ -153,27 +153,13 @@ function erfSeries(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** Returns the probability that a standard normal value is below `z`. */
-function normalCdf(z: number): number {
-  return erfc(-z / Math.SQRT2) / 2;
-}
-
 /** Returns the z below which a standard normal value is with probability `share`. */
 export function normalQuantile(share: number): number {
   if (share === 0.5) return 0;
   if (share <= 0) return -Infinity;
   if (share >= 1) return Infinity;
   if (share > 0.5) return -normalQuantile(1 - share);
-  const t = Math.sqrt(-2 * Math.log(share));
-  const top = 2.515517 + t * (0.802853 + t * 0.010328);
-  let z = top / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
-  // The rational start (Abramowitz and Stegun 26.2.23) is good to 4.5e-4; each step cubes that.
-  for (let step = 0; step < 3; step += 1) {
-    const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
-    const error = (normalCdf(z) - share) / density;
-    z -= error / (1 + (z * error) / 2);
-  }
-  return z;
+  return solveIncreasing((z) => erfc(-z / Math.SQRT2) / 2, share, [-40, 0]);
 }
 
 /** Returns the two-sided probability of a standard normal value at least as far out as `z`. */

@@ -6,7 +6,7 @@ import type { Numbers } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
 import { quantileOf } from "../scores/reliability.ts";
 import { wilson } from "../thresholds/intervals.ts";
-import { checkThreshold } from "./actions.ts";
+import { checkThreshold } from "./check-threshold.ts";
 import { type LabelledRows, topAnswers } from "./labelled-rows.ts";
 import { brierOf } from "./score-report.ts";
 

@@ -27,7 +27,7 @@ function joinOf(labels: readonly { id: string; drawn?: number; weight?: number }
 
 function isFair(labels: Parameters<typeof joinOf>[0]): boolean {
   const joined = columnIn(joinOf(labels));
-  return judgeLabels(joined, [], toLabelledRows(joined).tested).noPromise === null;
+  return judgeLabels(toLabelledRows(joined).tested).noPromise === null;
 }
 
 test("what pick or chance drew is called unfair in few of many draws", () => {
@@ -72,7 +72,7 @@ test("labels of the sure records alone promise nothing, with weights that hardly
     for (const [line, { id, truth }] of truths.entries()) {
       join.add({ line, value: { id, truth, weight: weightOf(line) } }, "labels");
     }
-    const [report] = reportQuestions([{ joined: columnIn(join), join }], asked);
+    const [report] = reportQuestions([toLabelledRows(columnIn(join))], asked);
     expect(report?.noPromise).toContain("differ from those of the others by more than chance");
     expect(report?.actions.map(({ promised }) => promised)).toEqual([null, null]);
   }

@@ -78,8 +78,7 @@ test("the truth is the majority of the labelers; a tie has none", () => {
   const joined = columnIn(join);
   expect(joined.truth).toEqual([0, -1, -1, 1]);
   expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
-  const { list } = join.labelers;
-  const { labelers, agreements } = judgeLabels(joined, list, toLabelledRows(joined).tested);
+  const { labelers, agreements } = judgeLabels(toLabelledRows(joined).tested);
   expect(labelers).toEqual([
     { name: "ada", n: 4 },
     { name: "bob", n: 3 },
@@ -138,9 +137,8 @@ test("two labelers of levels disagree more if the levels are far apart", () => {
       const other = at === 0 ? far : options[at];
       join.add({ line: 1, value: { id, truth: other, labeler: "bob" } }, "labels");
     }
-    const joined = columnIn(join);
-    const { tested } = toLabelledRows(joined);
-    return judgeLabels(joined, join.labelers.list, tested).agreements[0]?.kappa ?? Number.NaN;
+    const { tested } = toLabelledRows(columnIn(join));
+    return judgeLabels(tested).agreements[0]?.kappa ?? Number.NaN;
   };
   const levels = ["0", "1", "2", "3"];
   expect(kappaOf(levels, "1")).toBeCloseTo(

@@ -1,40 +1,36 @@
-import type { AnswerColumn } from "../input/answer-table.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import { effectiveRows } from "../math/rows.ts";
 import { chiSquareCut } from "../math/special-functions.ts";
 import { cohenKappa } from "../scores/probability-scores.ts";
 import { countRisks } from "../thresholds/risk-coverage.ts";
-import { type TestedRows, topAnswers } from "./labelled-rows.ts";
+import { type Rows, topAnswers } from "./labelled-rows.ts";
 
 /**
  * Returns the labelers of a column (without a name, an empty one), how far each two of them agree, and the
  * reason for no promise, or null.
  */
-export function judgeLabels(joined: JoinedColumn, names: readonly string[], tested: TestedRows) {
-  const labelers = labelersOf(joined, names);
-  const noPromise = reasonForNoPromise(joined.column, labelers, tested);
-  return { labelers, agreements: agreementsOf(joined, names), noPromise };
+export function judgeLabels(tested: Rows) {
+  const labelers = labelersOf(tested.joined);
+  const noPromise = reasonForNoPromise(tested, labelers);
+  return { labelers, agreements: agreementsOf(tested.joined), noPromise };
 }
 
-function reasonForNoPromise(
-  column: AnswerColumn,
-  labelers: ReturnType<typeof labelersOf>,
-  tested: TestedRows,
-): string | null {
-  if (!isFairDraw(column, tested)) {
+function reasonForNoPromise(tested: Rows, labelers: ReturnType<typeof labelersOf>): string | null {
+  if (!isFairDraw(tested)) {
     const [weighted, why] =
       tested.weights === undefined
         ? ["", ", and the labels have no weights"]
         : [", by their weights,", ""];
     return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
   }
-  const kin = labelers.find(({ name }) => isOfFamily(name, column.source.modelId));
+  const kin = labelers.find(({ name }) => isOfFamily(name, tested.source.modelId));
   if (kin === undefined) return null;
   return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
 
 /** Returns the labelers, those with most labels first. */
-function labelersOf(joined: JoinedColumn, names: readonly string[]) {
+function labelersOf(joined: JoinedColumn) {
+  const names = joined.join.labelers.list;
   const counts = new Map<number, number>();
   const add = (labeler: number) => counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
   for (const [at, labeler] of joined.labelerOf.entries()) if (!joined.votes.has(at)) add(labeler);
@@ -45,7 +41,8 @@ function labelersOf(joined: JoinedColumn, names: readonly string[]) {
 }
 
 /** Returns how far each two labelers agree on the records that both labelled; levels weigh quadratically. */
-function agreementsOf(joined: JoinedColumn, names: readonly string[]) {
+function agreementsOf(joined: JoinedColumn) {
+  const names = joined.join.labelers.list;
   const pairs = new Map<string, { labelers: [string, string]; a: number[]; b: number[] }>();
   for (const votes of joined.votes.values()) {
     const given = votes
@@ -82,7 +79,7 @@ const LEAST_EXPECTED = 5;
  * Returns whether labels look like a random draw of all answers: their weighted shares of printed
  * values equal those of all answers, up to chance. True if there are too few of either.
  */
-function isFairDraw(column: AnswerColumn, { p, weights }: TestedRows): boolean {
+function isFairDraw({ p, weights, joined: { column } }: Rows): boolean {
   const { ids } = column;
   if (p.length < LEAST_ROWS || ids.length - p.length < LEAST_ROWS) return true;
   const all = sharesOf(topAnswers(column).probability);

@@ -9,7 +9,8 @@ import {
   world,
 } from "../testing/worlds.ts";
 import { type QuestionReport, reportQuestions } from "./question-report.ts";
-import { checkThreshold } from "./actions.ts";
+import { checkThreshold } from "./check-threshold.ts";
+import { toLabelledRows } from "./labelled-rows.ts";
 
 test("a promise is locked with its labels, and none is given on labels of the model's own family", () => {
   const rows = world(2000, (p) => (p > 0.5 ? 1 : 0.1));
@@ -83,7 +84,7 @@ test("an action shows what it finds, what it lets through, and the rates at 0.5"
 test("all actions of a report share the level; one action asked for keeps it whole", () => {
   const rows = world(2000, (p) => (p > 0.5 ? 1 : 0.1));
   const join = joined(rows);
-  const scam = { joined: columnIn(join), join };
+  const scam = toLabelledRows(columnIn(join));
   const levelsOf = (reports: readonly QuestionReport[]) =>
     reports.map(({ actions }) => actions.map(({ promised }) => promised?.level ?? null));
   expect(levelsOf(reportQuestions([scam, scam], asked))).toEqual([

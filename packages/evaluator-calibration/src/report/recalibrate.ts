@@ -2,7 +2,7 @@ import { type Recalibration, TEMPERATURE_LIMITS } from "../artifact.ts";
 import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
 import { fitOf, recalibratedShare, recalibrationsOf } from "../recalibration.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
-import { indexesWhere, type LabelledRows, probabilityOf, takeRows } from "./labelled-rows.ts";
+import { probabilityOf, type Rows, takeRows } from "./labelled-rows.ts";
 
 // All chosen, not measured: held-out rows show whether a fit helps, whatever their number is.
 const LEAST_FITTED = 100;
@@ -13,18 +13,16 @@ const LEAST_FOR_ISOTONIC = 1000;
  * Returns the recalibration that helps most on held-out rows, if one does; the mean log loss on those rows
  * before and after, if there is a fit; and the reason for no fit, or a warning.
  */
-export function recalibrateRows(rows: LabelledRows) {
+export function recalibrateRows(rows: Rows) {
   const reason = reasonForNone(rows);
   if (reason !== null) return { recalibration: null, heldOut: null, note: reason };
   // Of very many rows two parts are as good as five, and faster.
   const parts = rows.ids.length > 50_000 ? 2 : 5;
   const folds = foldsOf(rows, parts);
-  const others = Array.from({ length: parts }, (_, fold) =>
-    takeRows(
-      rows,
-      indexesWhere(folds, (one) => one !== fold),
-    ),
-  );
+  const others = Array.from({ length: parts }, (_, fold) => {
+    const taken = [...folds.keys()].filter((row) => folds[row] !== fold);
+    return takeRows(rows, taken);
+  });
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
   const tried = kinds.map((kind) => {
@@ -45,14 +43,14 @@ export function recalibrateRows(rows: LabelledRows) {
  * Returns the simplest fit to all rows, by their weights: a line on log odds for a probability, a
  * temperature for a distribution; or the reason for none.
  */
-export function fitRecalibration(rows: LabelledRows) {
+export function fitRecalibration(rows: Rows) {
   const note = reasonForNone(rows);
   const [kind] = recalibrationsOf[rows.form];
   const isFitted = note === null && kind !== undefined;
   return { recalibration: isFitted ? fitOf(kind, rows) : null, note };
 }
 
-function reasonForNone({ form, truth }: LabelledRows): string | null {
+function reasonForNone({ form, truth }: Rows): string | null {
   const n = truth.length;
   if (n < LEAST_FITTED) return `Recalibrating takes ${LEAST_FITTED} labels; there are ${n}.`;
   const yes = truth.reduce((sum, one) => sum + one, 0);
@@ -70,7 +68,7 @@ function noteOf(recalibration: Recalibration): string | null {
 }
 
 /** The part of each row, by its id: the same in any order. */
-function foldsOf({ ids }: LabelledRows, parts: number): Uint8Array {
+function foldsOf({ ids }: Rows, parts: number): Uint8Array {
   const folds = new Uint8Array(ids.length);
   for (const [row, id] of ids.entries()) {
     folds[row] = Math.floor(parts * hashToShare(id, DEFAULT_SEED));
@@ -80,7 +78,7 @@ function foldsOf({ ids }: LabelledRows, parts: number): Uint8Array {
 
 /** The mean log loss of rows, each recalibrated by its fit or as printed. */
 function lossOf(
-  { form, table, truth, weights }: LabelledRows,
+  { form, table, truth, weights }: Rows,
   fitAt: (row: number) => Recalibration | undefined,
 ): number {
   const { width } = table;

@@ -7,7 +7,7 @@ import {
   spiegelhalter,
 } from "../scores/probability-scores.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
-import { type LabelledRows, probabilityOf, truthShares } from "./labelled-rows.ts";
+import { probabilityOf, type Rows, truthShares } from "./labelled-rows.ts";
 
 /** A figure with its 95 % interval. */
 export interface Estimate extends Interval {
@@ -18,7 +18,7 @@ export interface Estimate extends Interval {
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
 
 /** Returns every score of labelled rows. */
-export function scoreRows(rows: LabelledRows) {
+export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
@@ -56,7 +56,7 @@ function isAny(): boolean {
 
 /** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
 export function shareOfRows(
-  { truth, weights }: Pick<LabelledRows, "truth" | "weights">,
+  { truth, weights }: Pick<Rows, "truth" | "weights">,
   isCounted: (row: number) => boolean,
   isHit: (row: number) => boolean,
 ): Estimate {
@@ -78,7 +78,7 @@ function sumOfSquares(shares: readonly number[]): number {
   return shares.reduce((sum, share) => sum + share ** 2, 0);
 }
 
-const briers: Record<Form, (rows: LabelledRows, row: number) => number> = {
+const briers: Record<Form, (rows: Rows, row: number) => number> = {
   probability: ({ p, truth }, row) => ((p[row] as number) - (truth[row] as number)) ** 2,
   distribution: ({ table, truth }, row) => {
     let sum = 0;
@@ -91,13 +91,13 @@ const briers: Record<Form, (rows: LabelledRows, row: number) => number> = {
 };
 
 /** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function brierOf(rows: LabelledRows, row: number): number {
+export function brierOf(rows: Rows, row: number): number {
   return briers[rows.form](rows, row);
 }
 
 type Distances = readonly [own: Float64Array, constant: Float64Array];
 
-function brierDistances(rows: LabelledRows, shares: readonly number[]): Distances {
+function brierDistances(rows: Rows, shares: readonly number[]): Distances {
   const squares = sumOfSquares(shares);
   const constants = shares.map((share) => (1 - 2 * share + squares) / brierParts[rows.form]);
   return distancesOf(rows, (row) => brierOf(rows, row), constants);
@@ -105,7 +105,7 @@ function brierDistances(rows: LabelledRows, shares: readonly number[]): Distance
 
 /** Each row's own score, and that of the constant prediction, which depends on its truth only. */
 function distancesOf(
-  { truth }: LabelledRows,
+  { truth }: Rows,
   ownOf: (row: number, truth: number) => number,
   constants: readonly number[],
 ): Distances {
@@ -118,7 +118,7 @@ function distancesOf(
   return distances;
 }
 
-function rankedDistances(rows: LabelledRows, shares: readonly number[]): Distances {
+function rankedDistances(rows: Rows, shares: readonly number[]): Distances {
   const ranked = (truth: number, probabilityAt: (level: number) => number) => {
     let [sum, below] = [0, 0];
     for (let level = 0; level < shares.length - 1; level += 1) {
@@ -148,7 +148,7 @@ function skillOf(own: Float64Array, constant: Float64Array, weights?: Float64Arr
   return { value, low: value - half, high: Math.min(1, value + half) };
 }
 
-function levelScores({ table, truth, weights }: LabelledRows, rankedProbability: number) {
+function levelScores({ table, truth, weights }: Rows, rankedProbability: number) {
   const { width, values } = table;
   const means = Float64Array.from(truth, (_, row) => {
     let mean = 0;
@@ -200,7 +200,7 @@ function sumOf(values: Float64Array): number {
 const WORST_ROWS = 20;
 
 /** Returns the rows whose truth has the lowest printed probability, the worst first. */
-export function worstRows(rows: LabelledRows) {
+export function worstRows(rows: Rows) {
   const { ids, truth, top, options } = rows;
   const printed = new Float64Array(truth.length);
   for (let row = 0; row < truth.length; row += 1) {

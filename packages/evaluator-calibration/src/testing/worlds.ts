@@ -80,15 +80,7 @@ export const asked: Parameters<typeof reportQuestions>[1] = {
 /** Returns the report of rows. */
 export function report(rows: readonly Row[], modelId?: string, options = asked): QuestionReport {
   const join = joined(rows, modelId);
-  const [found] = reportQuestions(
-    [
-      {
-        joined: columnIn(join),
-        join,
-      },
-    ],
-    options,
-  );
+  const [found] = reportQuestions([toLabelledRows(columnIn(join))], options);
   if (found === undefined) throw new Error("no question was reported");
   return found;
 }

@@ -1,4 +1,9 @@
-import { betaQuantile, binomialAtMost, normalQuantile } from "../math/special-functions.ts";
+import {
+  betaQuantile,
+  binomialAtMost,
+  normalQuantile,
+  solveIncreasing,
+} from "../math/special-functions.ts";
 
 /** An interval of a share. */
 export interface Interval {
@@ -58,35 +63,26 @@ export function labelsForZeroErrors({ maxRisk, confidence = 0.95 }: Bound): numb
   return Math.ceil(Math.log(1 - confidence) / Math.log1p(-maxRisk) - 1e-9);
 }
 
-/** Returns how many acted-on labels give an 80 % chance that a risk can be promised, if the true one is `rate`. */
-export function labelsForBound({
-  rate,
-  maxRisk,
-  confidence,
-}: Required<Bound> & { readonly rate: number }): number {
-  // For each count of errors, the smallest n that still passes is tried.
+/** Returns how many labels it takes if a report has so many actions. */
+export function neededLabels({ maxRisk, confidence }: Required<Bound>, actions: number) {
+  const level = (1 - confidence) / Math.max(1, actions);
+  return {
+    /** For a share to plus or minus 5 points with 95 % confidence, whatever the share is. */
+    forFivePoints: Math.ceil((normalQuantile(0.975) / (2 * 0.05)) ** 2),
+    /** Acted-on labels, all right, for the requested promise. */
+    forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: 1 - level }),
+    /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
+    forPromise: labelsForPromise(maxRisk, level),
+  };
+}
+
+function labelsForPromise(maxRisk: number, level: number): number {
   for (let wrong = 0; ; wrong += 1) {
-    const n = labelsForErrors(wrong, maxRisk, confidence);
-    if (binomialAtMost(wrong, n, rate) >= 0.8) return n;
+    // The smallest number of labels that promises the risk although so many of them are wrong.
+    const missing = (n: number) => -binomialAtMost(wrong, n, maxRisk);
+    const n = Math.ceil(solveIncreasing(missing, -level, [wrong, 1e15]));
+    if (binomialAtMost(wrong, n, 0.4 * maxRisk) >= 0.8) return n;
   }
-}
-
-/** Returns how many labels it takes to promise a risk if so many of them are wrong. */
-function labelsForErrors(wrong: number, maxRisk: number, confidence: number): number {
-  let [low, high] = [wrong, wrong + 1];
-  const passes = (n: number) => binomialAtMost(wrong, n, maxRisk) <= 1 - confidence;
-  while (!passes(high)) high *= 2;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (passes(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
-}
-
-/** Returns how many labels give a share to plus or minus `halfWidth` with 95 % confidence, whatever the share is. */
-export function labelsForWidth(halfWidth: number): number {
-  return Math.ceil((normalQuantile(0.975) / (2 * halfWidth)) ** 2);
 }
 
 /** @throws RangeError if the share is not above 0 and below 1. */

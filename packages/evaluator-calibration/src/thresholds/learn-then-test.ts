@@ -67,8 +67,8 @@ export function promiseThresholds(
 }
 
 /** Returns the result of {@link promiseThresholds}, and the smallest risks that can be promised instead. */
-export function searchPromises(
-  actions: readonly PromiseAction[],
+export function searchPromises<TAction extends PromiseAction>(
+  actions: readonly TAction[],
   { maxRisk, confidence = 0.95 }: Bound,
 ) {
   checkShare("confidence", confidence);
@@ -77,16 +77,17 @@ export function searchPromises(
     testsOf(sureness, wrong, { maxRisk, level: share, lowest: LOWEST[action], weights }),
   );
   const levels = shareLevels(sequences, share);
-  return actions.map(({ question, action }, at) => {
+  return actions.map((asked, at) => {
+    const { question, action } = asked;
     const tests = sequences[at] ?? [];
     const own = levels[at] ?? share;
     const found = lastPassed(tests, own);
     const [first] = tests;
     const level = Number(own.toPrecision(12));
     const promised = found === null ? null : { question, action, ...found, level };
-    if (first === undefined) return { promised, smallest: null };
+    if (first === undefined) return { asked, promised, smallest: null };
     const risk = smallestPromise(first.wrong, first.acted, 1 - own);
-    return { promised, smallest: { risk, threshold: first.threshold } };
+    return { asked, promised, smallest: { risk, threshold: first.threshold } };
   });
 }
 
@@ -95,11 +96,8 @@ function smallestPromise(wrong: number, n: number, confidence: number): number {
   return wrong >= n ? 1 : 1 - betaQuantile(1 - confidence, n - wrong, wrong + 1);
 }
 
-/** A promise, or how far the rows are from one: the smallest risk at the first threshold tested. */
-export type PromiseSearch = ReturnType<typeof searchPromises>[number];
-
 /** A promised threshold of an action, and the level that it was tested at. */
-export type PromisedAction = NonNullable<PromiseSearch["promised"]>;
+export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[number]["promised"]>;
 
 /** An action that passes every test no longer needs its share of the level: it goes to the others. */
 function shareLevels(sequences: readonly PromisedThreshold[][], level: number): number[] {

@@ -1,4 +1,9 @@
-import { type LabelJoin, type QuestionReport, reportQuestions } from "evaluator-calibration";
+import {
+  type LabelJoin,
+  type QuestionReport,
+  reportQuestions,
+  toLabelledRows,
+} from "evaluator-calibration";
 import { toPrintablePath } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../files/read-answers.ts";
@@ -34,8 +39,8 @@ export function buildReport(
   );
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
-  const reported = most.map((column) => ({ joined: column, join }));
-  const reports = reportQuestions(reported, {
+  const rows = most.map((column) => toLabelledRows(column));
+  const reports = reportQuestions(rows, {
     seed,
     maxRisk,
     confidence,

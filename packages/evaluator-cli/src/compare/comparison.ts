@@ -130,11 +130,13 @@ function reportsOf(
   { require: maxRisk, seed }: CompareOptions,
 ): ReadonlyMap<ComparedColumn, QuestionReport> {
   const labelled = columns.flatMap((one) => {
-    if (one === null || one.rows === null || one.joined === null) return [];
-    return [{ one, rows: one.rows, joined: one.joined, join: one.join }];
+    return one === null || one.rows === null ? [] : [{ one, rows: one.rows }];
   });
   const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
-  const reports = reportQuestions(labelled, wanted);
+  const reports = reportQuestions(
+    labelled.map(({ rows }) => rows),
+    wanted,
+  );
   return new Map(labelled.map(({ one }, at) => [one, reports[at] as QuestionReport]));
 }
 

@@ -24,7 +24,6 @@ export interface EngineColumn {
   readonly column: AnswerColumn;
   /** Null without a label. */
   readonly joined: JoinedColumn | null;
-  readonly join: LabelJoin;
 }
 
 /** An engine's answers by question; the notes name the omitted answers. */
@@ -91,7 +90,7 @@ function joinTable(
     const [column, ...others] = found.toSorted((one, other) => other.ids.length - one.ids.length);
     if (column === undefined) continue;
     const joined = join.columns.find((one) => one.column === column) ?? null;
-    columns.set(question, { column, joined, join });
+    columns.set(question, { column, joined });
     const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
     if (left === 0) continue;
     const compared = `compared are the answers of ${nameSource(column.source)}`;

@@ -3,6 +3,7 @@ import {
   LabelJoin,
   type QuestionReport,
   reportQuestions,
+  toLabelledRows,
 } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { summarize } from "./sentences.ts";
@@ -29,7 +30,7 @@ function reportOf(
   }
   const [column] = join.columns;
   if (column === undefined) throw new Error("no row was joined");
-  const [report] = reportQuestions([{ joined: column, join }], {
+  const [report] = reportQuestions([toLabelledRows(column)], {
     maxRisk: 0.05,
     confidence: 0.95,
     onAverage: false,

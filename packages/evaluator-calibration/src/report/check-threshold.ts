@@ -1,0 +1,60 @@
+import type { LockedThreshold } from "../artifact.ts";
+import {
+  checkIndexes,
+  checkLengths,
+  checkProbabilities,
+  type Numbers,
+  type Weighted,
+} from "../math/rows.ts";
+import { binomialAtLeast, binomialAtMost } from "../math/special-functions.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
+import { equalRows } from "../thresholds/learn-then-test.ts";
+import { cumulate, toHundredths } from "../thresholds/risk-coverage.ts";
+
+interface TestedRows extends Weighted {
+  readonly p: Numbers;
+  readonly cameTrue: Numbers;
+}
+
+/** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
+export function actionRows({ p, cameTrue }: TestedRows, action: LockedThreshold["action"]) {
+  const right = action === "no" ? 0 : 1;
+  return {
+    sureness: Float64Array.from(p, (yes) =>
+      // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
+      right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12,
+    ),
+    wrong: Uint8Array.from(cameTrue, (isTrue) => (isTrue === right ? 0 : 1)),
+  };
+}
+
+/**
+ * Returns whether a locked threshold holds on labelled rows of its question: `p` of yes or of the most
+ * probable option, and whether that is true (2 if unknown, which counts as wrong). The verdict is
+ * `holds` if these labels promise the same again, and `broken` if they show a higher risk with the same
+ * confidence; `low` and `high` are the exact 95 % interval of the risk.
+ *
+ * @example checkThreshold(artifact.thresholds[0], { p: [0.97, 0.99], cameTrue: [1, 1] }).verdict
+ */
+export function checkThreshold(locked: LockedThreshold, rows: TestedRows) {
+  const { n, wrong } = rows.p.length === 0 ? { n: 0, wrong: 0 } : countActed(locked, rows);
+  const doubt = 1 - locked.confidence + 1e-15;
+  let verdict: "holds" | "broken" | "not enough labels" = "not enough labels";
+  if (n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt) verdict = "holds";
+  else if (binomialAtLeast(wrong, n, locked.maxRisk) <= doubt) verdict = "broken";
+  return { locked, n, wrong, ...clopperPearson(wrong, n), verdict };
+}
+
+/** A locked threshold tried again on other labels: `n` rows at it and above, `wrong` of them. */
+export type ThresholdCheck = ReturnType<typeof checkThreshold>;
+
+function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
+  const { p, cameTrue, weights } = rows;
+  checkLengths(["p", p], ["cameTrue", cameTrue]);
+  checkProbabilities(p);
+  checkIndexes(cameTrue, 3, "cameTrue");
+  const { sureness, wrong } = actionRows(rows, action);
+  const sums = cumulate(equalRows(sureness, wrong, { weights, from: threshold }));
+  const at = toHundredths(threshold);
+  return { n: sums.acted[at] as number, wrong: sums.wrong[at] as number };
+}
