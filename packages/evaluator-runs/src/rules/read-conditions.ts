@@ -6,42 +6,71 @@ import {
   type Column,
 } from "../columns/columns.ts";
 import { comparisons, type Condition } from "./conditions.ts";
-import { ConditionError, splitWords, type Token } from "./split-words.ts";
 
-/**
- * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; a record must meet all of them.
- *
- * @throws ConditionError with the position of an unknown answer or value.
- */
-export function readConditions(text: string, all: readonly Column[]) {
-  const named = answerColumns(all);
-  const tokens = new Tokens(splitWords(text));
-  const conditions = [readCondition(tokens, named)];
-  while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));
-  const next = tokens.next();
-  if (next.kind === "arrow") return { conditions, arrow: next };
-  if (next.kind === "end") return { conditions, arrow: null };
-  const advice = "put a comma between conditions, and names with spaces into quotes";
-  throw new ConditionError(next.at, printable`"${next.text}" is too much; ${advice}`);
+/** A problem in the text of conditions, and its place. */
+export class ConditionError extends Error {
+  /** The index of the character, from 0. */
+  readonly at: number;
+
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
 }
 
-class Tokens {
-  readonly #tokens: readonly Token[];
-  #at = 0;
+/** A piece of the text of conditions. */
+interface Token {
+  readonly kind: "word" | "quoted" | "operator" | "comma" | "bar" | "arrow" | "end";
+  readonly text: string;
+  readonly at: number;
+  /** The index after its last character. */
+  readonly end: number;
+}
 
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens;
+// A comment ends the line; a # in a word does not begin one. A quote that begins a word is not closed.
+const tokenPattern =
+  /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
+const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
+
+/**
+ * Cuts text into words, quoted names and signs, from an index up to an arrow or a comment.
+ *
+ * @throws ConditionError for a quote that nothing closes.
+ */
+export function* tokensOf(text: string, from = 0): Generator<Token> {
+  tokenPattern.lastIndex = from;
+  for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
+    const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
+    const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
+    if (kind === "comment") return;
+    if (kind === "word" && whole.startsWith('"')) {
+      throw new ConditionError(at, 'the quote is not closed; end it with "');
+    }
+    const found = groups[kind] ?? "";
+    const read = kind === "quoted" ? found.replace(/\\(["\\])/g, "$1") : signs.get(found);
+    yield { kind, text: read ?? found, at, end: at + whole.length };
+    if (kind === "arrow") return;
   }
+}
 
-  /** Returns the next token and moves past it; at the end always the last one. */
-  next(): Token {
-    const token = this.peek();
-    this.#at = Math.min(this.#at + 1, this.#tokens.length - 1);
-    return token;
+/** The tokens of a text; after them comes its end, again and again. */
+class Tokens {
+  readonly #left: Token[];
+  readonly #end: Token;
+
+  constructor(text: string) {
+    this.#left = [...tokensOf(text)];
+    const end = this.#left.at(-1)?.end ?? text.length - text.trimStart().length;
+    this.#end = { kind: "end", text: "", at: end, end };
   }
 
   peek(): Token {
-    return this.#tokens[this.#at] as Token;
+    return this.#left[0] ?? this.#end;
+  }
+
+  /** Returns the next token and moves past it. */
+  next(): Token {
+    return this.#left.shift() ?? this.#end;
   }
 
   /** Skips the next token if it is of a kind, and returns whether it was. */
@@ -50,6 +79,23 @@ class Tokens {
     if (isThat) this.next();
     return isThat;
   }
+}
+
+/**
+ * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; a record must meet all of them.
+ *
+ * @throws ConditionError with the position of an unknown answer or value.
+ */
+export function readConditions(text: string, all: readonly Column[]) {
+  const named = answerColumns(all);
+  const tokens = new Tokens(text);
+  const conditions = [readCondition(tokens, named)];
+  while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));
+  const next = tokens.next();
+  if (next.kind === "arrow") return { conditions, arrow: next };
+  if (next.kind === "end") return { conditions, arrow: null };
+  const advice = "put a comma between conditions, and names with spaces into quotes";
+  throw new ConditionError(next.at, printable`"${next.text}" is too much; ${advice}`);
 }
 
 /** The meaning of a name. */

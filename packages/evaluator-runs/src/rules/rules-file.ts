@@ -10,8 +10,7 @@ import {
 } from "evaluator-kit";
 import { type AnsweredRecord, type Condition, meetsAll } from "./conditions.ts";
 import type { Column } from "../columns/columns.ts";
-import { readConditions } from "./read-conditions.ts";
-import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
+import { ConditionError, readConditions, tokensOf } from "./read-conditions.ts";
 
 /** An action for the records that meet some conditions. */
 export interface Rule {
@@ -60,7 +59,7 @@ export async function readRules(
 }
 
 function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
-  if (splitWords(text).length === 1) return null;
+  if (tokensOf(text).next().done === true) return null;
   const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
     const end = text.trimEnd().length;
@@ -73,13 +72,14 @@ function readRule(text: string, line: number, columns: readonly Column[]): Rule 
 // A comment needs a space before it: "label #1" is an action.
 function readAction(text: string, start: number): string {
   const begin = start + text.slice(start).search(/\S|$/u);
+  const isQuoted = text.charAt(begin) === '"';
+  const [quoted] = isQuoted ? tokensOf(text, begin) : [];
   const action =
-    text.charAt(begin) === '"'
-      ? quotedAt(text, begin).text
-      : text
-          .slice(begin)
-          .replace(/^#.*$|\s#(?:\s.*)?$/su, "")
-          .trim();
+    quoted?.text ??
+    text
+      .slice(begin)
+      .replace(/^#.*$|\s#(?:\s.*)?$/su, "")
+      .trim();
   if (action === "") throw new ConditionError(start, "the action is missing, such as junk");
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
 }
