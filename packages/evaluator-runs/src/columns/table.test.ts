@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ResultRecord } from "../output/write-records.ts";
 import { columnsOf as answersOf } from "./columns.ts";
 import { sampleLayout as layout, sampleQuestions } from "../testing/samples.ts";
-import { alignColumns, type TableTerminal, resultTable } from "./table.ts";
+import { alignColumns, resultTable } from "./table.ts";
 
 const columns = answersOf(sampleQuestions);
 
@@ -107,7 +107,7 @@ const wide = [
   record({ from: "x".repeat(28), subject: "y".repeat(60), category: "business_inquiry" }),
 ];
 
-function linesOn(terminal: Partial<TableTerminal>, records = wide): string[] {
+function linesOn(terminal: { width?: number; colours?: boolean }, records = wide): string[] {
   const given = { width: 80, colours: false, fileName: "inbox.triage.json", ...terminal };
   return [...resultTable(rowsOf(records), { columns, layout, terminal: given })]
     .join("")

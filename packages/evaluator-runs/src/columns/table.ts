@@ -7,7 +7,7 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-kit";
-import type { RecordSource, RunRecord, ShortHeading, TableLayout } from "../input/record-source.ts";
+import type { ShortHeading, TableLayout } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column, recordNames } from "./columns.ts";
 
@@ -19,15 +19,6 @@ const NARROWEST_TEXT = 4;
 const ROWS_SHOWN = 50;
 const ROWS_AT_MOST = 200;
 
-/** The terminal a table is printed on. */
-export interface TableTerminal {
-  /** The most columns of a row. @default no limit */
-  readonly width?: number | undefined;
-  readonly colours: boolean;
-  /** The name of the file that has every row. */
-  readonly fileName: string;
-}
-
 /** A result, its day, and its mark. */
 export interface TableRow {
   readonly record: ResultRecord;
@@ -35,17 +26,7 @@ export interface TableRow {
   readonly mark: string;
 }
 
-/** Returns the row of a result. */
-export function toTableRow(
-  input: RunRecord,
-  record: ResultRecord,
-  source: Pick<RecordSource, "dayOf" | "markOf">,
-): TableRow {
-  return { record, day: source.dayOf(input), mark: source.markOf(input) };
-}
-
-/** How a table is printed. */
-export interface TableOptions {
+interface TableOptions {
   readonly columns: readonly Column[];
   readonly layout: TableLayout;
   /** The field it is sorted by. @default importance, else the first score */
@@ -54,8 +35,21 @@ export interface TableOptions {
   readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
   readonly top?: number;
-  /** @default none, with rows of any width */
-  readonly terminal?: TableTerminal | null;
+  /** The terminal, and the file that has every row. @default none, with rows of any width */
+  readonly terminal?: {
+    readonly width?: number | undefined;
+    readonly colours: boolean;
+    readonly fileName: string;
+  } | null;
+}
+
+interface TableColumn {
+  readonly heading: string;
+  readonly cell: (row: TableRow) => string;
+  /** Its share of a narrow line; columns with 0 are narrowed last. */
+  readonly share: number;
+  /** The field whose colours it has. */
+  readonly field?: string;
 }
 
 /** Returns the lines of the table a person reads: the most important record first, input order among equals. */
@@ -71,32 +65,52 @@ export function* resultTable(
   }: TableOptions,
 ): Generator<string> {
   const answers = answerColumns(all).filter(({ part }) => part !== "printed");
-  const columns = tableColumns(answers, layout);
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
   const shown = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(0, count);
+  const markOf = ({ record, mark }: TableRow) =>
+    [newIds.has(record.id) ? "new" : "", mark].filter(Boolean).join(", ");
   // Without a heading, since the contract defines the headings.
-  const marks = shown.some((row) => markOf(row, newIds) !== "") ? [""] : [];
+  const marks = { heading: "", share: 0, cell: markOf };
+  const [first = marks, ...others] = recordColumns(layout);
+  const hasMarks = shown.some((row) => markOf(row) !== "");
+  const columns: readonly TableColumn[] = [
+    ...headingsOf(answers, layout).map(toAnswerColumn),
+    first,
+    ...(hasMarks ? [marks] : []),
+    ...others,
+  ];
   const rows = function* rows() {
-    const headings = columns.map(({ heading }) => toPrintable(heading));
-    const [first = "", ...others] = layout.record.map(({ name }) => name);
-    yield [...headings, first, ...marks, ...others];
-    for (const row of shown) {
-      const mark = markOf(row, newIds);
-      yield toRow(row.record, { columns, layout, marks: marks.map(() => mark) });
-    }
+    yield columns.map(({ heading }) => heading);
+    for (const row of shown) yield columns.map(({ cell }) => cell(row));
   };
-  const texts = columns.length + marks.length;
-  const widest = texts + layout.record.length - 1;
-  const isText = (column: number) => columns[column]?.isText ?? column > texts;
+  const { width, colours = false, fileName = "" } = terminal ?? {};
   yield* alignColumns(rows, {
-    width: terminal?.width,
-    shareOf: (column) => (column === widest ? 2 : Number(isText(column))),
-    paint: terminal?.colours
-      ? (cell, column) => paint(cell, columns[column]?.field, layout)
-      : undefined,
+    width,
+    shareOf: (at) => columns[at]?.share ?? 0,
+    paint: colours ? (cell, at) => paint(cell, columns[at]?.field, layout) : undefined,
   });
-  if (terminal !== null && count < top) yield restLine(records.length, terminal);
+  if (terminal === null || count >= top) return;
+  const rest = `${records.length - count} more rows: --top ${records.length} prints them all; they are in `;
+  yield `${truncateColumns(rest + toPrintable(fileName), width ?? Number.POSITIVE_INFINITY)}\n`;
+}
+
+function recordColumns({ record: shown }: TableLayout): TableColumn[] {
+  return shown.map(({ name, most }, at) => ({
+    heading: name,
+    // The last is the widest.
+    share: at === shown.length - 1 ? 2 : Math.min(at, 1),
+    cell: ({ record }) => truncateCharacters(toPrintable(String(record[name])), most),
+  }));
+}
+
+function toAnswerColumn({ heading, field, isText = false }: ShortHeading): TableColumn {
+  const cell = ({ record }: TableRow) => {
+    const value = record[field] ?? null;
+    if (typeof value === "number") return value.toFixed(2);
+    return value === null ? "-" : truncateCharacters(toPrintable(value), 40);
+  };
+  return { heading: toPrintable(heading), field, share: Number(isText), cell };
 }
 
 /** Throws a UsageError for a field to sort by that the results do not have. */
@@ -110,11 +124,10 @@ export function checkSort(
   throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
 
-/** Rows of cells, which are read twice, so that only one is in memory. */
-export type TableRows = () => Iterable<readonly string[]>;
+// They are read twice, so that only one is in memory.
+type Rows = () => Iterable<readonly string[]>;
 
-/** How columns are laid out. */
-export interface ColumnOptions {
+interface ColumnOptions {
   /** The most columns of a line. @default no limit */
   readonly width?: number | undefined;
   /** Returns a column's share of a narrow line; columns with 0 are narrowed last. @default 0 */
@@ -125,7 +138,7 @@ export interface ColumnOptions {
 
 /** Returns rows of printable cells laid out in columns, left-aligned, one line for each row. */
 export function* alignColumns(
-  rows: TableRows,
+  rows: Rows,
   { width = Number.POSITIVE_INFINITY, shareOf = () => 0, paint }: ColumnOptions = {},
 ): Generator<string> {
   const widths = fitted(widthsOf(rows), { width, shareOf });
@@ -138,7 +151,7 @@ export function* alignColumns(
   }
 }
 
-function widthsOf(rows: TableRows): number[] {
+function widthsOf(rows: Rows): number[] {
   const widths: number[] = [];
   for (const row of rows()) {
     for (const [column, cell] of row.entries()) {
@@ -176,28 +189,20 @@ function lineWidth(widths: readonly number[]): number {
 }
 
 // The source's headings for its own questions, and all fields of any others.
-function tableColumns(
+function headingsOf(
   columns: readonly AnswerColumn[],
   { answers }: TableLayout,
 ): readonly ShortHeading[] {
   const hasDefaults = answers.every(({ field }) => columns.some(({ name }) => name === field));
   const fixed = hasDefaults ? answers : [];
+  const fields = new Set(fixed.map(({ field }) => field));
   // By question: the contract's table leaves out some of the confidences.
-  const isFixed = ({ asked }: AnswerColumn) =>
-    columns.some(
-      (one) =>
-        one.asked === asked &&
-        one.part === "value" &&
-        fixed.some(({ field }) => field === one.name),
-    );
+  const values = columns.filter(({ name, part }) => part === "value" && fields.has(name));
   const own = columns
-    .filter((column) => !isFixed(column))
+    .filter(({ asked }) => !values.some((value) => value.asked === asked))
     .map(({ name, part, asked }) => {
-      return {
-        heading: name,
-        field: name,
-        isText: part === "value" && asked.short.form === "option",
-      };
+      const isText = part === "value" && asked.short.form === "option";
+      return { heading: name, field: name, isText };
     });
   return [...fixed, ...own];
 }
@@ -208,11 +213,6 @@ function defaultSort(columns: readonly AnswerColumn[], { sort }: TableLayout): s
     ({ part, asked }) => part === "value" && asked.short.form === "number",
   );
   return number?.name ?? "";
-}
-
-function markOf({ record, mark }: TableRow, newIds: ReadonlySet<string>): string {
-  const isNew = newIds.has(record.id) ? ["new"] : [];
-  return [...isNew, mark].filter(Boolean).join(", ");
 }
 
 /** Sorts by a field: numbers from the highest, text from A, missing values last, equals in input order. */
@@ -232,32 +232,8 @@ function compare(one: string | number | null, other: string | number | null): nu
   return one < other ? -1 : Number(one > other);
 }
 
-function toRow(
-  record: ResultRecord,
-  {
-    columns,
-    layout,
-    marks,
-  }: { columns: readonly ShortHeading[]; layout: TableLayout; marks: readonly string[] },
-): string[] {
-  const [first = "", ...others] = layout.record.map(({ name, most }) =>
-    truncateCharacters(toPrintable(String(record[name])), most),
-  );
-  return [...columns.map(({ field }) => toCell(record[field] ?? null)), first, ...marks, ...others];
-}
-
-function toCell(value: string | number | null): string {
-  if (value === null) return "-";
-  return typeof value === "number" ? value.toFixed(2) : truncateCharacters(toPrintable(value), 40);
-}
-
 function paint(cell: string, field = "", { colours }: TableLayout): string {
   const painted = Object.hasOwn(colours, field) ? colours[field] : undefined;
   if (painted === undefined || !(Number(cell) >= painted.from)) return cell;
   return styleText(painted.colour, cell, { validateStream: false });
-}
-
-function restLine(rows: number, { fileName, width }: TableTerminal): string {
-  const rest = `${rows - ROWS_SHOWN} more rows: --top ${rows} prints them all; they are in `;
-  return `${truncateColumns(rest + toPrintable(fileName), width ?? Number.POSITIVE_INFINITY)}\n`;
 }

@@ -3,7 +3,7 @@ import { CliError, printable, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { calibratedAnswers } from "../calibration.ts";
 import { recordNames } from "../columns/columns.ts";
-import { resultTable, type TableRow, toTableRow } from "../columns/table.ts";
+import { resultTable, type TableRow } from "../columns/table.ts";
 import { inGroups, recordLabel, type RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
@@ -55,7 +55,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         if (!isRefused && failures.length < FAILURES_SHOWN) failures.push(error);
       }
       if (hasTable && isInTable({ input, record, kept, news }, context)) {
-        shown.push(toTableRow(input, record, source));
+        shown.push({ record, day: source.dayOf(input), mark: source.markOf(input) });
       }
       yield record;
     }
