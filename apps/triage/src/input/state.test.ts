@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { normaliseSubject } from "./state.ts";
 import { recordingTransport, sampleMail } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
 
@@ -59,12 +58,17 @@ test("without the flag the state is exactly the contract's four keys", async () 
   }
 });
 
-test.each([
-  ["Re: Fwd: RE[2]: Hello", "hello"],
-  ["[team] Re: [team] Hello", "hello"],
-  ["Return of the invoice", "return of the invoice"],
-  ["", ""],
-  ["Re:", ""],
-])("%j is the thread %j", (subject, thread) => {
-  expect(normaliseSubject(subject)).toBe(thread);
+test("subjects of one thread differ in case, reply marks and the mark of a list alone", async () => {
+  const threads = [
+    ["Re: Fwd: RE[2]: Hello", "[team] Re: [team] Hello", "hello"],
+    ["Return of the invoice", "return of the invoice"],
+    ["turn of the invoice"],
+    ["Re:", ""],
+  ];
+  const all = threads.flat().map((subject, at) => sampleMail({ id: `m-${at}`, subject }));
+  const transport = recordingTransport();
+  await startTriage(["inbox.json", "--context"], { cwd: await folderWith(all), transport });
+  expect(transport.requests.map(({ state }) => state)).toMatchObject(
+    threads.flatMap((thread) => thread.map(() => ({ repeat_count: thread.length }))),
+  );
 });

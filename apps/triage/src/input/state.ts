@@ -2,89 +2,76 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import type { MailFile } from "./mail-file.ts";
+import { type AdditionCosts, printCount, printMails, printUsd } from "evaluator-runs/source";
 import type { Mail, MailStateOptions } from "./mail-schema.ts";
-import { addressesIn, localDay, pickStateFields, senderAddress, toState } from "./mail.ts";
+import {
+  addressesIn,
+  localDay,
+  type MailRecord,
+  pickStateFields,
+  senderAddress,
+  toState,
+} from "./mail.ts";
+import { contextKeys, stateFields } from "./state-fields.ts";
 
-/** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
+type ToState = (mail: Mail) => JsonObject;
+type MailRecords = AsyncIterable<{ readonly record: MailRecord }>;
+
+/** Returns the function that makes the state of a mail: the contract's four keys, and more only on demand. */
 export async function chooseState(
-  run: MailStateOptions,
-  input: MailFile,
+  options: MailStateOptions,
+  all: MailRecords,
   context: CliContext,
 ): Promise<ToState> {
-  const toBase = run.context ? await chooseContext(run, input, context) : toState;
-  const fields = run.stateFields;
+  const toBase = options.context ? await chooseContext(options, all, context) : toState;
+  const fields = options.stateFields;
   if (fields.length === 0) return toBase;
   return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, fields) });
 }
 
-async function chooseContext(
-  run: MailStateOptions,
-  input: MailFile,
-  { cwd, env, clock, signal }: CliContext,
-): Promise<ToState> {
-  const read = run.contacts === null ? [] : await readContacts(resolve(cwd, run.contacts));
-  const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
-  const today = run.today ?? localDay(clock.today());
-  const repeats = await RepeatCounts.of(input, signal);
-  return toContextState({ today, repeats, own, contacts: new Set([...read, ...own]) });
-}
-
-/** Returns what the model reads about a mail. */
-export type ToState = (mail: Mail) => JsonObject;
-
 const MS_PER_DAY = 86_400_000;
 
-/** What the model cannot know by itself. */
-interface StateContext {
-  /** The day ages are counted to, `YYYY-MM-DD`. */
-  readonly today: string;
-  /** Of all records of the input, those left out by a limit included. */
-  readonly repeats: RepeatCounts;
-  /** Addresses of known contacts and of the user, in lower case. */
-  readonly contacts: ReadonlySet<string>;
-  /** The user's own addresses; empty if they are not known. */
-  readonly own: ReadonlySet<string>;
-}
-
 /**
- * Adds what the contract recommends (section 4.7) to the state: `age_days`; `repeat_count`, how
- * many records have the same sender and subject, this one included; `known_contact`. And what it
- * says a model cannot know (section 1, rule 7): `today`, and whether it is `sent_by_user`.
+ * Adds the fields that the contract recommends (section 4.7) to the state: `age_days`;
+ * `repeat_count`, the number of mails with the same sender and subject in the whole input, this one
+ * included; `known_contact`. Also two facts that a model cannot know (section 1, rule 7): `today`,
+ * and whether it is `sent_by_user`, if the user's addresses are known.
  */
-function toContextState({ today, repeats, contacts, own }: StateContext): ToState {
+async function chooseContext(
+  { contacts, today: countedTo }: MailStateOptions,
+  all: MailRecords,
+  { cwd, env, clock, signal }: CliContext,
+): Promise<ToState> {
+  const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
+  const known = new Set(contacts === null ? own : [...own, ...(await readContacts(cwd, contacts))]);
+  const today = countedTo ?? localDay(clock.today());
+  const repeats = await countThreads(all, signal);
   return (mail) => {
     const address = senderAddress(mail.from) ?? "";
     return {
       ...toState(mail),
       age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
-      repeat_count: repeats.count(mail),
-      known_contact: contacts.has(address),
+      repeat_count: repeats.get(threadOf(mail)) ?? 0,
+      known_contact: known.has(address),
       today,
       ...(own.size > 0 && { sent_by_user: own.has(address) }),
     };
   };
 }
 
-/** How many mails have the same sender and subject. */
-class RepeatCounts {
-  readonly #counts = new Map<string, number>();
+/** Reads every address of a file, in lower case: one a line, a CSV or a vCard export. */
+async function readContacts(cwd: string, file: string): Promise<readonly string[]> {
+  return addressesIn(await readTextFile(resolve(cwd, file), "Check the path after --contacts."));
+}
 
-  /** Counts the mails of an input. */
-  static async of(input: MailFile, signal: AbortSignal): Promise<RepeatCounts> {
-    const repeats = new RepeatCounts();
-    for await (const { mail } of input.mails()) {
-      signal.throwIfAborted();
-      const thread = threadOf(mail);
-      repeats.#counts.set(thread, (repeats.#counts.get(thread) ?? 0) + 1);
-    }
-    return repeats;
+async function countThreads(all: MailRecords, signal: AbortSignal) {
+  const counts = new Map<string, number>();
+  for await (const { record } of all) {
+    signal.throwIfAborted();
+    const thread = threadOf(record.mail);
+    counts.set(thread, (counts.get(thread) ?? 0) + 1);
   }
-
-  /** Returns how many mails of the input are like this one of it. */
-  count(mail: Mail): number {
-    return this.#counts.get(threadOf(mail)) ?? 0;
-  }
+  return counts;
 }
 
 // A digest needs less memory than the text.
@@ -98,7 +85,7 @@ const marks =
   /(?:(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw|odp|res|enc)(?:\[\d{1,6}\])?\s?:|\[[^\]]{1,40}\])\s?/iuy;
 
 /** Returns what two subjects of the same thread have in common. */
-export function normaliseSubject(subject: string): string {
+function normaliseSubject(subject: string): string {
   const text = subject.normalize("NFKC").replace(/\s+/gu, " ").trim();
   marks.lastIndex = 0;
   let end = 0;
@@ -106,12 +93,58 @@ export function normaliseSubject(subject: string): string {
   return text.slice(end).toLowerCase();
 }
 
-/**
- * Reads every address of a file, in lower case: one a line, a CSV or a vCard export.
- *
- * @throws CliError when the file cannot be read.
- */
-async function readContacts(path: string): Promise<ReadonlySet<string>> {
-  const text = await readTextFile(path, "Check the path after --contacts.");
-  return new Set(addressesIn(text));
+/** A possible addition to the contract's keys, and its cost. */
+interface Addition {
+  readonly name: string;
+  readonly keys: readonly string[];
+  readonly isOn: boolean;
+  mails: number;
+  tokens: number;
+}
+
+/** Counts the cost of all possible additions to the state, wanted or not. */
+export class StateAdditions implements AdditionCosts {
+  readonly #options: MailStateOptions;
+  readonly #tokensOf: (state: JsonObject) => number;
+  readonly #additions: readonly Addition[];
+
+  constructor(options: MailStateOptions, tokensOf: (state: JsonObject) => number) {
+    const none = { mails: 0, tokens: 0 };
+    this.#options = options;
+    this.#tokensOf = tokensOf;
+    this.#additions = [
+      { name: "--context", keys: contextKeys, isOn: options.context, ...none },
+      ...stateFields.map((name) => {
+        return { name, keys: [name], isOn: options.stateFields.includes(name), ...none };
+      }),
+    ];
+  }
+
+  /** Counts a mail of the run. */
+  add({ mail, state }: MailRecord): void {
+    if (!this.#options.context && stateFields.every((field) => mail[field] === undefined)) return;
+    const whole = { ...state, ...pickStateFields(mail, stateFields) };
+    const tokens = this.#tokensOf(whole);
+    for (const addition of this.#additions) {
+      if (!addition.keys.some((key) => key in whole)) continue;
+      addition.mails += 1;
+      addition.tokens += tokens - this.#tokensOf(without(whole, addition.keys));
+    }
+  }
+
+  /** Returns lines with the cost of each over all mails that have it; empty if no mail has one. */
+  describe(inputUsdPerMillionTokens: number | null): string {
+    const found = this.#additions.filter(({ mails }) => mails > 0);
+    if (found.length === 0) return "";
+    const lines = found.map(({ name, isOn, mails, tokens }) => {
+      const usd = (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
+      const cost = inputUsdPerMillionTokens === null ? "" : `, ${printUsd(usd)}`;
+      return `  ${name} (${isOn ? "on" : "off"}): ${printMails(mails)}, about ${printCount(tokens)} tokens${cost}\n`;
+    });
+    return `What the state may have more, and what that costs where a mail has it:\n${lines.join("")}`;
+  }
+}
+
+function without(state: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !keys.includes(key)));
 }

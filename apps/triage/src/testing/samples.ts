@@ -4,7 +4,7 @@ export {
   sampleResponse,
   sampleSetup,
 } from "evaluator-runs/testing";
-import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
+import { MailInput } from "../input/mail-input.ts";
 import type { Mail } from "../input/mail-schema.ts";
 
 /** Returns a mail that is fine in every field, apart from the fields given. */
@@ -20,9 +20,12 @@ export function sampleMail(fields: Partial<Mail> = {}): Mail {
 }
 
 /** Reads all mails of an input file. */
-export async function mailsOf(path: string, options?: MailFileOptions): Promise<Mail[]> {
+export async function mailsOf(
+  path: string,
+  options?: Parameters<typeof MailInput.open>[1],
+): Promise<Mail[]> {
+  const file = await MailInput.open(path, options);
   const mails: Mail[] = [];
-  const file = await MailFile.open(path, options);
-  for await (const { mail } of file.mails()) mails.push(mail);
+  for await (const { record } of file.records()) mails.push(record.mail);
   return mails;
 }

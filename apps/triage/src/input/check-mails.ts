@@ -1,0 +1,109 @@
+import { hash, randomBytes } from "node:crypto";
+import { CliError } from "evaluator-kit";
+import {
+  type InputOptions,
+  type JsonRecord,
+  recordLabel,
+  RepeatFinder,
+} from "evaluator-runs/source";
+import { z } from "zod";
+import { mailSchema, stateFieldsCheck } from "./mail-schema.ts";
+import type { StateField } from "./state-fields.ts";
+
+const PROBLEMS_SHOWN = 10;
+
+/** A record of an input file, and its index, from 0. */
+export interface FileRecord {
+  readonly index: number;
+  readonly record: JsonRecord;
+}
+
+/**
+ * Checks all records of a file, each by itself and for ids that two of them have; reads them again
+ * if there are repeated ids.
+ *
+ * @returns The number of valid records, and the indices of the others with a description.
+ * @throws CliError that lists the problems and quotes nothing from the records.
+ */
+export async function checkMails(
+  read: () => AsyncIterable<Iterable<FileRecord>>,
+  {
+    skipInvalid = false,
+    signal,
+    stateFields,
+  }: InputOptions & { readonly stateFields: readonly StateField[] },
+) {
+  const problemsOfFields = stateFieldsCheck(stateFields);
+  const problems = new Problems();
+  using ids = new RepeatFinder();
+  const leftOut = new Set<number>();
+  let length = 0;
+  for await (const records of read()) {
+    signal?.throwIfAborted();
+    for (const { index, record } of records) {
+      length += 1;
+      const { id, found } = checkRecord(record, problemsOfFields);
+      for (const problem of found) problems.add({ index, record }, problem);
+      if (found.length > 0) leftOut.add(index);
+      // The id of an invalid record counts as repeated by no other.
+      ids.add(found.length > 0 ? randomBytes(16) : hash("sha256", id, "buffer"));
+    }
+  }
+  const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
+  for (const index of repeated.keys()) leftOut.add(index);
+  if (repeated.size > 0) await nameRepeated(read(), repeated, problems);
+  length -= leftOut.size;
+  const isUsable = leftOut.size === 0 || (skipInvalid && length > 0);
+  if (!isUsable) throw new CliError(problems.describe());
+  return { leftOut, length, describe: () => problems.describe() };
+}
+
+/** Returns the problems of a record, and its id if it has none. */
+function checkRecord(record: JsonRecord, problemsOfFields: ReturnType<typeof stateFieldsCheck>) {
+  if ("problem" in record) return { id: "", found: [record.problem] };
+  const { data, error } = mailSchema.safeParse(record.value);
+  if (error === undefined) return { id: data.id, found: problemsOfFields(record.value) };
+  const found = error.issues.map(({ path, message }) => [...path, message].join(" "));
+  return { id: "", found };
+}
+
+// Only now is the id of a repeated record needed in words.
+async function nameRepeated(
+  batches: AsyncIterable<Iterable<FileRecord>>,
+  repeated: ReadonlyMap<number, number>,
+  problems: Problems,
+): Promise<void> {
+  for await (const records of batches) {
+    for (const { index, record } of records) {
+      const first = repeated.get(index);
+      if (first === undefined) continue;
+      const advice = "give every record an id of its own";
+      problems.add({ index, record }, `id is also that of the record at index ${first}; ${advice}`);
+    }
+  }
+}
+
+/** The problems of a file: the first ones as text, the others counted. */
+class Problems {
+  readonly #shown: { readonly index: number; readonly line: string }[] = [];
+  #count = 0;
+
+  add({ index, record }: FileRecord, problem: string): void {
+    this.#count += 1;
+    const last = this.#shown.at(-1)?.index ?? -1;
+    if (this.#shown.length === PROBLEMS_SHOWN && last <= index) return;
+    const { data } = z
+      .looseObject({ id: mailSchema.shape.id })
+      .safeParse("value" in record ? record.value : null);
+    const line = `${recordLabel(index, data?.id)}: ${problem}`;
+    const at = this.#shown.findIndex((shown) => shown.index > index);
+    this.#shown.splice(at === -1 ? this.#shown.length : at, 0, { index, line });
+    this.#shown.splice(PROBLEMS_SHOWN);
+  }
+
+  describe(): string {
+    const rest = this.#count - this.#shown.length;
+    const more = rest === 0 ? [] : [`and ${rest} more`];
+    return [...this.#shown.map(({ line }) => line), ...more].join("\n  ");
+  }
+}
