@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type CliContext, CliError, printable, toFileError, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  exitCodes,
+  printable,
+  toFileError,
+  UsageError,
+} from "evaluator-kit";
 import {
   checkOutput,
   printCount,
@@ -10,7 +17,7 @@ import {
   writePrivateFile,
 } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
-import { type FoundMail, ImportProblem, type MailDay, type NotRead } from "./found-mail.ts";
+import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
 import { onlySentRule, sentLabels } from "./sent-labels.ts";
@@ -47,25 +54,22 @@ export async function importMails(
   toOutputPath(command.output, mailSource); // a file of this name could not be triaged later
   const outputPath = resolve(cwd, command.output);
   const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
-  const counts = new ImportCounts(skippedPath !== null);
+  const counts = new ImportCounts(skippedPath === null ? null : []);
   const isOnlySent = onlySentRule([...sentLabels, ...(command.sentLabel ?? [])]);
   try {
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
     const mails = readMails(sourcePath, { counts, isOnlySent, signal });
     await writePrivateFile(outputPath, toJsonArray(mails)).finally(async () => {
-      if (skippedPath !== null && !signal.aborted)
-        await writePrivateFile(skippedPath, counts.skipped());
+      if (skippedPath === null || signal.aborted) return;
+      await writePrivateFile(skippedPath, counts.skipped ?? []);
     });
   } catch (error) {
-    if (error instanceof NothingFound) throw nothingFound(sourcePath, counts);
     throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
   }
   stderr.write(counts.describe(outputPath));
-  return counts.broken > 0 ? 2 : 0;
+  return counts.exitCode;
 }
-
-class NothingFound extends Error {}
 
 function nothingFound(sourcePath: string, counts: ImportCounts): CliError {
   const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
@@ -85,7 +89,7 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
       if (record !== null) yield { ...record, id: ids.unique(record.id) };
     }
   }
-  if (counts.kept + counts.sent === 0) throw new NothingFound();
+  if (counts.kept + counts.sent === 0) throw nothingFound(sourcePath, counts);
 }
 
 /** Makes ids unique; keeps them in a temporary file, since a large mailbox has too many for memory. */
@@ -144,63 +148,49 @@ class ImportCounts {
   /** Mails kept with only their start read. */
   cut = 0;
   /** Mails kept, by the origin of their day. */
-  readonly bases: Record<MailDay["basis"], number> = {
-    header: 0,
-    received: 0,
-    separator: 0,
-    file: 0,
-  };
-  #broken = 0;
-  #noMail = 0;
-  readonly #brokenNamed: string[] = [];
-  readonly #noMailNamed: string[] = [];
-  readonly #all: string[] | null;
+  readonly bases = { header: 0, received: 0, separator: 0, file: 0 };
+  /** Every part that was not read, with the reason, one per line; null if they need not be named. */
+  readonly skipped: string[] | null;
+  /** Unreadable mails, and unreadable files that may have mails; the first ones by name. */
+  readonly #broken = { count: 0, named: "" };
+  readonly #noMail = { count: 0, named: "" };
 
-  /** @param namesAll - Whether to keep the names of all parts that are not read, or only the first. */
-  constructor(namesAll: boolean) {
-    this.#all = namesAll ? [] : null;
-  }
-
-  /** The number of unreadable mails, and of unreadable files that may have mails. */
-  get broken(): number {
-    return this.#broken;
+  constructor(skipped: string[] | null) {
+    this.skipped = skipped;
   }
 
   /** Counts and names a part that is not read. */
   add({ name, reason, isMail }: NotRead): void {
-    if (isMail) this.#broken += 1;
-    else this.#noMail += 1;
     const line = printable`${name}: ${reason}\n`;
-    this.#all?.push(line);
-    const named = isMail ? this.#brokenNamed : this.#noMailNamed;
-    if (named.length < NAMED) named.push(`${isMail ? "Broken" : "Not read"}: ${line}`);
+    this.skipped?.push(line);
+    const parts = isMail ? this.#broken : this.#noMail;
+    parts.count += 1;
+    if (parts.count <= NAMED) parts.named += `${isMail ? "Broken" : "Not read"}: ${line}`;
   }
 
-  /** Returns each part that was not read, with the reason, one per line. */
-  skipped(): readonly string[] {
-    return this.#all ?? [];
+  get exitCode(): number {
+    return this.#broken.count > 0 ? exitCodes.unanswered : exitCodes.done;
   }
 
   /** Returns lines with the first parts that were not read, mails first. */
   describeNotRead(): string {
-    const named = [...this.#brokenNamed, ...this.#noMailNamed];
-    const more = this.#broken + this.#noMail - named.length;
+    const parts = [this.#broken, this.#noMail];
+    const more = parts.reduce((sum, { count }) => sum + Math.max(0, count - NAMED), 0);
     const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
-    return named.join("") + (more > 0 ? moreLine : "");
+    return parts.map(({ named }) => named).join("") + (more > 0 ? moreLine : "");
   }
 
   /** Returns the summary of an import. */
   describe(outputPath: string): string {
     const { kept, sent, cut } = this;
+    const [broken, files] = [this.#broken.count, this.#noMail.count];
     const noMail =
-      this.#noMail === 0
-        ? ""
-        : `; ${printCounted(this.#noMail, "file")} ${this.#noMail === 1 ? "is" : "are"} no mail`;
+      files === 0 ? "" : `; ${printCounted(files, "file")} ${files === 1 ? "is" : "are"} no mail`;
     const cutNote = `Of ${printCount(cut)} larger than ${MESSAGE_BYTES / 1024 ** 2} MB only the start was read.\n`;
     return [
       this.describeNotRead(),
       printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
-      `with only the sent label and ${printCount(this.#broken)} broken${noMail}.\n`,
+      `with only the sent label and ${printCount(broken)} broken${noMail}.\n`,
       cut > 0 ? cutNote : "",
       this.#describeDates(),
     ].join("");
@@ -208,7 +198,6 @@ class ImportCounts {
 
   #describeDates(): string {
     const { received, separator, file } = this.bases;
-    const count = received + separator + file;
     const sources = [
       [received, "the last Received"],
       [separator, "the mbox separator"],
@@ -217,6 +206,6 @@ class ImportCounts {
     const parts = sources
       .filter(([number]) => number > 0)
       .map(([number, source]) => `${printCount(number)} from ${source}`);
-    return count === 0 ? "" : `Without a usable Date, the day is: ${parts.join(", ")}.\n`;
+    return parts.length === 0 ? "" : `Without a usable Date, the day is: ${parts.join(", ")}.\n`;
   }
 }

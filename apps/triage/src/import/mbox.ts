@@ -36,12 +36,13 @@ export async function* mboxMails(
   start = 0,
 ): AsyncGenerator<FoundMail> {
   const splitter = new MboxSplitter();
-  const toFound = ({ number, offset, delivered, bytes, isCut }: MboxMessage): FoundMail => {
+  const toFound = ({ number, offset, delivered, lines, length }: MboxMessage): FoundMail => {
     const day = parseDay(delivered);
+    const bytes = Buffer.concat(lines);
     return {
       name: `${file.prefix}message ${number}`,
       source: { file: file.name, offset: start + offset },
-      isCut,
+      isCut: length > bytes.length,
       arrived: day === null ? fileDay(file) : { day, basis: "separator" },
       deliveredAt: parseTime(delivered),
       read: async () => await parseMessage(bytes),
@@ -67,17 +68,18 @@ interface MboxMessage {
   readonly offset: number;
   /** The time of delivery in its separator; empty without one. */
   readonly delivered: string;
-  /** Its start, some {@link MESSAGE_BYTES}. */
-  readonly bytes: Uint8Array;
-  /** Whether there is more of it. */
-  readonly isCut: boolean;
+  /** The lines of its start, about {@link MESSAGE_BYTES}. */
+  readonly lines: Buffer[];
+  /** The length of all its lines, in bytes. */
+  length: number;
 }
 
-interface OpenMessage {
+/** A line that is a separator if the next one is a header. */
+interface Candidate {
+  readonly line: Buffer;
+  readonly head: string;
   readonly offset: number;
-  readonly delivered: string;
-  readonly lines: Buffer[];
-  length: number;
+  readonly isAfterBlank: boolean;
 }
 
 /**
@@ -93,83 +95,83 @@ class MboxSplitter {
   /** Whether the next bytes begin a line; otherwise they continue a very long one. */
   #isLineStart = true;
   #isAfterBlank = true;
-  #open: OpenMessage | null = null;
-  #number = 0;
+  #open: MboxMessage | null = null;
   #takesBare = false;
-  /** A line that is a separator if the next one is a header. */
-  #candidate: { line: Buffer; head: string; offset: number; isAfterBlank: boolean } | null = null;
+  #candidate: Candidate | null = null;
   /** The offset of the next line, in bytes. */
   #offset = 0;
 
   /** Returns the messages that end in a piece of the file. */
-  *split(chunk: Buffer): Generator<MboxMessage> {
+  split(chunk: Buffer): MboxMessage[] {
+    const ended = this.#linesIn(chunk).map((line) => this.#take(line));
+    return ended.filter((message) => message !== null);
+  }
+
+  /** Returns the last messages at the end of the file. */
+  end(): MboxMessage[] {
+    const ended = this.#rest.length > 0 ? this.#take(this.#rest) : null;
+    if (this.#candidate !== null) this.#add(this.#candidate.line);
+    return [ended, this.#open].filter((message) => message !== null);
+  }
+
+  #linesIn(chunk: Buffer): Buffer[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const lines: Buffer[] = [];
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-      yield* this.#take(bytes.subarray(start, end + 1));
-      this.#isLineStart = true;
+      lines.push(bytes.subarray(start, end + 1));
       start = end + 1;
     }
     this.#rest = bytes.subarray(start);
-    if (this.#rest.length < LINE_BYTES) return;
-    yield* this.#take(this.#rest);
-    this.#isLineStart = false;
+    if (this.#rest.length < LINE_BYTES) return lines;
+    lines.push(this.#rest);
     this.#rest = Buffer.alloc(0);
+    return lines;
   }
 
-  /** Returns the last message at the end of the file. */
-  *end(): Generator<MboxMessage> {
-    if (this.#rest.length > 0) yield* this.#take(this.#rest);
-    if (this.#candidate !== null) this.#add(this.#candidate.line);
-    yield* this.#close();
-  }
-
-  *#take(line: Buffer): Generator<MboxMessage> {
+  /** Takes the next line, and returns the message that the line before it ended. */
+  #take(line: Buffer): MboxMessage | null {
     const head = this.#isLineStart ? headOf(line) : "";
+    this.#isLineStart = line.at(-1) === NEWLINE;
     const offset = this.#offset;
     this.#offset += line.length;
-    const candidate = this.#candidate;
-    this.#candidate = null;
-    if (candidate !== null) {
-      if (this.#separates(candidate, headOf(line, true))) {
-        yield* this.#close();
-        this.#begin(candidate);
-      } else this.#add(candidate.line);
-    }
+    const ended = this.#endCandidate(line);
     const isAfterBlank = this.#isAfterBlank;
     this.#isAfterBlank = head === "\n" || head === "\r\n";
     if (head.startsWith("From ")) this.#candidate = { line, head, offset, isAfterBlank };
     else this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
+    return ended;
   }
 
-  #separates({ head, isAfterBlank }: { head: string; isAfterBlank: boolean }, next: string) {
-    const isBelievable = this.#number === 0 || isAfterBlank;
-    if (datedSeparator.test(head)) return (isBelievable ? header : usualHeader).test(next);
-    const isFirst = this.#number === 0;
+  /** Begins a message at the candidate if the next line allows it, and returns the one before. */
+  #endCandidate(next: Buffer): MboxMessage | null {
+    const candidate = this.#candidate;
+    this.#candidate = null;
+    if (candidate === null) return null;
+    const ended = this.#open;
+    if (!this.#separates(candidate, headOf(next, true))) {
+      this.#add(candidate.line);
+      return null;
+    }
+    const delivered = datedSeparator.exec(candidate.head)?.[1] ?? "";
+    if (ended === null) this.#takesBare = delivered === "";
+    const number = (ended?.number ?? 0) + 1;
+    this.#open = { number, offset: candidate.offset, delivered, lines: [], length: 0 };
+    return ended;
+  }
+
+  #separates({ head, isAfterBlank }: Candidate, next: string): boolean {
+    const isFirst = this.#open === null;
+    if (datedSeparator.test(head))
+      return (isFirst || isAfterBlank ? header : usualHeader).test(next);
     if (!bareSeparator.test(head) || !(isFirst || (this.#takesBare && isAfterBlank))) return false;
     return usualHeader.test(next);
-  }
-
-  #begin({ head, offset }: { readonly head: string; readonly offset: number }): void {
-    this.#number += 1;
-    const delivered = datedSeparator.exec(head)?.[1] ?? "";
-    if (this.#number === 1) this.#takesBare = delivered === "";
-    this.#open = { offset, delivered, lines: [], length: 0 };
   }
 
   #add(line: Buffer): void {
     if (this.#open === null) return;
     if (this.#open.length < MESSAGE_BYTES) this.#open.lines.push(line);
     this.#open.length += line.length;
-  }
-
-  *#close(): Generator<MboxMessage> {
-    if (this.#open === null) return;
-    const { offset, delivered, lines, length } = this.#open;
-    this.#open = null;
-    const bytes = Buffer.concat(lines);
-    const isCut = length > bytes.length;
-    yield { number: this.#number, offset, delivered, bytes, isCut };
   }
 }
 

@@ -1,4 +1,4 @@
-import { Parser } from "htmlparser2";
+import { type Handler, Parser } from "htmlparser2";
 
 /** How much text is wanted; a snippet takes less. */
 const TEXT_LENGTH = 10_000;
@@ -7,16 +7,7 @@ const PIECE_LENGTH = 2000;
 /** Deeper pages are made to slow parsers down: each closing tag looks through all that are open. */
 const MOST_OPEN = 500;
 
-const unseenTags = new Set([
-  "head",
-  "noscript",
-  "object",
-  "script",
-  "style",
-  "svg",
-  "template",
-  "title",
-]);
+const unseenTags = new Set("head noscript object script style svg template title".split(" "));
 const inlineTags = new Set(
   "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr".split(
     " ",
@@ -39,11 +30,7 @@ export function hasMarkup(text: string): boolean {
 /** Returns the text that a reader of HTML sees, and the `alt` of its images. */
 export function htmlToVisibleText(html: string): string {
   const reader = new VisibleText();
-  const parser = new Parser({
-    onopentag: (name, attributes) => reader.open(name, attributes),
-    onclosetag: (name) => reader.close(name),
-    ontext: (text) => reader.add(text),
-  });
+  const parser = new Parser(reader);
   // In pieces, so that the rest of a long page is not read.
   for (let at = 0; at < Math.min(html.length, READ_LENGTH) && !reader.isFull; at += PIECE_LENGTH) {
     parser.write(html.slice(at, at + PIECE_LENGTH));
@@ -67,8 +54,8 @@ interface OpenElement {
   readonly hasNoSize: boolean;
 }
 
-/** Collects the visible text of a page. */
-class VisibleText {
+/** Collects the visible text of a page that is parsed. */
+class VisibleText implements Partial<Handler> {
   readonly #open: OpenElement[] = [{ isHidden: false, hasNoSize: false }];
   #text = "";
   #images = 0;
@@ -79,7 +66,7 @@ class VisibleText {
     return this.#text.length >= TEXT_LENGTH || this.isTooDeep;
   }
 
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
+  onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
     const parent = this.#open.at(-1);
     const style = styleOf(attributes["style"] ?? "");
     const isHidden =
@@ -95,12 +82,12 @@ class VisibleText {
     if (name === "img" && !isHidden) this.#addImage(attributes);
   }
 
-  close(name: string): void {
+  onclosetag(name: string): void {
     this.#open.pop();
     if (!inlineTags.has(name)) this.#text += " ";
   }
 
-  add(text: string): void {
+  ontext(text: string): void {
     const { isHidden, hasNoSize } = this.#open.at(-1) ?? { isHidden: false, hasNoSize: false };
     if (!isHidden && !hasNoSize) this.#text += text;
   }

@@ -1,13 +1,6 @@
 import type { JsonObject } from "evaluator-client";
 import type { RunRecord } from "evaluator-runs/source";
-import type { Mail, MailSource, StateFields } from "./mail-schema.ts";
-import type { StateField } from "./state-fields.ts";
-
-/** Returns the fields of a record that are wanted and that it has. */
-export function pickStateFields(record: StateFields, wanted: readonly StateField[]): StateFields {
-  const entries = wanted.map((field) => [field, record[field]] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
-}
+import type { Mail, MailSource } from "./mail-schema.ts";
 
 /** Returns the contract's four keys (section 4.7); names and order are input to the model (section 2.1). */
 export function toState({ from, subject, date, snippet }: Mail): JsonObject {

@@ -3,16 +3,9 @@ import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { type AdditionCosts, printCount, printMails, printUsd } from "evaluator-runs/source";
-import type { Mail, MailStateOptions } from "./mail-schema.ts";
-import {
-  addressesIn,
-  localDay,
-  type MailRecord,
-  pickStateFields,
-  senderAddress,
-  toState,
-} from "./mail.ts";
-import { contextKeys, stateFields } from "./state-fields.ts";
+import type { Mail, MailStateOptions, StateFields } from "./mail-schema.ts";
+import { addressesIn, localDay, type MailRecord, senderAddress, toState } from "./mail.ts";
+import { contextKeys, type StateField, stateFields } from "./state-fields.ts";
 
 type ToState = (mail: Mail) => JsonObject;
 type MailRecords = AsyncIterable<{ readonly record: MailRecord }>;
@@ -27,6 +20,12 @@ export async function chooseState(
   const fields = options.stateFields;
   if (fields.length === 0) return toBase;
   return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, fields) });
+}
+
+/** Returns the wanted fields that a record has. */
+function pickStateFields(record: StateFields, wanted: readonly StateField[]): StateFields {
+  const entries = wanted.map((field) => [field, record[field]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 const MS_PER_DAY = 86_400_000;

@@ -4,7 +4,7 @@ import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
 import { doubtRule, doubtsOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
 /** A part of the list. */
-export interface Section {
+interface Section {
   readonly id: string;
   readonly title: string;
   /** Describes the rule that puts a mail in it. */
