@@ -218,7 +218,10 @@ export const askCommands = {
   compare: compareCommand,
 };
 
+/** The typed options of a command. */
+export type AskOptions<TName extends keyof typeof askCommands> = OptionsOf<
+  (typeof askCommands)[TName]
+>;
+
 /** The options of `compare`, with its argument. */
-export type CompareOptions = OptionsOf<typeof compareCommand> & {
-  readonly labels: string | undefined;
-};
+export type CompareOptions = AskOptions<"compare"> & { readonly labels: string | undefined };

@@ -20,18 +20,15 @@ import {
   UsageError,
   readTextFile,
 } from "evaluator-kit";
-import { type askCommands, typedKinds, type TypedWord } from "../commands/ask-commands.ts";
-import type { OptionsOf } from "../commands/shared-options.ts";
+import { type AskOptions, typedKinds, type TypedWord } from "../commands/ask-commands.ts";
 import { readQuestionsFile } from "../files/read-json-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
 
-type AskOptions = OptionsOf<typeof askCommands.ask>;
-
 /** Asks one engine questions about one state, and prints the answers. */
 export async function ask(
   typed: readonly TypedWord[],
-  options: AskOptions,
+  options: AskOptions<"ask">,
   context: CliContext,
 ): Promise<void> {
   const file =

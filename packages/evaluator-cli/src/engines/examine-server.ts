@@ -8,31 +8,29 @@ import {
   systemErrorCode,
   UsageError,
 } from "evaluator-kit";
-import type { askCommands } from "../commands/ask-commands.ts";
-import type { OptionsOf } from "../commands/shared-options.ts";
+import type { AskOptions } from "../commands/ask-commands.ts";
 import { probeServer } from "./probe-server.ts";
 
 type Findings = Awaited<ReturnType<typeof probeServer>> & {
   readonly server: Parameters<typeof probeServer>[0];
   readonly models: readonly string[];
 };
-type DoctorOptions = OptionsOf<typeof askCommands.doctor>;
 
 /** Prints the findings about a server, with the lines that reach it or the changes to make. */
 export async function examineServer(
   url: string,
-  options: DoctorOptions,
+  { key, model: wanted, json: isJson }: AskOptions<"doctor">,
   context: CliContext,
 ): Promise<void> {
-  const address = { baseUrl: readUrl(url), apiKey: readKey(options.key, context) };
-  const models = await listModels(address, context);
-  const server = { ...address, model: chooseModel(models, options.model, address.baseUrl) };
+  const baseUrl = readUrl(url);
+  const apiKey = readKey(key, context);
+  const models = await listModels(baseUrl, apiKey, context);
+  const server = { baseUrl, apiKey, model: chooseModel(models, wanted, baseUrl) };
   const probes = await probeServer(server, context);
   const findings = { server, models, ...probes };
   const paste = linesToPaste(findings);
-  const json = { url: server.baseUrl, model: server.model, models, ...probes, paste };
-  const isJson = options.json === true;
-  const text = isJson ? JSON.stringify(json, null, 2) : describe(findings, paste);
+  const json = { url: baseUrl, model: server.model, models, ...probes, paste };
+  const text = isJson === true ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
   if (paste === null) context.exitCode = exitCodes.failed;
 }
@@ -53,11 +51,7 @@ function readKey(variable: string | undefined, { env }: CliContext): string | nu
   throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
 }
 
-function chooseModel(
-  models: readonly string[],
-  wanted: string | undefined,
-  baseUrl: string,
-): string {
+function chooseModel(models: readonly string[], wanted: string | undefined, baseUrl: string) {
   const [first] = models;
   if (wanted !== undefined) {
     if (first === undefined || models.includes(wanted)) return wanted;
@@ -71,17 +65,11 @@ function chooseModel(
 }
 
 /** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
-async function listModels(
-  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string | null },
-  { signal }: CliContext,
-): Promise<readonly string[]> {
+async function listModels(baseUrl: string, apiKey: string | null, { signal }: CliContext) {
   const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
-  const { status, list } = await fetch(`${baseUrl}/v1/models`, {
-    headers,
-    signal: limit,
-    redirect: "manual",
-  })
+  const init = { headers, signal: limit, redirect: "manual" } as const;
+  const { status, list } = await fetch(`${baseUrl}/v1/models`, init)
     .then(async (response) => {
       const text = await response.text();
       return { status: response.status, list: response.ok ? parseJson(text) : null };
@@ -122,41 +110,35 @@ function describe(
   { server, models, systemone, decisions, logprobs }: Findings,
   paste: string | null,
 ): string {
-  const { model, baseUrl } = server;
   const others = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
   const native = [systemone, decisions].find(({ isUsable }) => isUsable);
-  const lines: [string, string][] = [
-    ["model", `${model}${others}`],
-    ["POST /v1/systemone", systemone.found],
-    ["POST /v1/decisions", decisions.found],
+  const lines = Object.entries({
+    model: `${server.model}${others}`,
+    "POST /v1/systemone": systemone.found,
+    "POST /v1/decisions": decisions.found,
     ...describeLogprobs(logprobs),
-    ["known questions", describeRight(native?.right ?? logprobs.right)],
-  ];
+    "known questions": describeRight(native?.right ?? logprobs.right),
+  });
   return [
-    baseUrl,
+    server.baseUrl,
     ...lines.map(([name, found]) => printable`  ${name.padEnd(20)}${found}`),
     "",
     paste ?? printable`It cannot be used unchanged. Change this: ${logprobs.found}`,
   ].join("\n");
 }
 
-function describeLogprobs(probe: Findings["logprobs"]): [string, string][] {
-  const { isUsable, found, server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
+function describeLogprobs(probe: Findings["logprobs"]) {
+  const { server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
   const tokenizer = hasTokenizer ? "yes: labels are asked for by token" : "not needed, or none";
-  const listed = `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`;
-  const mass = (labelMass ?? 0).toFixed(2);
+  if (!probe.isUsable) return { "log-probabilities": `no: ${probe.found}`, tokenizer };
   const order = flips ? "; the order of the labels changed an answer" : "";
-  const time = callMs === null ? "not known" : `${Math.round(callMs)} ms`;
-  const read: [string, string][] = [
-    ["thinking", "off: the answer begins with a label"],
-    ["label mass", mass + order],
-    ["time for a call", time],
-  ];
-  return [
-    ["log-probabilities", isUsable ? listed : `no: ${found}`],
-    ["tokenizer", tokenizer],
-    ...(isUsable ? read : []),
-  ];
+  return {
+    "log-probabilities": `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`,
+    tokenizer,
+    thinking: "off: the answer begins with a label",
+    "label mass": (labelMass ?? 0).toFixed(2) + order,
+    "time for a call": callMs === null ? "not known" : `${Math.round(callMs)} ms`,
+  };
 }
 
 function describeRight(right: number | null): string {

@@ -70,61 +70,48 @@ async function probeNative(
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
 async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: CliContext) {
-  const recorder = new RequestRecorder();
-  const ask = () => {
-    const fetch = recorder.fetch.bind(recorder);
-    return askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
-  };
+  const calls: RecordedCall[] = [];
+  const fetch = recordingFetch(calls);
+  const ask = () =>
+    askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
   const first = await ask();
+  const isUsable = !(first instanceof EvaluatorError);
   const seen = {
-    server: recorder.serverKind(),
-    listedTokens: Math.max(0, ...recorder.calls.map(({ json }) => longestList(json))),
-    hasTokenizer: recorder.calls.some(({ path, json }) => path === "/tokenize" && json !== null),
-    isUsable: false,
-    isThere: false,
-    found: "yes",
+    server: serverKind(calls),
+    listedTokens: Math.max(0, ...calls.map(({ json }) => longestList(json))),
+    hasTokenizer: calls.some(({ path, json }) => path === "/tokenize" && json !== null),
+    isUsable,
+    isThere: isUsable,
+    found: isUsable ? "yes" : first.message,
     right: null as number | null,
     labelMass: null as number | null,
     flips: false,
     /** The median time of a call, once warm; null if unknown. */
     callMs: null as number | null,
   };
-  if (first instanceof EvaluatorError) return { ...seen, found: first.message };
-  const cold = recorder.calls.length;
+  if (!isUsable) return seen;
+  const cold = calls.length;
   const second = await ask();
   const answered = second instanceof EvaluatorError ? first : second;
   const details = Object.values(
     answered.providerMetadata["logprobs"] as Record<string, { labelMass: number; flips: boolean }>,
   );
-  return {
-    ...seen,
-    isUsable: true,
-    isThere: true,
+  return Object.assign(seen, {
     right: rightIn(answered),
     labelMass: Math.min(...details.map(({ labelMass }) => labelMass)),
     flips: details.some(({ flips }) => flips),
-    callMs: recorder.medianMs(cold),
-  };
+    callMs: medianMs(calls.slice(cold)),
+  });
 }
 
-async function askKnown(
-  transport: Transport,
-  { signal }: Pick<CliContext, "signal">,
-): Promise<Known | EvaluatorError> {
+async function askKnown(transport: Transport, { signal }: CliContext) {
   const timeouts = { attemptTimeoutMs: 300_000, deadlineMs: 300_000 };
-  await using evaluator = createEvaluator({
-    transport,
-    env: {},
-    limits: {},
-    maxRetries: 0,
-    ...timeouts,
-  });
-  try {
-    return await evaluator.evaluate(known, { signal });
-  } catch (error) {
+  const settings = { env: {}, limits: {}, maxRetries: 0, ...timeouts };
+  await using evaluator = createEvaluator({ transport, ...settings });
+  return await evaluator.evaluate(known, { signal }).catch((error: unknown) => {
     if (error instanceof EvaluatorError) return error;
     throw error;
-  }
+  });
 }
 
 function rightIn({ answers }: Known): number {
@@ -140,46 +127,40 @@ interface RecordedCall {
   readonly ms: number;
 }
 
-const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
-
-/** A `fetch` that keeps requests and answers. */
-class RequestRecorder {
-  readonly calls: RecordedCall[] = [];
-
-  async fetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+/** Returns a `fetch` that adds its requests and their answers to `calls`. */
+function recordingFetch(calls: RecordedCall[]) {
+  return async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const startedAt = performance.now();
     const response = await fetch(url, init);
-    const text = await response.text();
+    const text = await response.clone().text();
     const { pathname } = new URL(url instanceof Request ? url.url : url);
-    this.calls.push({
+    calls.push({
       path: pathname.replace(/^.*(?=\/(?:v1|api)\/)|^.*(?=\/[^/]+$)/, ""),
       body: typeof init?.body === "string" ? init.body : "",
       json: response.ok ? parseJson(text) : null,
       ms: performance.now() - startedAt,
     });
-    const { status, headers } = response;
-    const isEmpty = [101, 204, 205, 304].includes(status);
-    // The body is decoded by now.
-    const kept = [...headers].filter(([name]) => !/^content-(encoding|length)$/.test(name));
-    return new Response(isEmpty ? null : text, { status, headers: kept });
-  }
+    return response;
+  };
+}
 
-  /** Returns the kind of server by how it was asked, or null before it was. */
-  serverKind(): string | null {
-    const asked = this.calls.filter(({ body }) => body !== "");
-    if (asked.some(({ path }) => path === "/completion")) return "llama.cpp";
-    if (asked.some(({ path }) => path === "/generate")) return "sglang";
-    const chat = asked.find(({ path }) => path === "/v1/chat/completions");
-    if (chat === undefined) return null;
-    if (chat.body.includes('"chat_template_kwargs"')) return "vllm";
-    return chat.body.includes('"reasoning_effort"') ? "ollama" : "openai";
-  }
+/** Returns the kind of server by how it was asked, or null before it was. */
+function serverKind(calls: readonly RecordedCall[]): string | null {
+  const asked = calls.filter(({ body }) => body !== "");
+  if (asked.some(({ path }) => path === "/completion")) return "llama.cpp";
+  if (asked.some(({ path }) => path === "/generate")) return "sglang";
+  const chat = asked.find(({ path }) => path === "/v1/chat/completions");
+  if (chat === undefined) return null;
+  if (chat.body.includes('"chat_template_kwargs"')) return "vllm";
+  return chat.body.includes('"reasoning_effort"') ? "ollama" : "openai";
+}
 
-  medianMs(from: number): number | null {
-    const calls = this.calls.slice(from).filter(({ path }) => questionPaths.has(path));
-    const times = calls.map(({ ms }) => ms).toSorted((one, other) => one - other);
-    return times[Math.floor(times.length / 2)] ?? null;
-  }
+const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
+
+function medianMs(calls: readonly RecordedCall[]): number | null {
+  const asked = calls.filter(({ path }) => questionPaths.has(path));
+  const times = asked.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  return times[Math.floor(times.length / 2)] ?? null;
 }
 
 const lists = new Set(["top_logprobs", "output_top_logprobs", "output_token_ids_logprobs"]);

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { type Catalog, createCatalog, type Evaluator } from "evaluator-client";
-import { budget, type Budget } from "evaluator-client/budget";
+import { createCatalog } from "evaluator-client";
+import { budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
 import {
   type CliContext,
@@ -16,54 +16,37 @@ import {
   parseJson,
   UsageError,
 } from "evaluator-kit";
-import { type askCommands, limit } from "../commands/ask-commands.ts";
-import { type OptionsOf, readSetting } from "../commands/shared-options.ts";
+import { type AskOptions, limit } from "../commands/ask-commands.ts";
+import { readSetting } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
-type ToolContext = Parameters<typeof createMcpServer>[0];
-type McpOptions = OptionsOf<typeof askCommands.mcp>;
-
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
-export async function serveTools(options: McpOptions, context: CliContext): Promise<void> {
+export async function serveTools(options: AskOptions<"mcp">, context: CliContext): Promise<void> {
   const { env } = context;
   const engine = readEngine(options.engine, env);
-  const limits = readLimits(options, env, engine);
+  const { price, ...limits } = readLimits(options, env, engine);
   await using own = evaluatorOf(engine, env);
   await using catalog = catalogOf(engine, env);
-  const tools = toToolContext(own, { engine, catalog, ...limits });
+  const { maxCostUsd, maxTokens } = limits;
+  const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
+  const prices = price === null ? {} : { usdPerMillionTokens: price };
+  const spent = hasLimit ? budget({ ...limits, ...prices }) : null;
+  const tools = {
+    version: packageVersion(import.meta.url),
+    engine,
+    // The cache comes first: a cached answer costs nothing.
+    evaluator: (spent === null ? own : own.with(spent)).with(cache()),
+    catalog,
+    price,
+    budget: spent && { ...limits, spent },
+  };
   const create = () => createMcpServer(tools);
   if (options.http === undefined) await serveStdio(create, context);
   else await serveHttp(create, options.http, context);
 }
 
-function toToolContext(
-  own: Evaluator,
-  {
-    engine,
-    catalog,
-    price,
-    ...limits
-  }: ReturnType<typeof readLimits> & Pick<ToolContext, "engine" | "catalog">,
-): ToolContext {
-  const { maxCostUsd, maxTokens } = limits;
-  const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
-  const spent: Budget | null = hasLimit
-    ? budget({ ...limits, ...(price !== null && { usdPerMillionTokens: price }) })
-    : null;
-  // The cache comes first: a cached answer costs nothing.
-  const evaluator = (spent === null ? own : own.with(spent)).with(cache());
-  return {
-    version: packageVersion(import.meta.url),
-    engine,
-    evaluator,
-    catalog,
-    price,
-    budget: spent === null ? null : { ...limits, spent },
-  };
-}
-
-function readLimits(options: McpOptions, env: Environment, engine: Engine) {
+function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine) {
   const read = (name: string) => readSetting(name, env[name], limit);
   const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
   const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
@@ -83,13 +66,9 @@ function readLimits(options: McpOptions, env: Environment, engine: Engine) {
 }
 
 /** Returns the engine's catalog, at the address of its model; null if it has none. */
-function catalogOf(
-  { transport: { target }, hasCatalog }: Engine,
-  env: Environment,
-): Catalog | null {
-  return hasCatalog && target !== undefined
-    ? createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) })
-    : null;
+function catalogOf({ transport: { target }, hasCatalog }: Engine, env: Environment) {
+  if (!hasCatalog || target === undefined) return null;
+  return createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) });
 }
 
 type Create = () => ReturnType<typeof createMcpServer>;
@@ -125,11 +104,7 @@ const path = "/mcp";
 // A state of 32k tokens has about 130 kB.
 const maxBodyBytes = 4 * 1024 * 1024;
 
-async function answer(
-  create: Create,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function answer(create: Create, incoming: IncomingMessage, outgoing: ServerResponse) {
   if (isForeignRequest(incoming.headers)) {
     const problem = "This server answers to this machine's own names and origins only.";
     return refuse(outgoing, 403, problem);

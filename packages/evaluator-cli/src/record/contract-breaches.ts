@@ -41,10 +41,7 @@ const gatewayErrorSchema = z
   .or(directErrorSchema);
 
 /** Returns the rules of the contract that a body breaks as the answer to an exchange's request. */
-export async function contractBreaches(
-  { request, response }: Exchange,
-  body: unknown,
-): Promise<ContractBreach[]> {
+export async function contractBreaches({ request, response }: Exchange, body: unknown) {
   const isDirect = request.path.endsWith("/v1/systemone");
   if (response.status >= 300) {
     return schemaBreaches(isDirect ? directErrorSchema : gatewayErrorSchema, body);
@@ -120,18 +117,18 @@ function bodyBreach(path: readonly PropertyKey[], problem: string): ContractBrea
 }
 
 /** Leaves out the names that the service chose. */
-function answerBreach([id, field]: readonly PropertyKey[], problem: string, asked: Asked) {
+function answerBreach(path: readonly PropertyKey[], problem: string, asked: Asked) {
+  const [id] = path;
   const isAsked = id !== undefined && Object.hasOwn(asked, id);
-  const answerPath = isAsked ? [id, ...(field === undefined ? [] : [field])] : [];
-  return bodyBreach(["answers", ...answerPath], problem);
+  return bodyBreach(["answers", ...(isAsked ? path.slice(0, 2) : [])], problem);
 }
 
 /** Returns the vendor's questions (contract 2.6) with the client's names of their types. */
 function renamedFromVendor(questions: Record<string, object>): Asked {
-  const entries = Object.entries(questions).map(([id, question]) => [
-    id,
-    "type" in question && question.type === "noul" ? { ...question, type: "boolean" } : question,
-  ]);
+  const entries = Object.entries(questions).map(([id, question]) => {
+    const isBoolean = "type" in question && question.type === "noul";
+    return [id, isBoolean ? { ...question, type: "boolean" } : question];
+  });
   return Object.fromEntries(entries) as Asked;
 }
 

@@ -8,13 +8,12 @@ import {
   loadExchanges,
 } from "evaluator-client/testing";
 import {
+  type CliContext,
   CliError,
-  type Clock,
   type Environment,
   systemErrorCode,
   toFileError,
 } from "evaluator-kit";
-import { z } from "zod";
 
 /** One request to send, and the exchange that it comes from. */
 export interface LiveCall {
@@ -29,7 +28,7 @@ export interface LiveCall {
 type Services = ReturnType<typeof readLiveServices>;
 
 const { gateway, direct } = apiKeyVariables;
-const keyVariables = { gateway, direct } as const;
+const keyVariables = { gateway, direct };
 
 /**
  * Reads keys and base URLs from the environment.
@@ -40,19 +39,17 @@ export function readLiveServices(env: Environment) {
   const read = (keyVariable: string, urlVariable: string, fallback: string) => {
     const apiKey = env[keyVariable] ?? "";
     if (apiKey === "") return null;
-    checkKey(apiKey, keyVariable);
+    // Node's fetch repeats a header that it cannot send in its error.
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+      const problem = "holds a space, line break or other character no header takes";
+      throw new CliError(`${keyVariable} ${problem}.`);
+    }
     return { apiKey, baseUrl: parseBaseUrl(env[urlVariable] ?? fallback, urlVariable) };
   };
   return {
     gateway: read(gateway, "EVALUATOR_BASE_URL", "https://ai-gateway.vercel.sh/v4/ai"),
     direct: read(direct, "EVALUATOR_DIRECT_BASE_URL", "https://api.typesafe.ai"),
   };
-}
-
-// Node's fetch repeats a header that it cannot send in its error.
-function checkKey(apiKey: string, variable: string): void {
-  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
-  throw new CliError(`${variable} holds a space, line break or other character no header takes.`);
 }
 
 function parseBaseUrl(text: string, variable: string): string {
@@ -90,7 +87,11 @@ export function chooseCalls(
     };
   };
   if (names.length === 0) {
-    const calls = exchanges.filter(isEvaluation).flatMap((exchange) => toCall(exchange) ?? []);
+    // A balance and a price list are asked for by name only: the one is private, the other is long.
+    const evaluations = exchanges.filter(
+      ({ request, response }) => request.method === "POST" && response.status < 300,
+    );
+    const calls = evaluations.flatMap((exchange) => toCall(exchange) ?? []);
     if (calls.length > 0) return calls;
     const variables = Object.values(keyVariables).join(" or ");
     throw new CliError(`There is nothing to ask: set ${variables}.`);
@@ -117,11 +118,6 @@ function readExchanges(folder: string): Exchange[] {
   }
 }
 
-// A balance and a price list are asked for by name only: the one is private, the other is long.
-function isEvaluation({ request, response }: Exchange): boolean {
-  return request.method === "POST" && response.status < 300;
-}
-
 function questionOf({ request, response }: Exchange): string {
   return JSON.stringify([request, response.status]);
 }
@@ -130,27 +126,23 @@ function transportOf({ name }: Exchange): keyof Services {
   return name.startsWith("direct/") ? "direct" : "gateway";
 }
 
-const gatewayPrefix = "/v4/ai";
-
 /**
  * Returns the address of an exchange's path at a live service. The gateway's base URL replaces
  * `/v4/ai`; its other paths are at the host root (contract, placeholders).
  */
 function exchangeUrl(path: string, transport: keyof Services, baseUrl: string): string {
   if (transport === "direct") return baseUrl + path;
-  if (path.startsWith(`${gatewayPrefix}/`)) return baseUrl + path.slice(gatewayPrefix.length);
-  return new URL(baseUrl).origin + path;
+  const [, below] = /^\/v4\/ai(\/.*)$/.exec(path) ?? [];
+  return below === undefined ? new URL(baseUrl).origin + path : baseUrl + below;
 }
 
 /** How requests are sent. */
-interface Sending {
+interface Sending extends Pick<CliContext, "signal" | "clock"> {
   readonly fetch: typeof globalThis.fetch;
   /** Time for one request with its body. */
   readonly timeoutMs: number;
   /** Every key in use: an answer that holds one is rejected before anything is read. */
   readonly keys: readonly string[];
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
 }
 
 /** An answer that cannot be used; its message repeats nothing of the answer. */
@@ -173,12 +165,9 @@ export async function readAnswer(call: LiveCall, sending: Sending): Promise<Exch
   if (reply.status !== expected) {
     throw new UnusableAnswerError(`it answered ${reply.status}, not ${expected}`);
   }
-  return { status: reply.status, headers: keepHeaders(reply.headers), body: parse(reply.text) };
-}
-
-function parse(text: string): Exchange["response"]["body"] {
   try {
-    return z.json().parse(JSON.parse(text));
+    const body = JSON.parse(reply.text) as Exchange["response"]["body"];
+    return { status: reply.status, headers: keepHeaders(reply.headers), body };
   } catch {
     throw new UnusableAnswerError("its body is not JSON");
   }

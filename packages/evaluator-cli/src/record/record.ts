@@ -17,8 +17,8 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import type { reportCommands } from "../commands/report-commands.ts";
-import type { OptionsOf } from "../commands/shared-options.ts";
+import type { ReportOptions } from "../commands/report-commands.ts";
+import { compareShapes } from "./compare-shapes.ts";
 import { contractBreaches } from "./contract-breaches.ts";
 import {
   chooseCalls,
@@ -27,25 +27,17 @@ import {
   readLiveServices,
   UnusableAnswerError,
 } from "./live-calls.ts";
-import { compareShapes, openComparison } from "./compare-answers.ts";
 
-type Sending = Parameters<typeof readAnswer>[1];
-
-type RecordOptions = OptionsOf<typeof reportCommands.record> & {
-  readonly names: readonly string[];
-};
+type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string[] };
 
 /** Asks a live service the requests of exchanges, and records or compares its answers. */
 export async function record(
   options: RecordOptions,
   context: CliContext,
-  {
-    fetch = globalThis.fetch,
-    timeoutMs = 30_000,
-  }: Partial<Pick<Sending, "fetch" | "timeoutMs">> = {},
+  { fetch = globalThis.fetch, timeoutMs = 30_000 } = {},
 ): Promise<void> {
   const { names, compare } = options;
-  const { env, cwd } = context;
+  const { env, cwd, clock } = context;
   if (options.out === "") throw new UsageError("--out takes a folder.");
   if (compare !== true && env["CI"]) {
     throw new CliError("Nothing is recorded in CI: a person has to look at it.");
@@ -54,37 +46,68 @@ export async function record(
   const exchanges = resolve(cwd, options.exchanges);
   const calls = chooseCalls(names, { services, folder: exchanges });
   const keys = Object.values(services).flatMap((service) => service?.apiKey ?? []);
-  const { signal, clock } = context;
-  const run: LiveRun = { calls, sending: { fetch, timeoutMs, keys, signal, clock }, context };
+  const run: LiveRun = { calls, sending: { fetch, timeoutMs, keys, ...context }, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
   const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
   await checkTargets(calls.map(pathOf), options.replace === true);
   const recorded = await askEach(run, "recorded", async (call, answer) => {
+    const { exchange } = call;
     const response = scrubResponse(answer);
-    await checkRecordable(call.exchange, response, folder !== exchanges);
-    await writeRecording(pathOf(call), toRecording(call.exchange, response, clock.today()));
-    context.stdout.write(describeRecorded(call.exchange, response));
+    await checkRecordable(exchange, response, folder !== exchanges);
+    await writeRecording(pathOf(call), toRecording(exchange, response, clock.today()));
+    const { length } = compareShapes([exchange.response.body], response.body, []);
+    const shape = length === 0 ? "same shape as before" : `shape differs in ${length} places`;
+    context.stdout.write(`${exchange.name}: recorded, ${shape}\n`);
   });
   context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${folder}\n`);
 }
 
 interface LiveRun {
   readonly calls: readonly LiveCall[];
-  readonly sending: Sending;
+  readonly sending: Parameters<typeof readAnswer>[1];
   readonly context: CliContext;
 }
 
+/** Prints how live answers differ from their exchanges; each difference once. */
 async function compareAll(run: LiveRun): Promise<void> {
   const { calls, context } = run;
-  const comparison = openComparison();
+  const namesByLine = new Map<string, string[]>();
   const compared = await askEach(run, "compared", async (call, answer) => {
-    await comparison.add(call, answer);
+    for (const line of new Set(await findDifferences(call, answer))) {
+      namesByLine.set(line, [...(namesByLine.get(line) ?? []), call.exchange.name]);
+    }
   });
-  const differences = comparison.text();
-  const result = differences === "" ? "the shapes agree" : "the shapes differ";
-  context.stdout.write(`${differences}Compared ${compared} of ${calls.length}: ${result}\n`);
-  if (differences !== "") context.exitCode = exitCodes.failed;
+  for (const [line, [first, ...others]] of namesByLine) {
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    context.stdout.write(`${line}\n         in ${first}${more}\n`);
+  }
+  const result = namesByLine.size === 0 ? "the shapes agree" : "the shapes differ";
+  context.stdout.write(`Compared ${compared} of ${calls.length}: ${result}\n`);
+  if (namesByLine.size > 0) context.exitCode = exitCodes.failed;
+}
+
+/**
+ * Returns the differences of an answer to its exchange and the contract, such as
+ * `new      response.body.usage.cachedTokens (number)`; they hold no value.
+ */
+async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
+  const known = samples.map(({ response }) => comparable(exchange, response));
+  const shape = compareShapes(known, comparable(exchange, live), ["response"]);
+  const paths = new Set(shape.map(({ path }) => pathText(path)));
+  const breaches = (await contractBreaches(exchange, live.body)).filter(
+    ({ path }) => !paths.has(pathText(path)),
+  );
+  return [
+    ...shape.map(({ kind, path, detail }) => `${kind.padEnd(8)} ${pathText(path)} (${detail})`),
+    ...breaches.map(({ path, problem }) => `contract ${pathText(path)}: ${problem}`),
+  ];
+}
+
+/** Only the headers that the exchange lists: proxies on the way add others. */
+function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
+  const listed = Object.entries(headers).filter(([name]) => Object.hasOwn(response.headers, name));
+  return { headers: Object.fromEntries(listed), body };
 }
 
 /** Makes each call, one after the other, and returns how many answers could be used. */
@@ -115,15 +138,10 @@ async function writeRecording(path: string, recording: Omit<Exchange, "name">): 
   });
 }
 
-function describeRecorded({ name, response }: Exchange, recorded: Exchange["response"]): string {
-  const { length } = compareShapes([response.body], recorded.body, []);
-  return `${name}: recorded, ${length === 0 ? "same shape as before" : `shape differs in ${length} places`}\n`;
-}
-
 function toRecording(
   { name, provenance, description, request }: Exchange,
   response: Exchange["response"],
-  recordedAt: Date,
+  today: Date,
 ): Omit<Exchange, "name"> {
   const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
   return {
@@ -131,7 +149,7 @@ function toRecording(
     description: provenance.source === "live" ? description : `A live answer to: ${situation}.`,
     provenance: {
       source: "live",
-      recordedAt: recordedAt.toISOString().slice(0, "YYYY-MM-DD".length),
+      recordedAt: today.toISOString().slice(0, "YYYY-MM-DD".length),
       model: modelOf(request, response),
     },
     request,
