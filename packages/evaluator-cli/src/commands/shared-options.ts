@@ -18,11 +18,7 @@ export function share(text: string): number {
   throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
 }
 
-/**
- * Parses a setting that is not an option, such as an environment variable.
- *
- * @throws UsageError with its name.
- */
+/** Parses a setting that is not an option, such as an environment variable. @throws UsageError */
 export function readSetting<TValue>(
   name: string,
   text: string | undefined,

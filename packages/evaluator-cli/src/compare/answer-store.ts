@@ -36,16 +36,10 @@ PRAGMA user_version = ${VERSION};`;
 export class AnswerStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #path: string;
-  readonly #find;
-  readonly #keep;
 
   private constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
-    this.#find = database.prepare(
-      "SELECT evaluation, failure FROM outcomes WHERE engine = ? AND call = ?",
-    );
-    this.#keep = database.prepare("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)");
   }
 
   /** Opens or creates the file. @throws CliError if it is another program's, or in use. */
@@ -70,7 +64,8 @@ export class AnswerStore implements Disposable {
 
   /** Returns the result of a call, or null. */
   find(engine: string, call: string): Outcome | null {
-    const row = this.#find.get(engine, call);
+    const query = "SELECT evaluation, failure FROM outcomes WHERE engine = ? AND call = ?";
+    const row = this.#database.prepare(query).get(engine, call);
     if (row === undefined) return null;
     if (row["evaluation"] === null) return { failure: String(row["failure"]) };
     return { evaluation: JSON.parse(String(row["evaluation"])) as KeptEvaluation };
@@ -79,9 +74,12 @@ export class AnswerStore implements Disposable {
   /** Writes the result of a call. @throws CliError if it cannot be written. */
   keep(engine: string, call: string, outcome: Outcome): void {
     const isAnswered = "evaluation" in outcome;
-    const evaluation = isAnswered ? JSON.stringify(outcome.evaluation) : null;
+    const values = isAnswered
+      ? [JSON.stringify(outcome.evaluation), null]
+      : [null, outcome.failure];
     try {
-      this.#keep.run(engine, call, evaluation, isAnswered ? null : outcome.failure);
+      const statement = "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)";
+      this.#database.prepare(statement).run(engine, call, ...values);
     } catch (error) {
       throw toStoreError(error, this.#path);
     }
@@ -115,12 +113,14 @@ function prepare(database: DatabaseSync, path: string): void {
   if (tables === 0) database.exec(schema);
   else if (pragma("application_id") !== APPLICATION_ID) throw notOurs(path);
   else if (pragma("user_version") !== VERSION) {
-    const what = printable`${path} was written by another release of this program.`;
-    throw new CliError(`${what} Choose another folder with --out.`);
+    throw unusable(printable`${path} was written by another release of this program.`);
   }
 }
 
 function notOurs(path: string): CliError {
-  const what = printable`${path} is no file of kept answers.`;
-  return new CliError(`${what} Choose another folder with --out.`);
+  return unusable(printable`${path} is no file of kept answers.`);
+}
+
+function unusable(problem: string): CliError {
+  return new CliError(`${problem} Choose another folder with --out.`);
 }

@@ -4,7 +4,6 @@ import {
   AuthenticationError,
   ConfigurationError,
   type Evaluation,
-  type Evaluator,
   EvaluatorError,
   InvalidRequestError,
   InvalidResponseError,
@@ -28,22 +27,28 @@ const MOST_IN_A_ROW = 5;
 /** An engine's answers and failures by record. */
 export type AskedEngine = Pick<EngineRun, "engine" | "evaluations" | "failures">;
 
-/**
- * Asks one engine after the other, so that none slows down another, for every answer that is not kept.
- *
- * @throws CliError if an engine is at fault or the budget is used up; answers are kept.
- */
+/** The parts that all engines of a run share. */
+interface Shared {
+  readonly asked: Asked;
+  readonly options: CompareOptions;
+  readonly context: CliContext;
+  readonly store: AnswerStore;
+  /** The key of the call about each record. */
+  readonly calls: ReadonlyMap<string, string>;
+  /** The cost of all calls, and of the dearest. */
+  readonly spent: { usd: number; dearestUsd: number };
+}
+
+/** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
 export async function askEngines(asked: Asked, options: CompareOptions, context: CliContext) {
   const folder = await makeFolder(options.out, context);
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const calls = callKeys(asked.states, asked.questions);
-  const budget = new Budget(options.maxCost);
-  const shared = { asked, store, calls, budget, context, concurrency: options.concurrency };
+  const shared = { asked, options, context, store, calls, spent: { usd: 0, dearestUsd: 0 } };
   const answered: AskedEngine[] = [];
   for (const engine of asked.engines) {
     const run = new EngineRun(engine, shared);
-    await using evaluator = evaluatorOf(engine, context.env);
-    await run.askMissing(evaluator);
+    await run.askMissing();
     const [failure] = run.failures.values();
     if (run.evaluations.size === 0 && failure !== undefined) {
       throw new CliError(printable`${engine.name} answered nothing. ${failure}`);
@@ -51,38 +56,6 @@ export async function askEngines(asked: Asked, options: CompareOptions, context:
     answered.push(run);
   }
   return answered;
-}
-
-/** The spending limit of a run, over all engines. */
-class Budget {
-  readonly #maxUsd: number;
-  spentUsd = 0;
-  #dearestUsd = 0;
-
-  constructor(maxUsd = Number.POSITIVE_INFINITY) {
-    this.#maxUsd = maxUsd;
-  }
-
-  add(costUsd: number | null): void {
-    this.spentUsd += costUsd ?? 0;
-    this.#dearestUsd = Math.max(this.#dearestUsd, costUsd ?? 0);
-  }
-
-  /** Returns whether one more call, beside those under way, could pass the limit. */
-  isUsedUp(underWay: number): boolean {
-    return this.spentUsd + (underWay + 1) * this.#dearestUsd > this.#maxUsd;
-  }
-}
-
-/** The parts that all engines of a run share. */
-interface Shared {
-  readonly asked: Asked;
-  readonly store: AnswerStore;
-  /** The key of the call about each record. */
-  readonly calls: ReadonlyMap<string, string>;
-  readonly budget: Budget;
-  readonly context: CliContext;
-  readonly concurrency: number;
 }
 
 /** Returns the key of an engine: its address, its model, and how its answers are read. */
@@ -98,11 +71,11 @@ class EngineRun {
   readonly #shared: Shared;
   readonly #key: string;
   readonly #missing: string[] = [];
+  readonly #isProgressDue: () => boolean;
   #begun = 0;
   #ended = 0;
   #failedInARow = 0;
   #spentUsd = 0;
-  readonly #isProgressDue: () => boolean;
 
   constructor(engine: Engine, shared: Shared) {
     this.engine = engine;
@@ -120,8 +93,10 @@ class EngineRun {
     return this.#shared.calls.get(id) as string;
   }
 
-  async askMissing(evaluator: Evaluator): Promise<void> {
-    const { asked, context, concurrency } = this.#shared;
+  async askMissing(): Promise<void> {
+    const { asked, options, context } = this.#shared;
+    await using evaluator = evaluatorOf(this.engine, context.env);
+    const { concurrency } = options;
     const batch = { signal: context.signal, concurrency, order: "completion" } as const;
     const kept = asked.states.size - this.#missing.length;
     this.#print(`${kept} kept, ${this.#missing.length} to ask.`);
@@ -139,20 +114,25 @@ class EngineRun {
   }
 
   *#requestsOf(part: readonly string[]) {
-    const { asked, budget } = this.#shared;
+    const { asked, options, spent } = this.#shared;
     for (const id of part) {
-      if (budget.isUsedUp(this.#begun - this.#ended)) return;
+      // One more call, beside those under way, could pass the limit.
+      const possible = spent.usd + (this.#begun - this.#ended + 1) * spent.dearestUsd;
+      if (options.maxCost !== undefined && possible > options.maxCost) return;
       this.#begun += 1;
       yield { state: asked.states.get(id) as string | object, questions: asked.questions };
     }
   }
 
   #keep(id: string, answered: Evaluation): void {
-    const evaluation = toKept(answered, this.#shared.asked, this.engine);
+    const { asked, spent, store } = this.#shared;
+    const evaluation = toKept(answered, asked, this.engine);
+    const costUsd = evaluation.costUsd ?? 0;
     this.#failedInARow = 0;
-    this.#spentUsd += evaluation.costUsd ?? 0;
-    this.#shared.budget.add(evaluation.costUsd);
-    this.#shared.store.keep(this.#key, this.#callOf(id), { evaluation });
+    this.#spentUsd += costUsd;
+    spent.usd += costUsd;
+    spent.dearestUsd = Math.max(spent.dearestUsd, costUsd);
+    store.keep(this.#key, this.#callOf(id), { evaluation });
     this.#note(id, { evaluation });
   }
 
@@ -186,7 +166,7 @@ class EngineRun {
   }
 
   #outOfBudget(): CliError {
-    const spent = this.#shared.budget.spentUsd.toFixed(4);
+    const spent = this.#shared.spent.usd.toFixed(4);
     const left = this.#missing.length - this.#begun;
     const problem = printable`Stopped at --max-cost: $${spent} spent, and ${this.engine.name} has ${String(left)} records left.`;
     return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
@@ -221,7 +201,7 @@ function toKept(evaluation: Evaluation, { questions }: Asked, { transport }: Eng
   };
 }
 
-function probabilitiesOf(question: Question, answer: Answer): readonly number[] {
+function probabilitiesOf(question: Question, answer: Answer): number[] {
   return valuesOf(question, answer).flatMap((field) => {
     if (field.form === "probability") return [field.value];
     return field.form === "distribution" ? field.keys.map((key) => field.value[key] ?? 0) : [];

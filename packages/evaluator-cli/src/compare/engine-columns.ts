@@ -34,11 +34,7 @@ interface Answered {
   readonly evaluations: ReadonlyMap<string, Pick<KeptEvaluation, "answers" | "modelId" | "basis">>;
 }
 
-/**
- * Joins the labels with made-up answers, so that a wrong label is found before anything is paid.
- *
- * @throws CalibrationInputError with the line of the label.
- */
+/** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
 export function checkLabels(asked: Asked, options: CompareOptions): void {
   const even = Object.entries(asked.questions).map(([id, question]) => {
     const { keys } = keysOf(question);
@@ -108,12 +104,7 @@ function isFitted(id: string, seed: number): boolean {
   return (Number.parseInt(hash("sha256", `${seed} ${id}`).slice(0, 2), 16) & 1) === 0;
 }
 
-/**
- * Fits an engine's answers on one half of the labelled records, and joins the fitted answers with the
- * labels of the other half.
- *
- * @throws CliError if the labels are too few for a fit.
- */
+/** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
 function recalibrateEngine(
   { columns, notes }: JoinedEngine,
   asked: Asked,

@@ -61,11 +61,7 @@ const builders = {
   boolean: ([text]) => boolean(text),
 } satisfies Record<KindName, (words: Words) => Question>;
 
-/**
- * Returns the typed questions; each is called after its kind.
- *
- * @throws UsageError with an example of the kind.
- */
+/** Returns the typed questions; each is called after its kind. */
 function toQuestions(typed: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
   const words = typed.values();

@@ -29,14 +29,31 @@ import { readSetting } from "../commands/shared-options.ts";
 type Kind = keyof typeof engineForms;
 
 const transports: Readonly<Record<Kind, (typed: Typed, env: Environment) => Transport>> = {
-  gateway: openGateway,
+  gateway: (typed, env) => {
+    const { baseUrl, model: modelId, key } = typed;
+    const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
+    return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
+  },
   direct: (typed, env) => openDirect("systemone", typed, env),
   decisions: (typed, env) => openDirect("decisions", typed, env),
-  logprobs: openLogprobs,
+  logprobs: ({ baseUrl, model, key: apiKey, debias, server, price: usd }, env) => {
+    const price = usd === undefined ? undefined : { inputUsdPerMillionTokens: usd };
+    return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, debias, server, price }) });
+  },
 };
 
-/** The kinds whose service lists its models and prices, and reports the cost of each answer. */
-const priced: ReadonlySet<Kind> = new Set(["gateway"]);
+function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
+  const { baseUrl, model, key } = typed;
+  const apiKey = isKeyless(typed, env) ? null : key;
+  return directTransport({ env, wire, ...given({ baseUrl, model, apiKey }) });
+}
+
+/** Returns the fields that are not undefined. */
+function given<TFields extends object>(fields: TFields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  type Given = { [TName in keyof TFields]?: Exclude<TFields[TName], undefined> };
+  return Object.fromEntries(entries) as Given;
+}
 
 /** One way to have questions answered. */
 export interface Engine {
@@ -62,15 +79,12 @@ const settings = ["key", "price", "debias", "server"] as const;
 
 type Typed = ReturnType<typeof parseEngine>;
 
-/**
- * Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names.
- *
- * @throws UsageError with the wrong or missing part.
- */
+/** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
 export function readEngine(given: string | undefined, env: Environment): Engine {
   const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
-  const hasCatalog = priced.has(typed.kind);
+  // The gateway also reports the cost of each answer.
+  const hasCatalog = typed.kind === "gateway";
   try {
     const transport = transports[typed.kind](typed, env);
     const isLocal = isLoopbackUrl(transport.target?.url);
@@ -93,14 +107,11 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
 
 function calibrationOf({ name, target }: Transport): Engine["calibration"] {
   if (name === "logprobs") return "none";
-  const services = [
-    gatewayTransport({ apiKey: "none", env: {} }),
-    directTransport({ apiKey: null, env: {} }),
-  ];
-  const isService = services.some(
+  const { target: gateway } = gatewayTransport({ apiKey: "none", env: {} });
+  const { target: direct } = directTransport({ apiKey: null, env: {} });
+  const isService = [gateway, direct].some(
     (service) =>
-      service.target?.url === target?.url &&
-      vendorOf(service.target?.modelId) === vendorOf(target?.modelId),
+      service?.url === target?.url && vendorOf(service?.modelId) === vendorOf(target?.modelId),
   );
   return isService ? "claimed" : "unknown";
 }
@@ -109,15 +120,12 @@ function vendorOf(modelId = ""): string | undefined {
   return /^[^/]*\//.exec(modelId)?.[0];
 }
 
-function adviceOf(
-  { option, environmentVariable, message }: ConfigurationError,
-  { kind }: Typed,
-  env: Environment,
-): string {
-  const isKey = option === "apiKey" && environmentVariable !== null;
-  if (isKey && env[environmentVariable] === undefined)
-    return `a key is missing: set ${environmentVariable}.`;
-  return `${message} Type it as ${kind}=URL@MODEL.`;
+function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment): string {
+  const { option, environmentVariable: variable, message } = error;
+  const isMissing = option === "apiKey" && variable !== null && env[variable] === undefined;
+  return isMissing
+    ? `a key is missing: set ${variable}.`
+    : `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
 /** Returns an evaluator of an engine; an attempt has two minutes, as a laptop's model may need one. */
@@ -187,34 +195,6 @@ function readKey(variable: string | undefined, env: Environment): string | null 
 function keyOf({ kind, key }: Typed, env: Environment): string | null {
   const variable = apiKeyVariables[kind === "decisions" ? "direct" : kind];
   return key === undefined ? env[variable]?.trim() || null : key;
-}
-
-function openGateway(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model: modelId, key } = typed;
-  const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
-  return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
-}
-
-function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
-  const { baseUrl, model, key } = typed;
-  const apiKey = isKeyless(typed, env) ? null : key;
-  return directTransport({ env, wire, ...given({ baseUrl, model, apiKey }) });
-}
-
-function openLogprobs(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model, key: apiKey, debias, server, price } = typed;
-  return logprobsTransport({
-    env,
-    ...given({ baseUrl, model, apiKey, debias, server }),
-    ...(price !== undefined && { price: { inputUsdPerMillionTokens: price } }),
-  });
-}
-
-type Given<TFields> = { [TName in keyof TFields]?: Exclude<TFields[TName], undefined> };
-
-function given<TFields extends object>(fields: TFields): Given<TFields> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Given<TFields>;
 }
 
 /** Most servers on this machine take no key. */

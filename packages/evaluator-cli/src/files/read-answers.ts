@@ -115,12 +115,7 @@ export async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Streams a file record by record, prints its progress, and returns its name and hash; only with
- * `csv` it may be CSV.
- *
- * @throws CalibrationInputError for an invalid record, CliError if the file cannot be read.
- */
+/** Streams a file of JSON, or with `csv` also of CSV, record by record; returns its name and hash. */
 export async function readRecords(
   { name, csv = false }: { readonly name: string; readonly csv?: boolean },
   { cwd, clock, stderr, signal }: CliContext,

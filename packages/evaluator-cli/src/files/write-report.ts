@@ -18,11 +18,7 @@ interface Report {
   readonly printed: string;
 }
 
-/**
- * Writes a report's files, for their owner alone, and prints its text and their names.
- *
- * @throws CliError if a file cannot be written.
- */
+/** Writes a report's files, for their owner alone, and prints its text and their names. */
 export async function writeReport(
   { out, files, kept = [], printed }: Report,
   context: CliContext,

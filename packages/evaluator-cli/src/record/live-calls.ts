@@ -30,11 +30,7 @@ type Services = ReturnType<typeof readLiveServices>;
 const { gateway, direct } = apiKeyVariables;
 const keyVariables = { gateway, direct };
 
-/**
- * Reads keys and base URLs from the environment.
- *
- * @throws CliError with the name of the variable, never its value.
- */
+/** Reads keys and base URLs from the environment; an error names the variable, never its value. */
 export function readLiveServices(env: Environment) {
   const read = (keyVariable: string, urlVariable: string, fallback: string) => {
     const apiKey = env[keyVariable] ?? "";
@@ -63,12 +59,7 @@ function parseBaseUrl(text: string, variable: string): string {
   );
 }
 
-/**
- * Returns the calls of the named exchanges; without names, every successful evaluation through each
- * transport that has a key.
- *
- * @throws CliError if a name is unknown, a key is missing, or nothing is left to ask.
- */
+/** Returns the calls of the named exchanges; without names, all successful evaluations with a key. */
 export function chooseCalls(
   names: readonly string[],
   { services, folder }: { readonly services: Services; readonly folder: string },
@@ -150,11 +141,7 @@ export class UnusableAnswerError extends Error {
   override readonly name = "UnusableAnswerError";
 }
 
-/**
- * Sends a call, and returns its answer in the form of an exchange's response.
- *
- * @throws UnusableAnswerError if it holds a key, has another status, or is not JSON.
- */
+/** Sends a call, and returns its answer in the form of an exchange's response. @throws UnusableAnswerError */
 export async function readAnswer(call: LiveCall, sending: Sending): Promise<Exchange["response"]> {
   const { exchange } = call;
   const reply = await sendCall(call, sending);

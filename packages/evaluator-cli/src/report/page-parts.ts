@@ -2,30 +2,24 @@ import type { ActionReport, CurveReport } from "evaluator-calibration";
 import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
+const compact = (count: number) => count.toLocaleString("en", { notation: "compact" });
 const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
 
+type Points = CurveReport["points"];
+
+const toPoints = (...all: readonly (readonly [x: number, y: number])[]) =>
+  all.map(([x, y]) => ({ x, y }));
+
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
-export function curvePlot(points: CurveReport["points"], what: string): Html {
+export function curvePlot(points: Points, what: string): Html {
   const title = `${what}: observed against printed`;
   const y = { domain: [0, 1], label: "came true", format: percent } as const;
+  const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
+  const line = points.map(({ p, observed }) => ({ x: p, y: observed }));
   return plot({ title, x: printedAxis, y, height: 290 }, (scales) => [
-    band(
-      points.map(({ p, low, high }) => ({ x: p, low, high })),
-      scales,
-    ),
-    curve(
-      [
-        { x: 0, y: 0 },
-        { x: 1, y: 1 },
-      ],
-      scales,
-      "guide",
-    ),
-    curve(
-      points.map(({ p, observed }) => ({ x: p, y: observed })),
-      scales,
-      "curve",
-    ),
+    band(chance, scales),
+    curve(toPoints([0, 0], [1, 1]), scales, "guide"),
+    curve(line, scales, "curve"),
     points.map(({ p, observed, low, high }) => {
       const isOutside = observed < low || observed > high;
       return dot({ x: p, y: observed }, scales, { isOutside });
@@ -34,29 +28,16 @@ export function curvePlot(points: CurveReport["points"], what: string): Html {
 }
 
 /** Returns the histogram of the printed probabilities. */
-export function histogramPlot(points: CurveReport["points"], what: string): Html {
-  const counts = Array.from({ length: 50 }, (_, bin) => ({
-    from: bin / 50,
-    to: (bin + 1) / 50,
-    count: 0,
-  }));
-  for (const { p, n } of points) {
-    const bin = counts[Math.min(49, Math.floor(50 * p + 1e-9))];
-    if (bin !== undefined) bin.count += n;
-  }
-  const most = Math.max(1, ...counts.map(({ count }) => count));
+export function histogramPlot(points: Points, what: string): Html {
+  const binOf = ({ p }: Points[number]) => Math.min(49, Math.floor(50 * p + 1e-9));
+  const bins = Array.from(Map.groupBy(points, binOf), ([bin, found]) => {
+    const count = found.reduce((sum, { n }) => sum + n, 0);
+    return { from: bin / 50, to: (bin + 1) / 50, count };
+  });
+  const most = Math.max(1, ...bins.map(({ count }) => count));
   const y = { domain: [0, most], label: "rows", ticks: 2, format: compact } as const;
   const title = `${what}: how many rows have which printed probability`;
-  return plot({ title, x: printedAxis, y, height: 110 }, (scales) =>
-    bars(
-      counts.filter(({ count }) => count > 0),
-      scales,
-    ),
-  );
-}
-
-function compact(count: number): string {
-  return count.toLocaleString("en", { notation: "compact" });
+  return plot({ title, x: printedAxis, y, height: 110 }, (scales) => bars(bins, scales));
 }
 
 /** Returns the plot of risk against coverage, one line for each action. */
@@ -65,41 +46,24 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number): Htm
   const top = Math.min(1, Math.max(3 * maxRisk, ...all.map(({ risk }) => risk)) + 0.05);
   const x = { domain: [0, 1], label: "share of all rows acted on", format: percent } as const;
   const y = { domain: [0, top], label: "wrong among them", format: percent } as const;
-  const [first] = actions;
+  const interval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
+    return { x: coverage, low: Math.min(low, top), high: Math.min(high, top) };
+  });
+  const limit = `${Number((100 * maxRisk).toFixed(2))} %`;
   return plot({ title: "Risk against coverage", x, y, height: 230 }, (scales) => [
-    first === undefined
-      ? null
-      : band(
-          first.riskCoverage.map(({ coverage, low, high }) => ({
-            x: coverage,
-            low: Math.min(low, top),
-            high: Math.min(high, top),
-          })),
-          scales,
-        ),
-    curve(
-      [
-        { x: 0, y: maxRisk },
-        { x: 1, y: maxRisk },
-      ],
-      scales,
-      "limit",
-    ),
-    name(
-      `${Number((100 * maxRisk).toFixed(2))} %`,
-      { x: 1, y: maxRisk, anchor: "end", dx: 0, dy: -4 },
-      scales,
-    ),
+    interval === undefined ? null : band(interval, scales),
+    curve(toPoints([0, maxRisk], [1, maxRisk]), scales, "limit"),
+    name(limit, { x: 1, y: maxRisk, anchor: "end", dx: 0, dy: -4 }, scales),
     actions.map(({ action, riskCoverage, promised }, index) => {
       const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
       const at = riskCoverage.findLast(({ threshold }) => threshold >= (promised?.threshold ?? 2));
       const end = line.at(Math.floor(line.length / 2)) ?? { x: 0, y: 0 };
+      const mark = at && { x: at.coverage, y: at.risk, dy: -9 };
       return [
         curve(line, scales, index === 0 ? "curve" : "curve dashed"),
         actions.length < 2 ? null : name(action, end, scales),
-        at === undefined
-          ? null
-          : html`${dot({ x: at.coverage, y: at.risk }, scales)}${name(`${action} ≥ ${at.threshold.toFixed(2)}`, { x: at.coverage, y: at.risk, dy: -9 }, scales)}`,
+        mark === undefined ? null : dot(mark, scales),
+        mark && at ? name(`${action} ≥ ${at.threshold.toFixed(2)}`, mark, scales) : null,
       ];
     }),
   ]);
@@ -113,7 +77,6 @@ h2 code { font-size: 0.95em; }
 h3 { font-size: 0.95rem; margin-bottom: 0.4rem; }
 .quiet, figcaption { color: var(--quiet); font-size: 0.87rem; }
 .notice { margin: 0.5rem 0; padding: 0.4rem 0.75rem; border-left: 4px solid var(--warn); background: var(--warn-back); font-size: 0.9rem; }
-.join { margin: 0.5rem 0 0; padding-left: 1.1rem; font-size: 0.87rem; color: var(--quiet); }
 .question { margin-top: 2rem; }
 .tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 0.75rem; margin: 0.9rem 0; }
 .tiles div { padding: 0.6rem 0.85rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
