@@ -48,8 +48,7 @@ export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
-export type * from "./catalog/catalog.ts";
-export * from "./catalog/create-catalog.ts";
+export * from "./catalog/catalog.ts";
 export * from "./catalog/estimate-cost.ts";
 
 // Following

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toDecisionModel } from "./ai-sdk/to-decision-model.ts";
-import { createCatalog } from "./catalog/create-catalog.ts";
+import { createCatalog } from "./catalog/catalog.ts";
 import { createEvaluator } from "./create-evaluator.ts";
 import { record } from "./exchanges/record.ts";
 import { replay } from "./exchanges/replay.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { InvalidResponseError } from "../errors.ts";
 import { answeringCatalog, catalogKey } from "../testing/answering-catalog.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { createCatalog } from "./create-catalog.ts";
+import { createCatalog } from "./catalog.ts";
 
 async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

@@ -1,4 +1,26 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import * as z from "zod/mini";
+import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
+import { quoteName } from "../questions/json.ts";
+import { checkOptions, optionsNamed } from "../options.ts";
+import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.ts";
+import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
+import { createPacer } from "../pacing/pacer.ts";
+import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
+import { RetriedCall } from "../retry/retried-call.ts";
+import type { RetryPolicy } from "../retry/retry-policy.ts";
+import {
+  readGatewayBaseUrl,
+  readGatewayKey,
+  toGatewayError,
+} from "../transports/gateway/gateway-transport.ts";
+import {
+  checkTransportOptions,
+  httpClientFor,
+  mergeHeaders,
+  type TransportOptions,
+} from "../transports/transport-options.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 
 /** One model of the gateway's price list (contract section 4.2). */
 export interface CatalogModel {
@@ -71,4 +93,192 @@ export interface Catalog extends AsyncDisposable {
 
   /** Closes its connections once their look-ups are over; a look-up after it is a `ConfigurationError`. */
   close(): Promise<void>;
+}
+
+/** How to reach the gateway's catalog, and how long to try. */
+export interface CatalogOptions extends TransportOptions, CallLimits {
+  /** The gateway key, for the balance only. @default AI_GATEWAY_API_KEY */
+  apiKey?: string;
+  /** The gateway's address; look-ups start at the root of its host. @default EVALUATOR_BASE_URL, else https://ai-gateway.vercel.sh/v4/ai */
+  baseUrl?: string;
+}
+
+/**
+ * Makes a catalog of the gateway's models, endpoints and credits (contract sections 4.2 to 4.4).
+ *
+ * @throws {ConfigurationError} when an option is wrong; a missing key only matters to `getCredits`.
+ * @example
+ * ```ts
+ * const models = await createCatalog().listModels();
+ * console.log(models.map(({ id, inputUsdPerMillionTokens }) => [id, inputUsdPerMillionTokens]));
+ * ```
+ */
+export function createCatalog(
+  options: CatalogOptions = {},
+  runtime: EvaluatorRuntime = {},
+): Catalog {
+  const client = new CatalogClient(options, runtime);
+  return {
+    close: () => client.http.close(),
+    [Symbol.asyncDispose]: () => client.http.close(),
+    // Contract sections 4.2 to 4.4.
+    listModels: async (ofCall) => client.get({ path: "/v1/models", read: toModels }, ofCall),
+    listEndpoints: async (modelId, ofCall) =>
+      client.get({ path: endpointsPath(modelId), read: toEndpoints }, ofCall),
+    getCredits: async (ofCall) => {
+      const apiKey = readGatewayKey(options);
+      return client.get({ path: "/v1/credits", read: toCredits, apiKey }, ofCall);
+    },
+  };
+}
+
+interface LookUp<TValue> {
+  readonly path: string;
+  readonly read: (json: unknown) => TValue;
+  /** The key, if the look-up needs it. */
+  readonly apiKey?: string;
+}
+
+class CatalogClient {
+  readonly http: HttpClient;
+  readonly #origin: string;
+  readonly #headers: TransportOptions["headers"];
+  readonly #policy: RetryPolicy;
+
+  constructor(options: CatalogOptions, runtime: EvaluatorRuntime) {
+    checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callSchemas.limits.shape));
+    checkOptions(callSchemas.limits, options);
+    const timing = readRuntime(runtime);
+    this.#origin = new URL(readGatewayBaseUrl(options)).origin;
+    this.#headers = options.headers;
+    mergeHeaders(keyHeaders(""), this.#headers); // rejects invalid headers before the first look-up
+    this.http = httpClientFor(options);
+    const pacer = createPacer({}, timing);
+    const limits = callLimits(options);
+    this.#policy = { ...limits, ...timing, pacer, hooks: null, maybeBilled: false };
+  }
+
+  async get<TValue>(
+    { path, read, apiKey }: LookUp<TValue>,
+    ofCall: LookUpOptions = {},
+  ): Promise<TValue> {
+    checkOptions(optionsNamed("signal"), ofCall);
+    const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), this.#headers);
+    const endpoint = { method: "GET", url: this.#origin + path, headers } as const;
+    const send = this.http.prepare(endpoint);
+    const attempt = async (context: AttemptContext) => {
+      const response = toJsonResponse(await send(null, context), endpoint);
+      const { status, json } = response;
+      if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
+      throw toGatewayError({ response, apiKey: apiKey ?? null, clock: this.#policy.clock }, null);
+    };
+    const policy = { ...this.#policy, signal: ofCall.signal };
+    const { value } = await new RetriedCall(policy, 0).run(attempt);
+    return value;
+  }
+}
+
+/** Returns the headers that carry the key (contract section 5). */
+function keyHeaders(apiKey: string): Record<string, string> {
+  return { Authorization: `Bearer ${apiKey}`, "ai-gateway-auth-method": "api-key" };
+}
+
+/** @throws InvalidRequestError if the id is not two path segments. */
+function endpointsPath(modelId: string): string {
+  const segments = modelId.split("/");
+  const [creator = "", model = ""] = segments.filter(isSegment).map(encodeURIComponent);
+  if (segments.length === 2 && creator !== "" && model !== "") {
+    return `/v1/models/${creator}/${model}/endpoints`;
+  }
+  const message = `The model id ${quoteName(modelId)} is not of the form creator/model; listModels gives the ids.`;
+  throw new InvalidRequestError(message);
+}
+
+/** A URL drops the segments `.` and `..`, and has no lone surrogates. */
+function isSegment(segment: string): boolean {
+  return segment !== "" && segment !== "." && segment !== ".." && segment.isWellFormed();
+}
+
+// US dollars, printed as a number or a decimal string.
+const amountSchema = z
+  .union([z.number(), z.string().check(z.regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i))])
+  .check(z.refine((amount) => Number.isFinite(Number(amount) * 1_000_000)));
+const priceSchema = amountSchema.check(z.refine((price) => Number(price) >= 0));
+const flagSchema = z.nullish(z.union([z.boolean(), z.string()]));
+
+// Prices are per token; unknown fields pass (field facts).
+const modelListSchema = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      id: z.string(),
+      type: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      context_window: z.nullish(z.int().check(z.minimum(0))),
+      pricing: z.nullish(
+        z.looseObject({ input: z.nullish(priceSchema), output: z.nullish(priceSchema) }),
+      ),
+    }),
+  ),
+});
+
+const endpointListSchema = z.looseObject({
+  data: z.looseObject({
+    endpoints: z.array(
+      z.looseObject({
+        provider_name: z.nullish(z.string()),
+        zdr: flagSchema,
+        no_training: flagSchema,
+        supports_implicit_caching: flagSchema,
+        pricing: z.nullish(
+          z.looseObject({ prompt: z.nullish(priceSchema), completion: z.nullish(priceSchema) }),
+        ),
+      }),
+    ),
+  }),
+});
+
+const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
+
+function toModels(json: unknown): CatalogModel[] {
+  return parse(modelListSchema, json).data.map((model) => ({
+    id: model.id,
+    type: model.type ?? null,
+    name: model.name ?? null,
+    contextWindow: model.context_window || null, // 0 for the evaluation model
+    inputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input),
+    outputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.output),
+    raw: model,
+  }));
+}
+
+function toEndpoints(json: unknown): ModelEndpoint[] {
+  return parse(endpointListSchema, json).data.endpoints.map((endpoint) => ({
+    providerName: endpoint.provider_name ?? null,
+    zdr: endpoint.zdr ?? null,
+    noTraining: endpoint.no_training ?? null,
+    supportsImplicitCaching: endpoint.supports_implicit_caching ?? null,
+    inputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.prompt),
+    outputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.completion),
+    raw: endpoint,
+  }));
+}
+
+function toCredits(json: unknown): Credits {
+  const { balance, total_used: totalUsed } = parse(creditsSchema, json);
+  return { balanceUsd: Number(balance), totalUsedUsd: Number(totalUsed), raw: json };
+}
+
+function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z.infer<TSchema> {
+  const issue = schema.safeParse(json).error?.issues[0];
+  if (issue === undefined) return json as z.infer<TSchema>; // the schemas change nothing
+  const where = issue.path.map(String).join(".") || "the body as a whole";
+  const message = `The gateway's answer does not have the expected shape at ${where}; check the base URL.`;
+  throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}
+
+/** Moves the decimal point in the text, which rounds nothing: `"0.000000042"` gives 0.042. */
+function usdPerMillionTokens(usdPerToken: string | number | null | undefined): number | null {
+  if (usdPerToken === null || usdPerToken === undefined) return null;
+  const [digits, exponent = "0"] = String(usdPerToken).toLowerCase().split("e");
+  return Number(`${digits}e${Number(exponent) + 6}`);
 }

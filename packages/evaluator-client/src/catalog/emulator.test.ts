@@ -1,6 +1,6 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
-import { createCatalog } from "./create-catalog.ts";
+import { createCatalog } from "./catalog.ts";
 
 test("reads the emulator's models, endpoints and credits", async () => {
   const emulator = createEmulator({ exchanges: [] });

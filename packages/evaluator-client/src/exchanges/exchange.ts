@@ -125,12 +125,8 @@ export function readExchangeOptions(folder: string | URL, options: ExchangeOptio
 }
 
 /** A request of a transport, as exchanges are compared with it. */
-export interface AskedRequest {
+export interface AskedRequest extends Pick<Exchange["request"], "path" | "headers"> {
   readonly method: string;
-  /** Including the query. */
-  readonly path: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
   /** The parsed JSON body; undefined without one. */
   readonly body?: unknown;
 }
@@ -171,11 +167,12 @@ export function mapTexts(
   return Object.fromEntries(entries);
 }
 
-/** Makes a response for a transport; a status without content gets no body. */
+/** Makes a response for a transport from a decoded body; a status without content gets none. */
 export function toResponse(
   text: string,
   { status, headers }: { status: number; headers: Headers | Record<string, string> },
 ): Response {
-  const isEmpty = [204, 205, 304].includes(status);
-  return new Response(isEmpty ? null : text, { status, headers });
+  const kept = new Headers(headers);
+  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name);
+  return new Response([204, 205, 304].includes(status) ? null : text, { status, headers: kept });
 }

@@ -66,7 +66,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
       checkPrivate(leak, "The answer was not used.");
       await write(path, { request, response });
     }
-    return toResponse(reply.text, { status, headers: withoutCoding(headers) });
+    return toResponse(reply.text, { status, headers });
   }
 
   return make({ fetch });
@@ -93,8 +93,7 @@ function toStored({ method, path, headers, body }: AskedRequest): Exchange["requ
   const kept = Object.entries(headers).filter(
     ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
   );
-  const request = { method, path, headers: Object.fromEntries(kept) };
-  return (body === undefined ? request : { ...request, body }) as Exchange["request"];
+  return { method, path, headers: Object.fromEntries(kept), body } as Exchange["request"];
 }
 
 /** Returns the words of all secret headers. */
@@ -109,13 +108,6 @@ function checkPrivate(found: string | null, consequence: string): void {
   if (found === null) return;
   const message = `The exchange is not recorded: it holds ${found}. ${consequence} Ask with invented data (example.com is reserved for it), or pass an option "redact" that removes it to record and replay.`;
   throw new RecordingError(message);
-}
-
-/** Removes the headers that describe the encoded body; it is decoded by now. */
-function withoutCoding(headers: Headers): Headers {
-  const kept = new Headers(headers);
-  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name);
-  return kept;
 }
 
 async function write(folder: string, exchange: Pick<Exchange, "request" | "response">) {

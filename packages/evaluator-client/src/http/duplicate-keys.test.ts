@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createCatalog } from "../catalog/create-catalog.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";

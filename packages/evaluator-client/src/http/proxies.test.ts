@@ -3,7 +3,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { Agent, ProxyAgent } from "undici";
 import { describe, expect, test } from "vitest";
-import { createCatalog } from "../catalog/create-catalog.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { privateFailure, privateKey } from "../testing/private-call.ts";

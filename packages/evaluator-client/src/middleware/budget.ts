@@ -72,27 +72,9 @@ export function budget(options: BudgetOptions): Budget {
     throw new ConfigurationError(message, { option: "maxCostUsd" });
   }
   const ledger = new Ledger(options);
-  const middleware = async (
-    request: EvaluationRequest,
-    next: (request: EvaluationRequest) => Promise<Evaluation>,
-    call: MiddlewareCall,
-  ): Promise<Evaluation> => {
-    const reservation = await ledger.reserve(request, call);
-    try {
-      const evaluation = await next(request);
-      const { usage, costUsd } = evaluation;
-      const tokens = usage.inputTokens + usage.outputTokens;
-      ledger.settle(reservation, { costUsd: costUsd ?? ledger.priceOf(tokens), tokens }, call);
-      return evaluation;
-    } catch (error) {
-      const billed = timesBilled(error);
-      const { costUsd, tokens } = reservation;
-      ledger.settle(reservation, { costUsd: costUsd * billed, tokens: tokens * billed }, call);
-      throw error;
-    }
-  };
+  const middleware = ledger.evaluate.bind(ledger) as Middleware;
   const spending = { get: () => ledger.spending, enumerable: true };
-  return Object.defineProperty(middleware, "spending", spending) as unknown as Budget;
+  return Object.defineProperty(middleware, "spending", spending) as Budget;
 }
 
 /** How many requests of a failed call may have been charged for. */
@@ -133,14 +115,34 @@ class Ledger {
     };
   }
 
+  async evaluate(
+    request: EvaluationRequest,
+    next: (request: EvaluationRequest) => Promise<Evaluation>,
+    call: MiddlewareCall,
+  ): Promise<Evaluation> {
+    const reserved = await this.#reserve(request, call);
+    try {
+      const evaluation = await next(request);
+      const { usage, costUsd } = evaluation;
+      const tokens = usage.inputTokens + usage.outputTokens;
+      this.#settle(reserved, { costUsd: costUsd ?? this.#priceOf(tokens), tokens }, call);
+      return evaluation;
+    } catch (error) {
+      const billed = timesBilled(error);
+      const spent = { costUsd: reserved.costUsd * billed, tokens: reserved.tokens * billed };
+      this.#settle(reserved, spent, call);
+      throw error;
+    }
+  }
+
   /** Returns the highest price of tokens, for an answer without a price. */
-  priceOf(tokens: number): number {
+  #priceOf(tokens: number): number {
     if (this.#usdPerToken === null) this.#isUnpriced = true;
     return tokens * (this.#usdPerToken ?? 0);
   }
 
   /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
-  async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
+  async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
@@ -153,7 +155,7 @@ class Ledger {
   }
 
   /** Replaces the reservation of a call by its real amount. */
-  settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
+  #settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
     this.#reserved.costUsd -= reserved.costUsd;
     this.#reserved.tokens -= reserved.tokens;
     this.#learnPrice(reserved, spent);

@@ -1,11 +1,11 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
-import type { TracedCall, Tracing } from "../evaluator-options.ts";
+import type { Tracing } from "../evaluator-options.ts";
 import type { AttemptEvent } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
-const OPERATION = "evaluate";
+type TracedCall = Parameters<Tracing>[0];
 
 /** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {
@@ -33,7 +33,7 @@ export function openTelemetryTracing(options: OpenTelemetryTracingOptions = {}):
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         const evaluation = await run({
-          onAttempt: (attempt) => traceAttempt(tracer, call, attempt),
+          onAttempt: (attempt) => traceAttempt(tracer, call.transport, attempt),
           onWait: ({ reason, delayMs }) =>
             span.addEvent(`wait.${reason}`, delayMs === null ? {} : { "wait.delay_ms": delayMs }),
         });
@@ -51,18 +51,17 @@ export function openTelemetryTracing(options: OpenTelemetryTracingOptions = {}):
 
 function describe({ request, transport }: TracedCall, recordContent: boolean) {
   const { name, target } = transport;
+  const { state, questions } = request;
   const attributes = {
-    "gen_ai.operation.name": OPERATION,
+    "gen_ai.operation.name": "evaluate",
     "gen_ai.provider.name": name,
     ...(target && { "gen_ai.request.model": target.modelId, ...serverOf(target.url) }),
-    ...(recordContent && { "gen_ai.input.messages": JSON.stringify(withoutBytes(request)) }),
+    ...(recordContent && {
+      // Megabytes of an image belong in no span.
+      "gen_ai.input.messages": JSON.stringify({ state: withoutImageBytes(state), questions }),
+    }),
   };
-  return { name: target ? `${OPERATION} ${target.modelId}` : OPERATION, attributes };
-}
-
-/** Megabytes of an image belong in no span. */
-function withoutBytes({ state, questions }: TracedCall["request"]) {
-  return { state: withoutImageBytes(state), questions };
+  return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
 }
 
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {
@@ -78,7 +77,11 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
 }
 
 /** Records a finished attempt as a child span of the call's. */
-function traceAttempt(tracer: Tracer, { transport }: TracedCall, event: AttemptEvent): void {
+function traceAttempt(
+  tracer: Tracer,
+  { target }: TracedCall["transport"],
+  event: AttemptEvent,
+): void {
   const { attempt, durationMs, status, error } = event;
   const endTime = Date.now();
   const span = tracer.startSpan("POST", {
@@ -88,10 +91,7 @@ function traceAttempt(tracer: Tracer, { transport }: TracedCall, event: AttemptE
       "http.request.method": "POST",
       ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
       ...(status !== null && { "http.response.status_code": status }),
-      ...(transport.target && {
-        "url.full": transport.target.url,
-        ...serverOf(transport.target.url),
-      }),
+      ...(target && { "url.full": target.url, ...serverOf(target.url) }),
     },
   });
   if (error !== null) fail(span, error);

@@ -48,9 +48,8 @@ export interface Admission {
 interface Retry {
   /** Retries made so far. */
   readonly retries: number;
-  /** Whether the service reported a limit. */
   readonly isThrottled: boolean;
-  /** The wait that the service asks for, in milliseconds, or null. */
+  /** The wait that the service asks for, or null. */
   readonly retryAfterMs: number | null;
   /** A number from 0 to 1. */
   readonly random: number;
@@ -63,7 +62,6 @@ export const IN_A_ROW = 4;
 
 /** A time in which no call is sent, after refusals (429, 503). Each further refusal makes it longer. */
 export class Pause {
-  /** The error that began the pause. */
   cause: EvaluatorError | null = null;
   opensAtMs = Number.NEGATIVE_INFINITY;
   /** Refusals in a row. */
@@ -138,22 +136,15 @@ export class CallQueue {
       const onAbort = () => giveUp(signal?.reason);
       const cancelDeadline = this.#at(call.deadlineAtMs, () => giveUp(pastDeadline(call, null)));
       const cancelPatience = this.#at(call.patience?.endsAtMs, () => this.rejectLate());
-      const release = () => {
-        cancelDeadline();
-        cancelPatience();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const waiter: Waiter = {
-        ...call,
-        admit(admission) {
-          release();
-          resolve(admission);
-        },
-        reject(reason) {
-          release();
-          reject(reason);
-        },
-      };
+      const released =
+        <TValue>(settle: (value: TValue) => void) =>
+        (value: TValue) => {
+          cancelDeadline();
+          cancelPatience();
+          signal?.removeEventListener("abort", onAbort);
+          settle(value);
+        };
+      const waiter: Waiter = { ...call, admit: released(resolve), reject: released(reject) };
       signal?.addEventListener("abort", onAbort);
       this.#waiters.push(waiter);
     });
@@ -168,7 +159,6 @@ export class CallQueue {
     return this.#waiters.reduce((best, call) => (call.retries < best.retries ? call : best));
   }
 
-  /** Takes a call out of the queue. */
   leave(waiter: Waiter): Waiter {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
     return waiter;
@@ -202,15 +192,11 @@ export class CallQueue {
 function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): TimeoutError {
   const why =
     closedForMs === null
-      ? "It was not sent: its turn under the rate limit did not come in time."
-      : `It was not sent: after a rate limit, nothing is sent for another ${describeWait(closedForMs)}.`;
-  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. ${why}`;
-  return new TimeoutError(message, {
-    timeoutMs: deadlineMs,
-    limit: "deadline",
-    maybeBilled: false,
-    retryAfterMs: closedForMs,
-  });
+      ? "its turn under the rate limit did not come in time"
+      : `after a rate limit, nothing is sent for another ${describeWait(closedForMs)}`;
+  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. It was not sent: ${why}.`;
+  const details = { timeoutMs: deadlineMs, maybeBilled: false, retryAfterMs: closedForMs };
+  return new TimeoutError(message, { limit: "deadline", ...details });
 }
 
 /** An error like the one that began a pause, for a call that was not sent because of it. */

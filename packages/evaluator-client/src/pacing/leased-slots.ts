@@ -33,7 +33,6 @@ export interface SharedPacerOptions {
   onStoreChange?: (isDown: boolean) => void;
 }
 
-/** Whom to lease from, and how much at once. */
 interface LeaseOptions extends SharedPacerOptions {
   readonly whenStoreIsDown: "own-share" | "closed";
   readonly leaseMs: number;
@@ -49,7 +48,8 @@ export class LeasedSlots {
   readonly #options: LeaseOptions;
   readonly #member = crypto.randomUUID();
   readonly #ownStore: LimitStore;
-  readonly #stopListening: () => void;
+  /** Ends the listening to the store. */
+  readonly close: () => void;
   /** The earliest first. */
   readonly #slots: Slot[] = [];
   #endAtMs = Number.NEGATIVE_INFINITY;
@@ -64,10 +64,9 @@ export class LeasedSlots {
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.#ownStore = memoryLimits({ clock: options.clock });
-    this.#stopListening = options.store.onPause(options.key, (ms) => options.onPause(ms));
+    this.close = options.store.onPause(options.key, (ms) => options.onPause(ms));
   }
 
-  /** How many slots there are. */
   get count(): number {
     return this.#slots.length;
   }
@@ -131,16 +130,10 @@ export class LeasedSlots {
     if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(asked);
   }
 
-  /** Pauses everyone. */
   pause(ms: number): void {
     const { store, key } = this.#options;
     void pauseAll(this.#ownStore, key, ms);
     pauseAll(store, key, ms).catch(() => this.#lost());
-  }
-
-  /** Listens no longer. */
-  close(): void {
-    this.#stopListening();
   }
 
   async #askStore(wanted: { requests: number; tokens: number }): Promise<void> {

@@ -23,9 +23,8 @@ export type LimitRow = Readonly<z.infer<typeof limitRowSchema>>;
 interface LeaseRequest {
   /** Identifies the process as long as it runs. */
   readonly member: string;
-  /** How many requests it wants to send, at least 1. */
+  /** At least 1. */
   readonly requests: number;
-  /** How many input tokens they have together. */
   readonly tokens: number;
   /** The limits of all members together. */
   readonly limits: RateLimits;
@@ -152,18 +151,13 @@ function currentRow(row: unknown, nowMs: number): LimitRow {
   };
 }
 
-/** Reserves the next free instants for some requests. */
 function lease(row: LimitRow, ask: LeaseRequest, nowMs: number): readonly [LimitRow, Lease] {
   const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = ask.limits;
   const share = shareAt(row, nowMs);
   const gapMs = 60_000 / (requestsPerMinute * share);
   const { pausedUntilMs, requestsFreeAtMs, tokensFreeAtMs } = row;
-  const startMs = Math.max(
-    nowMs,
-    pausedUntilMs,
-    requestsFreeAtMs,
-    tokensFreeAtMs - TOKENS_AHEAD_MS,
-  );
+  const tokensStartMs = tokensFreeAtMs - TOKENS_AHEAD_MS;
+  const startMs = Math.max(nowMs, pausedUntilMs, requestsFreeAtMs, tokensStartMs);
   const tokensMs = (ask.tokens * 1000) / (tokensPerSecond * share);
   const members = membersAt({ ...row.members, [ask.member]: nowMs }, nowMs);
   const next = {

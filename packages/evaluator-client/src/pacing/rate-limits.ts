@@ -5,7 +5,7 @@ import { optionsObject } from "../options.ts";
 // one that counts as we do throttles nothing at 100 % either (processes-simulation.test.ts).
 export const SHARE_OF_LIMIT = 0.95;
 
-/** Known limits of a service; 95 % of each is used. */
+/** The schema of {@link RateLimits}. */
 export const rateLimitsSchema = optionsObject({
   requestsPerMinute: z.optional(z.number().check(z.positive())),
   tokensPerSecond: z.optional(z.number().check(z.positive())),

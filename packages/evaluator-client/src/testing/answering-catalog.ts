@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import { type CatalogOptions, createCatalog } from "../catalog/create-catalog.ts";
+import { type CatalogOptions, createCatalog } from "../catalog/catalog.ts";
 
 /** The key of {@link answeringCatalog}; no error may show it. */
 export const catalogKey = "planted-secret-key";

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { answeringCatalog, catalogKey } from "../testing/answering-catalog.ts";
-import { type CatalogOptions, createCatalog } from "./create-catalog.ts";
+import { type CatalogOptions, createCatalog } from "./catalog.ts";
 
 test("lists models with prices per million tokens, and sends no key", async () => {
   const network = await replayExchanges(["gateway/models-listed"]);
