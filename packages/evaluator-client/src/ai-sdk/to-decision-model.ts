@@ -5,8 +5,7 @@ import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
 import type { Question, Questions } from "../questions/kinds.ts";
-import { kindList } from "../questions/request.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
+import { type EvaluationRequest, kindList } from "../questions/request.ts";
 import { image, type ImagePart, type StatePart } from "../questions/state.ts";
 
 /** A decision model of the `ai` package; experimental there, so its version is pinned. */
@@ -147,54 +146,42 @@ function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions 
   return Object.fromEntries(entries) as Questions;
 }
 
-type TextOf = (content: unknown, where: string) => string;
-type QuestionOf<TType> = Extract<DecisionQuestion, { type: TType }>;
-
-// A method, so that each reader may take only its own type of question.
-interface CriteriaReader {
-  read(question: DecisionQuestion, textOf: TextOf): object;
+interface Criteria {
+  /** Returns the name of a criterion in messages, from its key or index. */
+  readonly nameOf: (key: string) => string;
+  /** Whether criteria may be missing. */
+  readonly isOptional?: boolean;
 }
 
 /** The package's types of questions; null for those that no evaluator answers. */
-const criteriaReaders: Readonly<Record<DecisionQuestion["type"], CriteriaReader | null>> = {
-  choice: { read: fromOptions },
-  score: {
-    read: ({ criteria }: QuestionOf<"score">, textOf) => ({
-      criteria: criteria.map((level, index) => textOf(level, `level ${index}`)),
-    }),
-  },
-  boolean: { read: fromMeanings },
+const criteriaByType: Readonly<Record<DecisionQuestion["type"], Criteria | null>> = {
+  choice: { nameOf: (name) => `option ${quoteName(name)}` },
+  score: { nameOf: (index) => `level ${index}` },
+  boolean: { nameOf: (answer) => `criterion ${answer}`, isOptional: true },
   box: null,
 };
 
-const supportedQuestionTypes = Object.entries(criteriaReaders).flatMap(([type, reader]) =>
-  reader === null ? [] : [type as DecisionQuestion["type"]],
+const supportedQuestionTypes = Object.entries(criteriaByType).flatMap(([type, criteria]) =>
+  criteria === null ? [] : [type as DecisionQuestion["type"]],
 );
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
   const { type } = question;
-  const textOf: TextOf = (content, where) =>
+  const criteria = criteriaByType[type];
+  if (criteria === null) return reject(id, `asks for a ${type}; ask ${kindList}`);
+  const textOf = (content: unknown, where: string) =>
     typeof content === "string"
       ? content
       : reject(id, `has no text as its ${where}; an evaluator takes strings only`);
-  const reader = criteriaReaders[type];
-  if (reader === null) return reject(id, `asks for a ${type}; ask ${kindList}`);
   const instructions = textOf(question.instructions, "instructions");
-  return { type, instructions, ...reader.read(question, textOf) } as Question;
-}
-
-function fromOptions({ criteria }: QuestionOf<"choice">, textOf: TextOf): object {
-  const options = Object.entries(criteria).map(([name, description]) => {
-    return [name, textOf(description, `option ${quoteName(name)}`)] as const;
-  });
-  return { criteria: Object.fromEntries(options) };
-}
-
-function fromMeanings({ criteria }: QuestionOf<"boolean">, textOf: TextOf): object {
-  const described = Object.entries(criteria ?? {})
-    .filter(([, description]) => description !== null && description !== undefined)
-    .map(([answer, description]) => [answer, textOf(description, `criterion ${answer}`)]);
-  return described.length === 0 ? {} : { criteria: Object.fromEntries(described) };
+  const { nameOf, isOptional = false } = criteria;
+  const given = "criteria" in question ? question.criteria : undefined;
+  const described = Object.entries(given ?? {}).filter(([, text]) => !isOptional || text != null);
+  const texts = described.map(([key, text]) => [key, textOf(text, nameOf(key))] as const);
+  if (isOptional && texts.length === 0) return { type, instructions } as Question;
+  const list = texts.map(([, text]) => text);
+  const read = Array.isArray(given) ? list : Object.fromEntries(texts);
+  return { type, instructions, criteria: read } as unknown as Question;
 }
 
 function reject(questionId: string, what: string): never {
