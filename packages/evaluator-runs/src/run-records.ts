@@ -1,6 +1,6 @@
 import { systemClock } from "evaluator-kit";
 import type { Questions, Transport } from "evaluator-client";
-import type { InputRecord, RunRecord } from "./input/record-source.ts";
+import type { RunRecord } from "./input/record-source.ts";
 import { Journal } from "./journal/journal.ts";
 import { type AnsweredEntry, openReader, type UnansweredEntry } from "./journal/journal-reader.ts";
 import { toJournalError } from "./journal/open-journal.ts";
@@ -71,7 +71,7 @@ export async function runRecords(
   const { journal, transport, concurrency = 1, usdPerMillionTokens = null } = options;
   const { signal = new AbortController().signal } = options;
   const { requestsPerMinute: rate, maxCostUsd: maxCost = Number.POSITIVE_INFINITY } = options;
-  const input = "records" in records ? records : new ListedRecords(records);
+  const input = "records" in records ? records : listed(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
   const source = { word: "record" };
   const quiet = { clock: systemClock, stderr: { write() {} }, signal, source };
@@ -89,24 +89,14 @@ export async function runRecords(
   return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
 }
 
-/** Records in memory as the input of a run. */
-class ListedRecords implements PlanInput {
-  readonly #records: readonly Pick<RunRecord, "id" | "state">[];
-
-  constructor(records: readonly Pick<RunRecord, "id" | "state">[]) {
-    this.#records = records;
-  }
-
-  get length(): number {
-    return this.#records.length;
-  }
-
-  async *records(limit = Number.POSITIVE_INFINITY): AsyncGenerator<InputRecord> {
-    for (const [index, record] of this.#records.entries()) {
-      if (index >= limit) return;
-      yield { index, record: { source: null, ...record } };
-    }
-  }
+function listed(records: readonly Pick<RunRecord, "id" | "state">[]): PlanInput {
+  return {
+    length: records.length,
+    async *records() {
+      for (const [index, record] of records.entries())
+        yield { index, record: { source: null, ...record } };
+    },
+  };
 }
 
 /**

@@ -68,27 +68,16 @@ export function isEmulator(address: string): boolean {
   return address.startsWith("emulator ");
 }
 
-interface Prices {
-  /** The hosts whose prices are in the contract; null for all. */
-  readonly hosts: readonly string[] | null;
-  /** Whether a price list can be read. */
-  readonly areListed: boolean;
-}
-
-const prices: Readonly<Record<string, Prices>> = {
-  gateway: { hosts: null, areListed: true },
-  direct: { hosts: ["api.typesafe.ai"], areListed: false },
-  logprobs: { hosts: [], areListed: false },
-  emulator: { hosts: null, areListed: false }, // the estimate is that of the service
-} satisfies Record<TransportName | "emulator", Prices>;
+// The hosts whose prices are in the contract; null for all.
+const documentedHosts: Readonly<Record<string, readonly string[] | null>> = {
+  gateway: null,
+  direct: ["api.typesafe.ai"],
+  logprobs: [],
+  emulator: null, // the estimate is that of the service
+} satisfies Record<TransportName | "emulator", readonly string[] | null>;
 
 /** Returns whether the contract has the price of an engine. */
 export function hasDocumentedPrice({ name, target }: Transport): boolean {
-  const { hosts = [] } = prices[name] ?? {};
+  const { [name]: hosts = [] } = documentedHosts;
   return hosts === null || (target !== undefined && hosts.includes(new URL(target.url).host));
-}
-
-/** Returns whether the prices behind a transport of this name can be listed. */
-export function hasPriceList(name: string): boolean {
-  return prices[name]?.areListed === true;
 }

@@ -1,7 +1,7 @@
 import type { Emulator } from "evaluator-emulator";
 import { CliError, type Environment, systemErrorCode, toPrintable } from "evaluator-kit";
 import type { Catalog, ConfigurationError, Transport } from "evaluator-client";
-import { hasPriceList, type OpenRuns, type ServiceOptions } from "../service.ts";
+import type { OpenRuns, ServiceOptions } from "../service.ts";
 
 const nextSteps = `Either
   set it in the file .env (.env.example says how), or EVALUATOR_TRANSPORT to ask another engine,
@@ -75,8 +75,8 @@ const limits = { maxRetries: 0, deadlineMs: 3000 };
 
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
-  const name = env["EVALUATOR_TRANSPORT"] ?? "gateway";
-  if (offline || !hasPriceList(name)) return null;
+  const isGateway = (env["EVALUATOR_TRANSPORT"] ?? "gateway") === "gateway";
+  if (offline || !isGateway) return null;
   const { createCatalog } = await import("evaluator-client");
   return createCatalog({ env, ...limits });
 }

@@ -5,7 +5,17 @@ import { bodyLimit } from "hono/body-limit";
 import { html, raw } from "hono/html";
 import { z } from "zod";
 import type { LabelFile } from "./label-file.ts";
-import type { LabelSheet } from "./label-sheet.ts";
+
+/** One question, and the records drawn for it in order, without the model's answers. */
+export interface LabelSheet {
+  readonly id: string;
+  readonly question: Question;
+  readonly records: readonly {
+    readonly id: string;
+    readonly state: JsonValue;
+    readonly weight: number;
+  }[];
+}
 
 const MAX_FORM_BYTES = 65_536;
 

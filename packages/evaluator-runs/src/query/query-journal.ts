@@ -1,21 +1,30 @@
-import { CliError, toPrintable } from "evaluator-kit";
-import { printCounted } from "../amounts.ts";
-import type { QueryCommand } from "../options.ts";
+import {
+  type CliContext,
+  CliError,
+  columnsOf,
+  printTexts,
+  toPrintable,
+  truncateColumns,
+} from "evaluator-kit";
+import { printCount, printCounted } from "../amounts.ts";
+import { alignColumns } from "../columns/table.ts";
+import type { OutputFormat, QueryCommand } from "../options.ts";
+import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { needJournalAddress } from "../journal-address.ts";
 import { type ResultRow, type RunResults, withResults } from "../journal-results.ts";
-import type { QueryResult, QueryTable } from "../postgres/index.ts";
+import type { Cell, QueryResult, QueryTable } from "../postgres/index.ts";
 import type { ProgramContext } from "../service.ts";
 import { checkQuery } from "./check-query.ts";
-import { printRows } from "./print-rows.ts";
 import { cellsOfRecord, recordTables, runsTable } from "./result-tables.ts";
 import { SqliteQuery } from "./sqlite-query.ts";
 
-/**
- * Runs a read-only query over a journal's results, or lists the tables without one, and returns the
- * exit code 0.
- *
- * @throws CliError that names the problem of the query, its place, and the tables.
- */
+/** The most rows of a table, and about the most characters. */
+const ROWS_SHOWN = 1000;
+const CHARACTERS_SHOWN = 2_000_000;
+/** The most columns of a terminal for one cell. */
+const CELL_COLUMNS = 80;
+
+/** Runs a read-only query over a journal's results, or lists the tables without one; returns the exit code 0. */
 export async function queryJournal(
   command: QueryCommand,
   context: ProgramContext,
@@ -146,3 +155,68 @@ const problems: Readonly<Record<string, (query: Query, message: string) => strin
     "A value of the query is larger than 1 MB, or a row larger than 2 MB. Ask for a part, such as substr(snippet, 1, 1000).",
   "query-role": (_, message) => `${message}\n--allow-superuser lets this one ask all the same.`,
 };
+
+interface QueryRows {
+  readonly names: readonly string[];
+  readonly rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
+}
+
+/** Prints the allowed rows: as a table on a terminal, else as CSV, unless a format is named. */
+async function printRows(
+  { names, rows }: QueryRows,
+  { format, rows: most }: Pick<QueryCommand, "format" | "rows">,
+  context: Pick<CliContext, "stdout" | "signal">,
+): Promise<void> {
+  const { stdout } = context;
+  let isCut = false;
+  const allowed = async function* allowed() {
+    let count = 0;
+    for await (const row of rows) {
+      isCut = count === most;
+      if (isCut) return;
+      count += 1;
+      yield row;
+    }
+  };
+  const printed = { names, rows: allowed() };
+  const chosen = format ?? (stdout.isTTY === true ? "table" : "csv");
+  const texts =
+    chosen === "table"
+      ? tableOf(printed, stdout.isTTY === true ? stdout.columns : undefined)
+      : recordsOf(printed, chosen);
+  await printTexts(texts, context);
+  if (!isCut) return;
+  throw new CliError(`The result has more than ${printCount(most)} rows; --rows allows more.`);
+}
+
+function recordsOf({ names, rows }: QueryRows, format: OutputFormat): AsyncGenerator<string> {
+  const unique = names.map((name, at) => (names.indexOf(name) === at ? name : `${name}_${at + 1}`));
+  const records = async function* records() {
+    for await (const row of rows) {
+      yield Object.fromEntries(unique.map((name, at) => [name, row[at] ?? null]));
+    }
+  };
+  return toSafeTexts(formatRecords(records(), { format, names: unique }), { format });
+}
+
+async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenerator<string> {
+  const shown: string[][] = [names.map(toPrintable)];
+  let [more, characters] = [0, 0];
+  for await (const row of rows) {
+    if (more > 0 || shown.length > ROWS_SHOWN || characters > CHARACTERS_SHOWN) {
+      more += 1;
+      continue;
+    }
+    const cells = row.map(toText);
+    shown.push(cells);
+    characters += cells.join("").length;
+  }
+  const widest = names.map((_, at) => Math.max(...shown.map((row) => columnsOf(row[at] ?? ""))));
+  // Wide columns are narrowed first.
+  yield* alignColumns(() => shown, { width, shareOf: (at) => Number((widest[at] ?? 0) > 12) });
+  if (more > 0) yield `${printCount(more)} more rows; --format csv prints them all.\n`;
+}
+
+function toText(cell: Cell): string {
+  return cell === null ? "-" : truncateColumns(toPrintable(String(cell)), CELL_COLUMNS);
+}
