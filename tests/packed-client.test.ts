@@ -47,7 +47,7 @@ async function fillProject(tarball: string): Promise<void> {
   // Of the package's dependencies npm links what the repository has, if the versions are in the
   // package's ranges, which is half the work of unpacking them again.
   const linked = ["undici", "zod"].map((name) => join(root, "node_modules", name));
-  await run([install, tarball, ...linked, "typescript@5.9.3"].join(" "), { cwd: project });
+  await run([install, tarball, ...linked].join(" "), { cwd: project });
   // Interceptors may be anywhere: to install them takes as long as all the rest.
   for (const name of ["msw", "nock"]) {
     await symlink(
@@ -72,31 +72,6 @@ test("the README's example compiles and prints its result in an empty project", 
   const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
   const stdout = await run("node snippet.ts", { cwd: project, env });
   expect(stdout).toBe(printed);
-});
-
-const strictProgram = `
-import { boolean, choice, createEvaluator, memoryLimits, score, sharedPacer } from "evaluator-client";
-import { replay } from "evaluator-client/testing";
-
-await using pacer = sharedPacer({ store: memoryLimits(), key: "a", limits: { requestsPerMinute: 1200 } });
-await using evaluator = createEvaluator({ pacer });
-const questions = { who: choice("Who?", { a: "A", b: "B" }), how: score("How?", ["low", "high"]), is: boolean("Is it?") };
-const { answers } = await evaluator.evaluate({ state: "text", questions });
-await using replayed = createEvaluator({ transport: replay("exchanges", { redact: (text) => text }) });
-export const option: "a" | "b" = answers.who.choice;
-export const level: number = answers.how.probabilities["1"];
-for await (const item of evaluator.evaluateMany([{ state: { a: 1 }, questions }])) {
-  if (item.status === "succeeded") item.evaluation.answers.is.probability.toFixed(2);
-}
-`;
-
-test("a strict project of TypeScript 5.9 compiles with the declarations of all it installs, and every type that an exported type names is itself exported", async () => {
-  await writeFile(join(project, "strict.ts"), strictProgram);
-  await cp(`${root}/tests/check-types.mjs`, join(project, "check-types.mjs"));
-  const stdout = await run("node check-types.mjs node_modules/evaluator-client strict.ts", {
-    cwd: project,
-  });
-  expect(stdout).toMatch(/^\d{2,} exports$/);
 });
 
 const interceptors = ["msw", "MockAgent", "fetch", "nock"];

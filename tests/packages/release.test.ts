@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { env } from "node:process";
@@ -41,6 +41,33 @@ test("attw finds nothing wrong with what is imported", async () => {
     printed.push(result.stdout);
   }
   expect(printed.join("")).toContain("evaluator-client/testing");
+});
+
+const strictProgram = `
+import { boolean, choice, createEvaluator, memoryLimits, score, sharedPacer } from "evaluator-client";
+import { replay } from "evaluator-client/testing";
+
+await using pacer = sharedPacer({ store: memoryLimits(), key: "a", limits: { requestsPerMinute: 1200 } });
+await using evaluator = createEvaluator({ pacer });
+const questions = { who: choice("Who?", { a: "A", b: "B" }), how: score("How?", ["low", "high"]), is: boolean("Is it?") };
+const { answers } = await evaluator.evaluate({ state: "text", questions });
+await using replayed = createEvaluator({ transport: replay("exchanges", { redact: (text) => text }) });
+export const option: "a" | "b" = answers.who.choice;
+export const level: number = answers.how.probabilities["1"];
+for await (const item of evaluator.evaluateMany([{ state: { a: 1 }, questions }])) {
+  if (item.status === "succeeded") item.evaluation.answers.is.probability.toFixed(2);
+}
+`;
+
+test("a strict project of TypeScript 5.9 compiles with the declarations of all it installs, and every type that an exported type names is itself exported", async () => {
+  await writeFile(join(project, "strict.ts"), strictProgram);
+  await cp(join(tools, "check-types.mjs"), join(project, "check-types.mjs"));
+  const command = "node check-types.mjs node_modules/evaluator-client strict.ts";
+  const result = await runCommand(command, { cwd: project });
+  expect(result).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^\d{2,} exports$/),
+  });
 });
 
 const kilobyte = 1024;

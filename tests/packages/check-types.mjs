@@ -4,7 +4,7 @@ import { join, resolve, sep } from "node:path";
 import process from "node:process";
 
 // To import it, Node looks for the names that nine megabytes export.
-const ts = createRequire(import.meta.url)("typescript");
+const ts = createRequire(import.meta.url)("typescript-5");
 
 // node check-types.mjs FOLDER PROGRAM, with TypeScript 5: prints each error in the strict PROGRAM and
 // in the declarations of all that is installed, and each type of the package in FOLDER that the type of
