@@ -19,11 +19,7 @@ export interface CalibratedAnswers {
   readonly printed: Readonly<Record<string, Answer>>;
 }
 
-/**
- * Reads a calibration that `evaluator calibrate` wrote.
- *
- * @throws CliError if the file is no calibration, names no questions, or was made for others.
- */
+/** Reads a calibration that `evaluator calibrate` wrote for the same questions. */
 export async function readCalibration(
   file: string,
   questions: Questions,
@@ -40,11 +36,7 @@ export async function readCalibration(
   throw new CliError(problem);
 }
 
-/**
- * Returns the answers of an evaluation, recalibrated if there is a calibration.
- *
- * @throws CliError if the calibration was made for another model than the one that answered.
- */
+/** Returns the answers of an evaluation, recalibrated if there is a calibration. */
 export function calibratedAnswers(
   { answers, confidence, modelId }: Pick<KeptEvaluation, "answers" | "confidence" | "modelId">,
   artifact: CalibrationArtifact | null,

@@ -20,11 +20,7 @@ import { serviceOfRun, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 
-/**
- * Prints everything that the journal keeps about one record.
- *
- * @throws CliError if that is nothing.
- */
+/** Prints everything that the journal keeps about one record. */
 export async function explainRecord(
   command: StatusCommand & { readonly id: string },
   context: ProgramContext,

@@ -9,10 +9,8 @@ import { readFilter, readRules, type Rule, takeRecord } from "./rules/rules-file
 import type { ProgramContext } from "./service.ts";
 
 /**
- * Prints the results of a run in the order of its input, whatever it has come to so far, and says how
- * many have no answer; returns the exit code, 0 or 2 when there are such.
- *
- * @throws CliError when there is no such run, or its journal cannot be used.
+ * Prints the results of a run so far in the order of its input, and the number of records without an
+ * answer; returns the exit code, 2 if there are any.
  */
 export async function exportResults(
   command: ExportCommand,

@@ -5,31 +5,31 @@ import { type CliContext, printable, toFileError, UsageError } from "evaluator-k
 import type { RecordSource } from "./input/record-source.ts";
 import { besideInput, inputEnd, toInputPath, toJournalPath } from "./output/paths.ts";
 
-/** Where a journal is: a file of SQLite, or a database of PostgreSQL. */
+/** Where a journal is: a file of SQLite and its input if that was typed, or a database of PostgreSQL. */
 export type JournalAddress =
-  | ({ readonly kind: "sqlite" } & FileAddress)
+  | { readonly kind: "sqlite"; readonly path: string; readonly input?: string | undefined }
   | { readonly kind: "postgres"; readonly url: string };
-
-/** A journal file, and its input if that was typed. */
-interface FileAddress {
-  readonly path: string;
-  readonly input?: string | undefined;
-}
 
 type SourceNames = Pick<RecordSource, "suffix" | "journalVariable">;
 
 type AddressContext = Pick<CliContext, "cwd" | "env"> & { readonly source: SourceNames };
 
+/** A command about a journal that is there. */
+interface JournalCommand {
+  readonly journal?: string | undefined;
+  readonly run?: number | undefined;
+  readonly file?: string | undefined;
+  /** Whether it takes a file beside a database: for a name, or for its own results. @default false */
+  readonly takesFile?: boolean;
+}
+
 function journalEnd({ suffix }: SourceNames): string {
   return `.${suffix}.sqlite`;
 }
 
-/**
- * Returns where a journal is: as typed, else as the environment variable of the source says, else beside the input; null
- * where none of these says.
- */
+/** Returns where a journal is: as typed, else as the variable specifies, else beside the input; null without these. */
 export function findJournalAddress(
-  { journal, file }: Pick<JournalCommand, "journal" | "file">,
+  { journal, file }: JournalCommand,
   { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
   const named = journal ?? env[source.journalVariable];
@@ -55,20 +55,7 @@ export function findJournalAddress(
   return { kind: "sqlite", path, input };
 }
 
-/** A command about a journal that is there. */
-interface JournalCommand {
-  readonly journal?: string | undefined;
-  readonly run?: number | undefined;
-  readonly file?: string | undefined;
-  /** Whether it takes a file beside a database: for a name, or for its own results. @default false */
-  readonly takesFile?: boolean;
-}
-
-/**
- * Returns where the journal is that a command is about; where nothing names it, it is the one in the folder.
- *
- * @throws UsageError when there is none or more than one, or an option does not belong to it.
- */
+/** Returns where the journal of a command is; if nothing names it, it is the only one in the folder. */
 export async function needJournalAddress(
   command: JournalCommand,
   context: AddressContext,
@@ -99,7 +86,10 @@ async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<str
 }
 
 /** Returns the input file that a journal file stands beside: the one typed, else one of its name. */
-export function inputOf({ path, input }: FileAddress, source: SourceNames): string {
+export function inputOf(
+  { path, input }: { readonly path: string; readonly input?: string | undefined },
+  source: SourceNames,
+): string {
   if (input !== undefined) return input;
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);

@@ -51,26 +51,14 @@ export function columnsOf(
     // A calibration never changes the picked option.
     const isChanged =
       short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
-    const value: AnswerColumn = {
-      name,
-      asked,
-      part: "value",
-      of: ({ answers }) => shortValue(asked, answers[id]),
-    };
-    const confidence: AnswerColumn = {
-      name: `${name}Conf`,
-      asked,
-      part: "confidence",
-      of: (given) => given.confidence[id] ?? null,
-    };
-    const printed: AnswerColumn = {
-      name: `${name}Printed`,
-      asked,
-      part: "printed",
-      of: (given) => shortValue(asked, given.printed?.[id]),
-    };
-    const parts = { value: true, confidence: hasConfidence, printed: isChanged };
-    return [value, confidence, printed].filter(({ part }) => parts[part]);
+    const value: AnswerColumn["of"] = ({ answers }) => shortValue(asked, answers[id]);
+    const confidence: AnswerColumn["of"] = (given) => given.confidence[id] ?? null;
+    const printed: AnswerColumn["of"] = (given) => shortValue(asked, given.printed?.[id]);
+    const columns: AnswerColumn[] = [{ name, asked, part: "value", of: value }];
+    if (hasConfidence)
+      columns.push({ name: `${name}Conf`, asked, part: "confidence", of: confidence });
+    if (isChanged) columns.push({ name: `${name}Printed`, asked, part: "printed", of: printed });
+    return columns;
   });
 }
 
@@ -84,13 +72,6 @@ export function shortValue(
 
 function toCamelCase(id: string): string {
   return id.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
-}
-
-/** The newest outcome for a record. */
-export interface KeptEnd {
-  readonly evaluation: KeptEvaluation | null;
-  /** Why there is no answer; null if that is unknown. */
-  readonly error: string | null;
 }
 
 /** How the records of a run are shown. */
@@ -112,21 +93,13 @@ export function resultColumns(
   ];
 }
 
-/**
- * Returns the output record of a record: its answers, recalibrated if there is a calibration, or why
- * there are none.
- *
- * @throws CliError if another model answered than the calibration was made for.
- */
+/** Returns the output record of a record: its answers, recalibrated if there is a calibration, or why there are none. */
 export function toRecord(
   record: RunRecord,
-  { evaluation, error }: KeptEnd,
+  { evaluation, error }: { evaluation: KeptEvaluation | null; error: string | null },
   { columns, calibration }: RecordSetup,
 ): ResultRecord {
-  const given =
-    evaluation === null || calibration === null
-      ? evaluation
-      : calibratedAnswers(evaluation, calibration);
+  const given = evaluation && calibratedAnswers(evaluation, calibration);
   const values = columns.map((column): [string, string | number | null] => {
     if (column.asked === null) return [column.name, column.of(record)];
     return [column.name, given === null ? null : column.of(given)];

@@ -26,11 +26,7 @@ export class LabelFile {
     this.#labels = labels;
   }
 
-  /**
-   * Reads the labels of a file, which may be missing.
-   *
-   * @throws CliError that names an invalid line.
-   */
+  /** Reads the labels of a file, which may be missing. */
   static async open(path: string): Promise<LabelFile> {
     const text = existsSync(path)
       ? await readTextFile(path, "Name another file with --labels.")

@@ -13,25 +13,27 @@ export interface ResultRecord {
   readonly [field: string]: string | number | null;
 }
 
-/**
- * Writes the results, all of them or none.
- *
- * @throws CliError when they cannot be written; an older file is still there then.
- */
+// Records may be more than memory holds.
+type Items<TItem> = Iterable<TItem> | AsyncIterable<TItem>;
+type Fields = Readonly<Record<string, Cell>>;
+type Cell = string | number | boolean | null;
+
+interface RecordsFormat {
+  readonly format: OutputFormat;
+  /** The names of all fields, in order; a CSV has one column for each. */
+  readonly names: readonly string[];
+}
+
+/** Writes the results in input order, all of them or none; after an error an older file is still there. */
 export async function writeRecords(
   path: string,
-  records: Records,
-  { format, names }: RecordsFormat,
+  records: Items<ResultRecord>,
+  format: RecordsFormat,
 ): Promise<void> {
-  await writePrivateFile(path, formatRecords(records, { format, names })).catch(
-    (error: unknown) => {
-      throw toFileError(
-        error,
-        `write ${path}`,
-        "Nothing was written, and every answer is kept; make room there and run again.",
-      );
-    },
-  );
+  await writePrivateFile(path, formatRecords(records, format)).catch((error: unknown) => {
+    const next = "Nothing was written, and every answer is kept; make room there and run again.";
+    throw toFileError(error, `write ${path}`, next);
+  });
 }
 
 /** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
@@ -39,35 +41,12 @@ export async function writePrivateFile(path: string, content: FileContent): Prom
   await writeWholeFile(path, content, { mode: 0o600 });
 }
 
-/** Records in input order; they may be more than memory holds. */
-export type Records = Iterable<ResultRecord> | AsyncIterable<ResultRecord>;
-
-/** Records with any fields. */
-type FieldRecords = Iterable<Fields> | AsyncIterable<Fields>;
-type Fields = Readonly<Record<string, Cell>>;
-
-/** How records are written. */
-export interface RecordsFormat {
-  readonly format: OutputFormat;
-  /** The names of all fields, in order; a CSV has one column for each. */
-  readonly names: readonly string[];
-}
-
-const writers = {
-  json: toJsonArray,
-  ndjson: toJsonLines,
-  csv: toCsv,
-} satisfies Record<
-  OutputFormat,
-  (records: FieldRecords, names: RecordsFormat["names"]) => AsyncGenerator<string>
->;
-
 /** Returns the text of a results file, piece by piece. */
 export function formatRecords(
-  records: FieldRecords,
+  records: Items<Fields>,
   { format, names }: RecordsFormat,
 ): AsyncGenerator<string> {
-  return writers[format](records, names);
+  return { json: toJsonArray, ndjson: toJsonLines, csv: toCsv }[format](records, names);
 }
 
 // Formulas of spreadsheets; the library's list lacks the full-width signs.
@@ -75,7 +54,7 @@ const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
-async function* toCsv(records: FieldRecords, names: readonly string[]): AsyncGenerator<string> {
+async function* toCsv(records: Items<Fields>, names: readonly string[]): AsyncGenerator<string> {
   let rows: (readonly Cell[])[] = [names];
   let characters = 0;
   for await (const record of records) {
@@ -88,8 +67,6 @@ async function* toCsv(records: FieldRecords, names: readonly string[]): AsyncGen
   }
   if (rows.length > 0) yield stringify(rows, { cast });
 }
-
-type Cell = string | number | boolean | null;
 
 // Row by row the library takes twice the time, for its options.
 const ROWS_AT_ONCE = 100;
@@ -104,9 +81,7 @@ function toCell(text: string): string {
 const END = "\n]";
 
 /** Returns the text of a JSON array, one piece for each item, indented by two. */
-export async function* toJsonArray(
-  items: Iterable<unknown> | AsyncIterable<unknown>,
-): AsyncGenerator<string> {
+export async function* toJsonArray(items: Items<unknown>): AsyncGenerator<string> {
   let isFirst = true;
   for await (const item of items) {
     // JSON.stringify indents the item inside an array.
@@ -118,9 +93,7 @@ export async function* toJsonArray(
 }
 
 /** Returns the text of a file with one JSON value a line. */
-async function* toJsonLines(
-  items: Iterable<unknown> | AsyncIterable<unknown>,
-): AsyncGenerator<string> {
+async function* toJsonLines(items: Items<unknown>): AsyncGenerator<string> {
   for await (const item of items) yield `${JSON.stringify(item)}\n`;
 }
 
@@ -129,7 +102,10 @@ const unprintable = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes control characters in JSON, so that it is safe to print. */
 function withEscapes(json: string): string {
-  return json.replace(unprintable, escaped);
+  return json.replace(unprintable, (character) => {
+    const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16));
+    return units.map((unit) => `\\u${unit.padStart(4, "0")}`).join("");
+  });
 }
 
 /** Escapes control characters in texts of JSON; CSV has none. */
@@ -142,11 +118,5 @@ export async function* toSafeTexts(
 
 /** Returns one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
 export function toRawLine(id: string, { answers, providerMetadata }: KeptEvaluation): string {
-  const json = JSON.stringify({ id, answers, providerMetadata });
-  return `${withEscapes(json)}\n`;
-}
-
-function escaped(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  return `${withEscapes(JSON.stringify({ id, answers, providerMetadata }))}\n`;
 }

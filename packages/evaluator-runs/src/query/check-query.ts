@@ -6,11 +6,7 @@ const nextStep = 'The command "query" without one prints the tables and their co
 /** Parts of a query that contain no SQL words: comments, texts and quoted names. */
 const passages = /--[^\n]*|\/\*[^]*?(?:\*\/|$)|'[^']*'?|"[^"]*"?|`[^`]*`?/g;
 
-/**
- * Checks that a query is one reading statement, and returns it without the semicolon at its end.
- *
- * @throws CliError with the place of the problem.
- */
+/** Checks that a query is one reading statement, and returns it without the semicolon at its end. */
 export function checkQuery(text: string): string {
   // Of the same length: comments as spaces, and quoted parts as x.
   const bare = text.replace(passages, (passage) => {

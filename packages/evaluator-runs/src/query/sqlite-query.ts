@@ -67,11 +67,7 @@ export class SqliteQuery implements AsyncDisposable {
     };
   }
 
-  /**
-   * Begins the query; no row can be added after it.
-   *
-   * @throws CliError whose `failure` is that of a query in PostgreSQL.
-   */
+  /** Begins the query; no row can be added after it. Errors have a `failure` as those of PostgreSQL have. */
   async ask(text: string, timeoutMs: number) {
     this.#tables?.exec("COMMIT");
     this.#tables?.close();

@@ -32,11 +32,7 @@ const tokenPattern =
   /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
 const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
 
-/**
- * Cuts text into words, quoted names and signs, from an index up to an arrow or a comment.
- *
- * @throws ConditionError for a quote that nothing closes.
- */
+/** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment. */
 export function* tokensOf(text: string, from = 0): Generator<Token> {
   tokenPattern.lastIndex = from;
   for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
