@@ -59,8 +59,9 @@ function requestListener(
       const delivery: Delivery = { ending: "whole", hasResponse: true };
       try {
         const response = await answer(request, delivery);
+        if (delivery.ending === "whole" && delivery.hasResponse) return response;
         if (!outgoing.destroyed) {
-          await deliverOverHttp(response, outgoing as ServerResponse, delivery);
+          await breakConnection(response, outgoing as ServerResponse, delivery);
         }
       } catch {
         // The caller left while its call waited.
@@ -109,26 +110,18 @@ function eventsOf(body: string): string[] {
   return body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
 }
 
-/** Sends a response on the connection of its request, whole or broken. */
-async function deliverOverHttp(
+/** Sends a part of a response, or none, and breaks the connection of its request. */
+async function breakConnection(
   response: Response,
   outgoing: ServerResponse,
   { ending, hasResponse }: Delivery,
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  const headers = Object.fromEntries(response.headers);
-  const contentType = contentTypeOf(response);
-  const isStream = contentType === "text/event-stream";
-  if (isStream && ending === "whole") {
-    outgoing.writeHead(response.status, headers);
-    for await (const chunk of response.body ?? []) outgoing.write(chunk);
-    return void outgoing.end();
-  }
   const bytes = Buffer.from(await response.arrayBuffer());
-  const length = isStream ? {} : { "content-length": bytes.length };
-  outgoing.writeHead(response.status, { ...headers, ...length });
-  if (ending === "whole") return void outgoing.end(bytes);
+  const contentType = contentTypeOf(response);
+  const length = contentType === "text/event-stream" ? {} : { "content-length": bytes.length };
+  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...length });
   await new Promise<void>((resolve) => {
     outgoing.write(halfOf(bytes.toString(), contentType), () => resolve());
   });
