@@ -74,7 +74,6 @@ export class MessageRouter {
     }
   }
 
-  /** Lets the evaluation model choose a tier, without a reply. */
   async decideOnly(state: TierState, call: Call): Promise<Decision> {
     const decision = await this.decide(state, call);
     this.#record(call, { outcome: "decided", decision });
@@ -152,7 +151,6 @@ export interface FeedbackRecord {
   readonly feedback: Tier;
 }
 
-/** The end of a message. */
 interface MessageEnd {
   readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
   /** The error that left no decision. */
@@ -165,7 +163,6 @@ interface MessageEnd {
   readonly auto?: Decision | null;
 }
 
-/** Returns the record of a message's end. */
 function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: MessageEnd) {
   const { outcome, failure, decision, reply, billed, auto } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply

@@ -5,36 +5,70 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { MessageRecord } from "./message-router.ts";
 import type { ClientEnv } from "./routes/client-request.ts";
 
+const counters = {
+  messages_total: [
+    "Messages by endpoint, outcome, tier used and cause.",
+    ["endpoint", "outcome", "tier", "cause"],
+  ],
+  http_responses_total: ["Responses by method, route and status.", ["method", "route", "status"]],
+  feedback_total: ["Feedback by the tier that would have been right.", ["tier"]],
+  cost_usd_total: [
+    "US dollars spent on decisions and replies, and the frontier tier's price, if prices are known.",
+    ["part"],
+  ],
+  unpriced_total: ["Decisions and replies without a known price; they are in no cost.", ["part"]],
+  estimated_cost_usd_total: [
+    "The part of the replies' costs that is an estimate, since they were stopped or broke off.",
+    [],
+  ],
+} satisfies Record<string, [help: string, labelNames: string[]]>;
+
 /** Creates the metrics in a new registry, so that several routers can share a process. */
 export function createMetrics(callsInFlight: () => number, logDropped?: () => number) {
   const registry = new Registry();
   const registers = [registry];
   addGauges(registers, callsInFlight, logDropped);
-  const { messages, responses, feedback, cost, unpriced, estimated, time } =
-    createCounters(registers);
+  const created = Object.entries(counters).map(([name, [help, labelNames]]) => [
+    name,
+    new Counter({ name: `router_${name}`, help, labelNames, registers }),
+  ]);
+  const counts = Object.fromEntries(created) as Record<keyof typeof counters, Counter>;
+  const time = new Histogram({
+    name: "router_call_seconds",
+    help: "Time of the decisions and the replies.",
+    labelNames: ["part"],
+    buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
+    registers,
+  });
   function observe(record: MessageRecord): void {
-    const { endpoint, outcome, tierUsed, cause } = record;
-    messages.inc({ endpoint, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });
+    const { endpoint, outcome, tierUsed, cause, wire, outputTokens } = record;
+    const tier = tierUsed ?? "none";
+    counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none" });
     const { decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
-    if (decisionCostUsd !== null) cost.inc({ part: "decision" }, decisionCostUsd);
-    else if (record.wire !== null) unpriced.inc({ part: "decision" });
-    if (replyCostUsd !== null) cost.inc({ part: "reply" }, replyCostUsd);
-    else if (record.outputTokens !== null) unpriced.inc({ part: "reply" });
-    if (frontierCostUsd !== null) cost.inc({ part: "frontier" }, frontierCostUsd);
-    if (record.isEstimate) estimated.inc(record.replyCostUsd ?? 0);
+    for (const [part, costUsd, isPaid] of [
+      ["decision", decisionCostUsd, wire !== null],
+      ["reply", replyCostUsd, outputTokens !== null],
+      ["frontier", frontierCostUsd, false],
+    ] as const) {
+      if (costUsd !== null) counts.cost_usd_total.inc({ part }, costUsd);
+      else if (isPaid) counts.unpriced_total.inc({ part });
+    }
+    if (record.isEstimate) counts.estimated_cost_usd_total.inc(replyCostUsd ?? 0);
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
-  return { registry, feedback, observe, accessLog: (output?: TextSink) => log(responses, output) };
+  return {
+    registry,
+    feedback: counts.feedback_total,
+    observe,
+    accessLog: (output?: TextSink) => log(counts.http_responses_total, output),
+  };
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Logs and counts responses by route, since a path may hold a text; a stream's time is its start. */
-function log(
-  responses: Counter<"method" | "route" | "status">,
-  output: TextSink | undefined,
-): MiddlewareHandler<ClientEnv> {
+function log(responses: Counter, output: TextSink | undefined): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const startedAt = performance.now();
     await next();
@@ -46,49 +80,6 @@ function log(
     output?.write(
       `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
     );
-  };
-}
-
-function createCounters(registers: Registry[]) {
-  const counter = <TLabel extends string>(name: string, help: string, labelNames: TLabel[]) =>
-    new Counter({ name: `router_${name}`, help, labelNames, registers });
-  return {
-    messages: counter("messages_total", "Messages by endpoint, outcome, tier used and cause.", [
-      "endpoint",
-      "outcome",
-      "tier",
-      "cause",
-    ]),
-    responses: counter("http_responses_total", "Responses by method, route and status.", [
-      "method",
-      "route",
-      "status",
-    ]),
-    feedback: counter("feedback_total", "Feedback by the tier that would have been right.", [
-      "tier",
-    ]),
-    cost: counter(
-      "cost_usd_total",
-      "US dollars spent on decisions and replies, and the frontier tier's price, if prices are known.",
-      ["part"],
-    ),
-    unpriced: counter(
-      "unpriced_total",
-      "Decisions and replies without a known price; they are in no cost.",
-      ["part"],
-    ),
-    estimated: counter(
-      "estimated_cost_usd_total",
-      "The part of the replies' costs that is an estimate, since they were stopped or broke off.",
-      [],
-    ),
-    time: new Histogram({
-      name: "router_call_seconds",
-      help: "Time of the decisions and the replies.",
-      labelNames: ["part"],
-      buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
-      registers,
-    }),
   };
 }
 

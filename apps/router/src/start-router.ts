@@ -23,7 +23,6 @@ const defaultServerLimits = {
   graceMs: 60_000,
 };
 
-/** The parts of a router. */
 type RouterParts = Omit<AppParts, "page" | "hosts" | "isStopping"> & {
   readonly limits?: Partial<typeof defaultServerLimits>;
 };

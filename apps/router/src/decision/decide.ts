@@ -197,17 +197,6 @@ function pricesOf(model: string, { prices, tierModels }: Routing): Decision["pri
   return { model: prices.get(model) ?? null, frontier };
 }
 
-/** Returns a decision as the `x-router-*` headers of an answer. */
-export function decisionHeaders(decision: Decision): Record<string, string> {
-  return {
-    "x-router-tier": decision.tierUsed ?? "none",
-    "x-router-tier-chosen": decision.tierChosen ?? "none",
-    "x-router-model": decision.model,
-    "x-router-cause": decision.cause,
-    "x-router-decision-ms": String(decision.decisionMs),
-  };
-}
-
 /** Returns the engine's address, marked if only the answer itself shows that an emulator gave it. */
 export function wireOf({ headers }: Pick<Evaluation, "headers">, engineAddress: string): string {
   const isMarked = basisOf(null, engineAddress) !== "model";

@@ -1,12 +1,18 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
-import { decideUnasked, decisionHeaders, type Routing } from "../decision/decide.ts";
+import { decideUnasked, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ToolCallDelta } from "../reply/reply.ts";
-import { callOf, type ClientEnv, readJson, sendEvents } from "../routes/client-request.ts";
+import {
+  callOf,
+  type ClientEnv,
+  readJson,
+  sendEvents,
+  setDecisionHeaders,
+} from "../routes/client-request.ts";
 import { defectMessage, HttpError, openAiError, retryHeaders } from "../routes/failures.ts";
 import type { Guards } from "../routes/guards.ts";
 import {
@@ -139,7 +145,7 @@ function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[
 
 function sendWhole(c: Context<ClientEnv>, answer: Answer): Response {
   const { decision, reply } = answer;
-  setHeaders(c, decisionHeaders(decision));
+  setDecisionHeaders(c, decision);
   c.header("x-router-reply-ms", String(reply.replyMs));
   if (reply.replyError !== null) return sendFailure(c, answer);
   const tool_calls = reply.toolCalls.map(({ id, name, arguments: text }) => ({
@@ -199,7 +205,7 @@ async function sendStream(
   });
   const ended = await Promise.race([begun.promise, answer]);
   if (ended && ended.reply.replyError !== null) return sendWhole(c, ended);
-  setHeaders(c, decisionHeaders(decision));
+  setDecisionHeaders(c, decision);
   const head = headOf(c, decision.model);
   return sendEvents(
     c,
@@ -253,8 +259,4 @@ function usageOf({ usage }: GeneratedReply) {
   const completion_tokens = usage?.outputTokens ?? 0;
   const total_tokens = usage?.totalTokens ?? prompt_tokens + completion_tokens;
   return { prompt_tokens, completion_tokens, total_tokens };
-}
-
-function setHeaders(c: Context, headers: Record<string, string>): void {
-  for (const [name, value] of Object.entries(headers)) c.header(name, value);
 }

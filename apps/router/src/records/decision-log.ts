@@ -61,35 +61,15 @@ const MAX_WAITING = 10_000;
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
-  const file = await openLineFile(path, open).catch((error: unknown) => {
+  let file = await openLineFile(path, open).catch((error: unknown) => {
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
     throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
   });
-  const losses = countLosses(warn);
-  const queue = createQueue(file, losses);
-  return {
-    add: (record: MessageRecord | FeedbackRecord) => queue.add(`${JSON.stringify(record)}\n`),
-    /** Returns how many records were dropped since the start. */
-    dropped: losses.count,
-    /** Opens a new file of the same path, after a rotation moved the old one. */
-    reopen: () =>
-      queue.replace(
-        () => openLineFile(path, open),
-        (error) =>
-          warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`),
-      ),
-    close: () => queue.close(),
-  };
-}
-
-type LineFile = Awaited<ReturnType<typeof openLineFile>>;
-
-/** Writes lines one batch after the other. */
-function createQueue(file: LineFile, losses: ReturnType<typeof countLosses>) {
   let waiting: string[] = [];
   let work: Promise<void> = Promise.resolve();
   const inTurn = (task: () => Promise<void>) => (work = work.then(task));
-  async function writeWaiting(): Promise<void> {
+  const losses = countLosses(warn);
+  const writeWaiting = async () => {
     const lines = waiting;
     waiting = [];
     try {
@@ -99,24 +79,28 @@ function createQueue(file: LineFile, losses: ReturnType<typeof countLosses>) {
       const written = error instanceof CutShortError ? error.linesWritten : 0;
       losses.add(lines.length - written, codeOf(error));
     }
-  }
+  };
   return {
-    add(line: string): void {
+    add: (record: MessageRecord | FeedbackRecord): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
-      waiting.push(line);
+      waiting.push(`${JSON.stringify(record)}\n`);
       if (waiting.length === 1) void inTurn(writeWaiting);
     },
-    replace: (open: () => Promise<LineFile>, onFailure: (error: unknown) => void) =>
+    /** Returns how many records were dropped since the start. */
+    dropped: losses.count,
+    /** Opens a new file of the same path, after a rotation moved the old one. */
+    reopen: () =>
       inTurn(async () => {
         try {
-          const next = await open();
+          const next = await openLineFile(path, open);
           await file.close().catch(() => undefined); // it is not used any more
           file = next;
         } catch (error) {
-          onFailure(error);
+          const reason = codeOf(error);
+          warn(`The decision log stays in its old file: the new one fails (${reason}).\n`);
         }
       }),
-    /** Resolves after every line is written or dropped. */
+    /** Resolves after every record is written or dropped. */
     async close() {
       await inTurn(writeWaiting);
       await file.close();
@@ -132,9 +116,9 @@ function countLosses(warn: (line: string) => void) {
     count: () => dropped,
     add(lines: number, reason: string): void {
       if (before === null) {
-        before = dropped;
         warn(`The decision log cannot be written (${reason}); records are dropped until it can.\n`);
       }
+      before ??= dropped;
       dropped += lines;
     },
     end(): void {

@@ -1,10 +1,15 @@
 import type { Context, Handler, Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { decisionHeaders } from "../decision/decide.ts";
 import { noTiers } from "../decision/tier-question.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
-import { callOf, type ClientEnv, readMessage, sendEvents } from "./client-request.ts";
+import {
+  callOf,
+  type ClientEnv,
+  readMessage,
+  sendEvents,
+  setDecisionHeaders,
+} from "./client-request.ts";
 import { defectMessage } from "./failures.ts";
 import type { Guards } from "./guards.ts";
 
@@ -21,7 +26,8 @@ export function addChatRoutes(app: Hono<ClientEnv>, parts: ChatParts): void {
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
     const decision = await router.decideOnly({ user_message: message }, callOf(c, "decide"));
-    return c.json(decision, 200, decisionHeaders(decision));
+    setDecisionHeaders(c, decision);
+    return c.json(decision);
   });
 }
 
@@ -36,11 +42,11 @@ function chatRoute({ router, reportDefect }: ChatParts): Handler<ClientEnv> {
     const decision = await router.decide({ user_message: message }, call);
     if (!wantsEvents(c)) {
       const answer = await router.reply(decision, message, call);
-      const replyMs = { "x-router-reply-ms": String(answer.reply.replyMs) };
-      const headers = { ...decisionHeaders(answer.decision), ...replyMs };
-      return c.json(toChatResponse(answer), 200, headers);
+      setDecisionHeaders(c, answer.decision);
+      c.header("x-router-reply-ms", String(answer.reply.replyMs));
+      return c.json(toChatResponse(answer));
     }
-    for (const [name, value] of Object.entries(decisionHeaders(decision))) c.header(name, value);
+    setDecisionHeaders(c, decision);
     return sendEvents(
       c,
       async (send) => {

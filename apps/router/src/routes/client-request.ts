@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { cutText } from "evaluator-client";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import { z } from "zod";
+import type { Decision } from "../decision/decision.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
 import { HttpError } from "./failures.ts";
@@ -24,6 +25,15 @@ export function callOf(
   endpoint: Call["endpoint"],
 ): Call {
   return { requestId, endpoint, signal: clientSignal, trace: traceOf(req) };
+}
+
+/** Sets the headers of an answer that describe its decision. */
+export function setDecisionHeaders(c: Context, decision: Decision): void {
+  c.header("x-router-tier", decision.tierUsed ?? "none");
+  c.header("x-router-tier-chosen", decision.tierChosen ?? "none");
+  c.header("x-router-model", decision.model);
+  c.header("x-router-cause", decision.cause);
+  c.header("x-router-decision-ms", String(decision.decisionMs));
 }
 
 /** The caller's valid W3C trace, if any. */
@@ -79,7 +89,7 @@ export async function readJson(request: HonoRequest): Promise<unknown> {
 }
 
 /** Sends one server-sent event, and waits for a slow client. */
-export type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;
+type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;
 
 /** Answers with server-sent events, and keeps the call's slot until the last one. */
 export function sendEvents(

@@ -10,7 +10,8 @@ import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "./failures.ts";
 
 interface GuardParts {
-  readonly page: PageHashes;
+  /** Source expressions such as `sha256-…`. */
+  readonly page: { readonly styleHash: string; readonly scriptHash: string };
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
   readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
@@ -26,7 +27,13 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   const { page, options, pricesTried } = parts;
   const { accessToken, maxCallsInFlight } = options;
   const reportPath = "/decisions";
-  app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
+  const pageHeaders = headersWith({
+    styleSrc: [`'${page.styleHash}'`],
+    scriptSrc: [`'${page.scriptHash}'`],
+    connectSrc: ["'self'"],
+    imgSrc: ["data:"],
+  });
+  app.use(keepClientSignal, except(reportPath, pageHeaders));
   app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
   app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
@@ -171,22 +178,6 @@ function sizeLimit(maxSize: number): MiddlewareHandler {
     onError: () => {
       throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
     },
-  });
-}
-
-interface PageHashes {
-  /** A source expression such as `sha256-…`. */
-  readonly styleHash: string;
-  readonly scriptHash: string;
-}
-
-/** Allows the page its own style, script and origin only. */
-function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
-  return headersWith({
-    styleSrc: [`'${styleHash}'`],
-    scriptSrc: [`'${scriptHash}'`],
-    connectSrc: ["'self'"],
-    imgSrc: ["data:"],
   });
 }
 

@@ -1,7 +1,6 @@
 import type { ChatResponse } from "../decision/decision.ts";
 import type { Tier } from "../decision/tier-question.ts";
 
-/** The expected decision. */
 interface Expectation {
   readonly tier?: Tier;
   /** A tier with a share, but a smaller one than the chosen tier's. */

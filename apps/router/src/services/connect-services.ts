@@ -30,7 +30,10 @@ export function connectServices(
 ) {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
   const emulator = emulatedEngines(options);
-  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env, options);
+  const evaluation =
+    env === null
+      ? emulator.evaluation
+      : connectEvaluation(transportFromEnvironment(env), env, options);
   const replies = reply === null ? emulator.replies : connectReplies(reply);
   const missing = { decisions: env === null, replies: reply === null };
   return {
@@ -62,10 +65,10 @@ function describeServices(
 }
 
 function connectEvaluation(
+  transport: Transport,
   env: Environment,
   { sharedLimit = null, tracing = null }: ConnectOptions,
 ) {
-  const transport = transportFromEnvironment(env);
   const pacer = sharedLimit?.pacerFor(transport, env);
   const evaluator = createEvaluator({
     transport,
@@ -158,14 +161,9 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
     emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
     return (await emulator).fetch(input, init);
   };
-  const evaluator = createEvaluator({
-    transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
-    env: {},
-    ...(tracing !== null && { tracing: tracing.evaluation }),
-  });
+  const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   const evaluation = {
-    evaluator,
-    close: () => evaluator.close(),
+    ...connectEvaluation(transport, {}, { tracing }),
     engineAddress: "emulator local:emulator",
     decider: name,
   };
@@ -174,14 +172,12 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   return { evaluation, replies };
 }
 
-/** A call of a text model. */
 interface ModelCall {
   readonly listener?: ReplyListener | undefined;
   /** The client's own request in OpenAI's form. */
   readonly body?: Record<string, unknown> | undefined;
 }
 
-/** The server that replies. */
 type ReplyServer =
   | {
       readonly kind: "gateway";

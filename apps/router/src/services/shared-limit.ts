@@ -27,26 +27,15 @@ export async function openSharedLimit(
   open: (url: string) => Promise<OpenStore> = async (address) =>
     (await import("evaluator-runs/postgres")).postgresLimits(address),
 ) {
-  const opened = Promise.withResolvers<OpenStore>();
-  let opening: Promise<OpenStore> | null = null;
+  const database = createReopening(() => open(url));
   let isLost = false;
   const onFailure = (error: unknown) => {
     if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} ${lost}\n`);
     isLost = true;
   };
-  async function openOnce(): Promise<OpenStore> {
-    try {
-      const store = await open(url);
-      opened.resolve(store);
-      return store;
-    } catch (error) {
-      opening = null;
-      throw error;
-    }
-  }
   async function reporting<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
     try {
-      const result = await use(await (opening ??= openOnce()));
+      const result = await use(await database.reach());
       if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
       isLost = false;
       return result;
@@ -59,11 +48,11 @@ export async function openSharedLimit(
     read: (key) => reporting((opened) => opened.read(key)),
     swap: (key, version, row) => reporting((opened) => opened.swap(key, version, row)),
     onPause(key, listener) {
-      const listening = opened.promise.then((opened) => opened.onPause(key, listener));
+      const listening = database.opened.then((opened) => opened.onPause(key, listener));
       return () => void listening.then((end) => end());
     },
   };
-  await (opening = openOnce()).catch((error: unknown) => {
+  await database.reach().catch((error: unknown) => {
     const failure = failureOf(error);
     if (failure !== null && !lastingFailures.has(failure)) return onFailure(error);
     throw new CliError(`ROUTER_LIMITS: ${describe(error)}`, { cause: error });
@@ -78,7 +67,27 @@ export async function openSharedLimit(
       const limits = { ...own, requestsPerMinute: all };
       return sharedPacer({ store, key: key.digest("hex"), limits });
     },
-    async [Symbol.asyncDispose]() {
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+}
+
+/** Opens a store at the first call, or at a later one if that fails. */
+function createReopening(open: () => Promise<OpenStore>) {
+  const opened = Promise.withResolvers<OpenStore>();
+  let opening: Promise<OpenStore> | null = null;
+  return {
+    opened: opened.promise,
+    async reach(): Promise<OpenStore> {
+      try {
+        const store = await (opening ??= open());
+        opened.resolve(store);
+        return store;
+      } catch (error) {
+        opening = null;
+        throw error;
+      }
+    },
+    async close() {
       const store = await opening?.catch(() => null);
       await store?.[Symbol.asyncDispose]();
     },
