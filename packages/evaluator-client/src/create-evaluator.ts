@@ -1,4 +1,4 @@
-import { runBatch } from "./batch/run-batch.ts";
+import { type RequestSource, runBatch } from "./batch/run-batch.ts";
 import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import { checkReply, type Evaluation, toEvaluation } from "./evaluation.ts";
@@ -8,7 +8,6 @@ import type {
   Evaluator,
   Middleware,
   MiddlewareCall,
-  RequestSource,
 } from "./evaluator.ts";
 import {
   callLimits,
@@ -17,7 +16,7 @@ import {
   readOptions,
   type Tracing,
 } from "./evaluator-options.ts";
-import { CallLog, type Hooks, joinHooks, type WaitEvent, warnOfLongState } from "./logger.ts";
+import { CallLog, type Hooks, joinHooks } from "./logger.ts";
 import { checkOptions } from "./options.ts";
 import {
   estimateTokens,
@@ -84,7 +83,7 @@ class Calls {
   readonly #batchPolicy: RetryPolicy;
   readonly #transport: Transport;
   readonly #tracing: Tracing | undefined;
-  readonly #log: CallLog | null;
+  readonly #log: CallLog;
   readonly #parseRequest: (request: EvaluationRequest) => EvaluationRequest;
   #inFlight = 0;
   #closed: Promise<void> | null = null;
@@ -92,7 +91,6 @@ class Calls {
 
   constructor(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
     const { transport, pacer, questionLimits } = readOptions(options, runtime);
-    const { tracing, logger } = options;
     const hooks = joinHooks(options);
     this.policy = { ...callLimits(options), ...runtime, pacer, hooks, signal: undefined };
     // In a batch, waiting for the service's limit is the work.
@@ -100,8 +98,8 @@ class Calls {
     this.#batchPolicy = { ...this.policy, deadlineMs, freeRetries: freeRetriesInBatch };
     this.#clock = runtime.clock;
     this.#transport = transport;
-    this.#tracing = tracing;
-    this.#log = logger === undefined ? null : new CallLog(logger);
+    this.#tracing = options.tracing;
+    this.#log = new CallLog(options.logger);
     this.#parseRequest = requestParser(questionLimits, transport.images);
   }
 
@@ -114,7 +112,7 @@ class Calls {
     this.#inFlight += 1;
     try {
       const policy = options === undefined ? base : withOptions(base, options, callSchemas.call);
-      return this.#log === null
+      return this.#log.isSilent
         ? await this.#ask(given, policy, chain)
         : await this.#log.follow(policy.hooks, (hooks) =>
             this.#ask(given, { ...policy, hooks }, chain),
@@ -137,7 +135,7 @@ class Calls {
     checkRequests(requests);
     const batch = withOptions(this.#batchPolicy, options, callSchemas.batch);
     let waitEndsAtMs = 0;
-    const onWait = ({ delayMs }: WaitEvent) => {
+    const onWait = ({ delayMs }: { delayMs: number | null }) => {
       waitEndsAtMs = Math.max(waitEndsAtMs, this.#clock.now() + (delayMs ?? 0));
     };
     const hooks = joinHooks(batch.hooks, { onWait });
@@ -191,8 +189,8 @@ class Calls {
   }
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    if (isSurelyTooLong(request.state)) warnOfLongState(this.#log);
-    this.#log?.warnOfBlank(request.state);
+    if (isSurelyTooLong(request.state)) this.#log.warnOfLong();
+    this.#log.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>
       this.#send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });

@@ -168,7 +168,8 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
 const askedIn = perQuestions((questions) =>
   Object.entries(questions).map(([id, question]) => {
     const { type } = question;
-    return { id, type, keys: questionKinds[type].keys(question) };
+    const { hasConfidence } = questionKinds[type];
+    return { id, type, hasConfidence, keys: questionKinds[type].keys(question) };
   }),
 );
 
@@ -221,22 +222,16 @@ export function toEvaluation<TQuestions extends Questions>(
   };
 }
 
-const idsWithConfidence = perQuestions((questions): readonly string[] =>
-  Object.keys(questions).filter((id) => {
-    const question = questions[id];
-    return question !== undefined && questionKinds[question.type].hasConfidence;
-  }),
-);
-
 /** Reads the confidence of each question that has one; the response puts it under its vendor's name. */
 function readConfidence<TQuestions extends Questions>(
   questions: TQuestions,
   providerMetadata: Record<string, unknown>,
 ): ConfidenceFor<TQuestions> {
-  const ids = idsWithConfidence(questions);
-  const given = findConfidence(providerMetadata, ids);
+  const asked = askedIn(questions);
+  const given = findConfidence(providerMetadata, asked);
   const entries: [string, number | null][] = [];
-  for (const id of ids) {
+  for (const { id, hasConfidence } of asked) {
+    if (!hasConfidence) continue;
     const value = Object.hasOwn(given, id) ? given[id] : null;
     const isShare = typeof value === "number" && value >= 0 && value <= 1;
     entries.push([id, isShare ? value : null]);
@@ -246,12 +241,14 @@ function readConfidence<TQuestions extends Questions>(
 
 function findConfidence(
   providerMetadata: Record<string, unknown>,
-  ids: readonly string[],
+  asked: ReturnType<typeof askedIn>,
 ): Record<string, unknown> {
   for (const name of Object.keys(providerMetadata)) {
     const confidence = valueAt(providerMetadata, name, "confidence");
     if (name === "gateway" || !isRecord(confidence)) continue;
-    for (const id of ids) if (Object.hasOwn(confidence, id)) return confidence;
+    for (const { id, hasConfidence } of asked) {
+      if (hasConfidence && Object.hasOwn(confidence, id)) return confidence;
+    }
   }
   return {};
 }

@@ -1,13 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { BatchLimits, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 import type { Clock } from "./clock.ts";
-import type { EvaluatorError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { CallLimits } from "./evaluator-options.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
-import type { State } from "./questions/state.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** Options of one call. */
@@ -18,56 +17,8 @@ export interface EvaluateOptions extends CallLimits {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How many requests a batch handles at once, and the order of its outcomes. */
-export interface BatchLimits {
-  /** Requests in flight at once, at most. @default 8 */
-  concurrency?: number;
-  /**
-   * Requests that are in flight, wait to be sent, or have an outcome to take. In input order, up to 4,096
-   * more outcomes wait behind a slower call. @default 16 times `concurrency`
-   */
-  readAhead?: number;
-  /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
-  order?: "input" | "completion";
-}
-
 /** Options of a batch. */
 export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
-
-/** One request's outcome, with its position in the input from 0. */
-export type BatchItem<TQuestions extends Questions = Questions> =
-  | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
-  | { index: number; status: "failed"; error: EvaluatorError };
-
-/** Totals of a batch so far. */
-export interface BatchTotals {
-  /** Requests answered. */
-  succeeded: number;
-  /** Requests given up. */
-  failed: number;
-  /** Input tokens of the answered requests. */
-  inputTokens: number;
-  /** Output tokens of the answered requests. */
-  outputTokens: number;
-  /** Price of the answered requests that report one, in US dollars. */
-  costUsd: number;
-  /** The rest of the longest current wait, in milliseconds; 0 if none is known. */
-  waitMs: number;
-}
-
-/** Outcomes, one for each request, while later ones are still being asked. */
-export interface EvaluationBatch<TQuestions extends Questions = Questions> extends AsyncGenerator<
-  BatchItem<TQuestions>,
-  undefined
-> {
-  /** The outcomes so far, those included that wait to be taken. */
-  readonly totals: Readonly<BatchTotals>;
-}
-
-/** The requests of a batch; it may be endless, and is read only as far as needed. */
-export type RequestSource<TQuestions extends Questions = Questions, TState = State> =
-  | Iterable<EvaluationRequest<TQuestions, TState>>
-  | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {

@@ -1,6 +1,13 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
 export type * from "./evaluator.ts";
+export type {
+  BatchItem,
+  BatchLimits,
+  BatchTotals,
+  EvaluationBatch,
+  RequestSource,
+} from "./batch/run-batch.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
 export {
   type CallLimits,

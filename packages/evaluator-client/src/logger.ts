@@ -65,14 +65,23 @@ export interface Logger {
 
 type Level = keyof Logger;
 
+const longStateMessage =
+  "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
+let hasWarnedOfLongState = false;
+
 /** Writes one line for each event of an evaluator's calls, without keys or states. */
 export class CallLog {
-  readonly #logger: Logger;
+  readonly #logger: Logger | undefined;
   #calls = 0;
   #hasWarnedOfBlank = false;
 
-  constructor(logger: Logger) {
+  /** @param logger - Without one, only states that are too long are reported. */
+  constructor(logger: Logger | undefined) {
     this.#logger = logger;
+  }
+
+  get isSilent(): boolean {
+    return this.#logger === undefined;
   }
 
   /** Makes a call whose events are written besides reaching other hooks. */
@@ -82,7 +91,7 @@ export class CallLog {
   ): Promise<TValue> {
     this.#calls += 1;
     const name = `call ${this.#calls}`;
-    const write = (level: Level, text: string) => this.write(level, `${name} ${text}`);
+    const write = (level: Level, text: string) => this.#write(level, `${name} ${text}`);
     try {
       return await call(joinHooks(others, lineHooks(write)));
     } catch (error) {
@@ -92,17 +101,27 @@ export class CallLog {
   }
 
   /** Writes text as one line; errors of the logger are ignored. */
-  write(level: Level, text: string): void {
+  #write(level: Level, text: string): void {
     const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
-    quietly(() => this.#logger[level]?.(line));
+    quietly(() => this.#logger?.[level]?.(line));
+  }
+
+  /** Reports a state that is too long: to the logger each time, else once as a warning of the process. */
+  warnOfLong(): void {
+    if (!this.isSilent) return this.#write("warn", longStateMessage);
+    if (hasWarnedOfLongState) return;
+    hasWarnedOfLongState = true;
+    const warning = { type: "EvaluatorWarning", code: "EVALUATOR_STATE_TOO_LONG" };
+    globalThis.process?.emitWarning?.(longStateMessage, warning);
   }
 
   /** Reports an empty state, once. */
   warnOfBlank(state: unknown): void {
-    if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
+    if (this.isSilent || this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state))
+      return;
     this.#hasWarnedOfBlank = true;
     const advice = "its answers mean nothing; check its source";
-    this.write("warn", `a state is empty or only white space: ${advice}.`);
+    this.#write("warn", `a state is empty or only white space: ${advice}.`);
   }
 }
 
@@ -118,19 +137,6 @@ function lineHooks(write: (level: Level, text: string) => void): Hooks {
       write("info", `waits ${time} before attempt ${attempt} (${reason})`);
     },
   };
-}
-
-const longStateMessage =
-  "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
-let hasWarnedOfLongState = false;
-
-/** Reports a state that is too long: to the logger each time, else once as a warning of the process. */
-export function warnOfLongState(log: CallLog | null): void {
-  if (log !== null) return log.write("warn", longStateMessage);
-  if (hasWarnedOfLongState) return;
-  hasWarnedOfLongState = true;
-  const warning = { type: "EvaluatorWarning", code: "EVALUATOR_STATE_TOO_LONG" };
-  globalThis.process?.emitWarning?.(longStateMessage, warning);
 }
 
 /** Only our own messages are sure to contain no secret. */

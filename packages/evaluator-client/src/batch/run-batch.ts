@@ -1,16 +1,58 @@
 import { untilAborted } from "../clock.ts";
 import { EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
-import type {
-  BatchItem,
-  BatchLimits,
-  BatchTotals,
-  EvaluationBatch,
-  RequestSource,
-} from "../evaluator.ts";
 import type { Questions } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
+import type { State } from "../questions/state.ts";
 import { Semaphore } from "../semaphore.ts";
+
+/** How many requests a batch handles at once, and the order of its outcomes. */
+export interface BatchLimits {
+  /** Requests in flight at once, at most. @default 8 */
+  concurrency?: number;
+  /**
+   * Requests that are in flight, wait to be sent, or have an outcome to take. In input order, up to 4,096
+   * more outcomes wait behind a slower call. @default 16 times `concurrency`
+   */
+  readAhead?: number;
+  /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
+  order?: "input" | "completion";
+}
+
+/** One request's outcome, with its position in the input from 0. */
+export type BatchItem<TQuestions extends Questions = Questions> =
+  | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
+  | { index: number; status: "failed"; error: EvaluatorError };
+
+/** Totals of a batch so far. */
+export interface BatchTotals {
+  /** Requests answered. */
+  succeeded: number;
+  /** Requests given up. */
+  failed: number;
+  /** Input tokens of the answered requests. */
+  inputTokens: number;
+  /** Output tokens of the answered requests. */
+  outputTokens: number;
+  /** Price of the answered requests that report one, in US dollars. */
+  costUsd: number;
+  /** The rest of the longest current wait, in milliseconds; 0 if none is known. */
+  waitMs: number;
+}
+
+/** Outcomes, one for each request, while later ones are still being asked. */
+export interface EvaluationBatch<TQuestions extends Questions = Questions> extends AsyncGenerator<
+  BatchItem<TQuestions>,
+  undefined
+> {
+  /** The outcomes so far, those included that wait to be taken. */
+  readonly totals: Readonly<BatchTotals>;
+}
+
+/** The requests of a batch; it may be endless, and is read only as far as needed. */
+export type RequestSource<TQuestions extends Questions = Questions, TState = State> =
+  | Iterable<EvaluationRequest<TQuestions, TState>>
+  | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
 
 // With one call that waits for a minute, a fast batch goes on for this many outcomes, about 10 MB.
 const MOST_BEHIND = 4096;

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { answeringCatalog, catalogKey } from "../testing/answering-catalog.ts";
-import { type CatalogOptions, createCatalog } from "./catalog.ts";
+import { createCatalog } from "./catalog.ts";
 
 test("lists models with prices per million tokens, and sends no key", async () => {
   const network = await replayExchanges(["gateway/models-listed"]);
@@ -138,7 +138,7 @@ test("misses the key only when the balance is asked for", async () => {
   });
 });
 
-test.each<[string, CatalogOptions, string]>([
+test.each<[string, Parameters<typeof createCatalog>[0], string]>([
   ["a base URL with a query", { baseUrl: "https://a.example/?b" }, "baseUrl"],
   ["an own Authorization header", { headers: { authorization: "x" } }, "headers"],
   ["a retry count of -1", { maxRetries: -1 }, "maxRetries"],

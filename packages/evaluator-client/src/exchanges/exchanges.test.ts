@@ -18,7 +18,7 @@ import {
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
-import { type ExchangeOptions, MissingExchangeError, type RecordOptions, replay } from "./index.ts";
+import { type ExchangeOptions, MissingExchangeError, type record, replay } from "./index.ts";
 
 test.each<[string, ExchangeOptions["transport"]]>([
   ["the gateway", gateway],
@@ -102,7 +102,7 @@ test("exchanges that no call used are named", async () => {
   );
 });
 
-test.each<[string, RecordOptions, string]>([
+test.each<[string, Parameters<typeof record>[1], string]>([
   [
     "the key in a header that would be dropped",
     { fetch: changed((_body, headers) => headers.set("x-debug", `Bearer ${key}`)) },

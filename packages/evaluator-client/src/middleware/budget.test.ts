@@ -5,11 +5,11 @@ import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { estimateTokens } from "../questions/request.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { budget, BudgetError, type BudgetOptions } from "./budget.ts";
+import { budget, BudgetError } from "./budget.ts";
 
 type Counting = Parameters<typeof countingTransport>[0];
 
-function limited(options: BudgetOptions, counting: Counting = {}) {
+function limited(options: Parameters<typeof budget>[0], counting: Counting = {}) {
   const { transport, states } = countingTransport(counting);
   const clock = new ManualClock();
   const spent = budget(options);

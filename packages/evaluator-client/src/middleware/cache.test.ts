@@ -6,11 +6,11 @@ import { boolean } from "../questions/kinds.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";
-import { cache, type CacheOptions } from "./cache.ts";
+import { cache } from "./cache.ts";
 
 type Counting = Parameters<typeof countingTransport>[0];
 
-function cached(options: CacheOptions = {}, counting: Counting = {}) {
+function cached(options: Parameters<typeof cache>[0] = {}, counting: Counting = {}) {
   const { transport, states } = countingTransport(counting);
   const kept = cache(options);
   const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(kept);

@@ -6,7 +6,7 @@ import { seededRandom } from "../testing/limited-service.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";
-import { fallback, type FallbackOptions } from "./fallback.ts";
+import { fallback } from "./fallback.ts";
 
 interface Outage {
   readonly status: number;
@@ -17,7 +17,7 @@ interface Outage {
   readonly untilMs?: number;
   /** How long the primary takes: an answer, or a refusal. */
   readonly latencyMs?: number;
-  readonly options?: FallbackOptions;
+  readonly options?: Parameters<typeof fallback>[1];
 }
 
 const errorOf = ({ status, retryAfterMs }: Outage): EvaluatorError =>

@@ -10,7 +10,7 @@ import {
 } from "../errors.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { fallback, type FallbackOptions } from "./fallback.ts";
+import { fallback } from "./fallback.ts";
 
 const failures = {
   connection: new ConnectionError("Lost.", { maybeBilled: false, isRetryable: true }),
@@ -20,7 +20,7 @@ const failures = {
   refusal: new RefusalError("No.", { questionIds: ["scam"] }),
 };
 
-function helped(failure: Error, options?: FallbackOptions) {
+function helped(failure: Error, options?: Parameters<typeof fallback>[1]) {
   const first = countingTransport({ name: "first", answer: () => Promise.reject(failure) });
   const second = countingTransport({ name: "second" });
   const other = createEvaluator({ transport: second.transport });

@@ -12,17 +12,14 @@ import { image, type State } from "../questions/state.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { onePixel } from "../testing/one-pixel.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import {
-  openTelemetryTracing,
-  type OpenTelemetryTracingOptions,
-} from "./open-telemetry-tracing.ts";
+import { openTelemetryTracing } from "./open-telemetry-tracing.ts";
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 /** The spans of one call that is answered with the given responses in turn. */
 async function spansOf(
   responses: readonly Response[],
-  options: Omit<OpenTelemetryTracingOptions, "tracer"> = {},
+  options: { recordContent?: boolean } = {},
   state: State = emailRequest.state,
 ): Promise<ReadableSpan[]> {
   const exporter = new InMemorySpanExporter();

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type Lease, leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
+import { leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
 import { type RateLimits, scaleLimits } from "./rate-limits.ts";
 
 // Less than an equal share, as leases of the store may still be in use. In
@@ -10,6 +10,8 @@ const OWN_SHARE = 0.9;
 // within 0.4 s. With 250 ms some go on alone while it answers, and 2 % are throttled.
 const STORE_TIMEOUT_MS = 500;
 const STORE_RETRY_MS = 1000;
+
+type Lease = Awaited<ReturnType<typeof leaseFrom>>;
 
 /** An instant at which one request may be sent, and the tokens that were leased with it. */
 interface Slot {

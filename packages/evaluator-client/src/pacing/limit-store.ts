@@ -31,7 +31,7 @@ interface LeaseRequest {
 }
 
 /** A grant: how many requests may be sent, and when. */
-export interface Lease {
+interface Lease {
   /** How long until the first request, in milliseconds, pauses included. */
   readonly waitMs: number;
   /** How long from one request to the next, in milliseconds. */

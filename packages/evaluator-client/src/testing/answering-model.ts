@@ -1,4 +1,4 @@
-import { type DecisionModelOptions, toDecisionModel } from "../ai-sdk/to-decision-model.ts";
+import { toDecisionModel } from "../ai-sdk/to-decision-model.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import type { GatewayWire } from "../transports/gateway/gateway-transport.ts";
@@ -19,7 +19,7 @@ export const scamBody = {
  */
 export function answeringModel(
   answer: () => Response = () => Response.json(scamBody),
-  options: DecisionModelOptions = {},
+  options: Parameters<typeof toDecisionModel>[1] = {},
   wire: GatewayWire = "evaluation-model",
 ) {
   const bodies: { state: unknown; questions: unknown }[] = [];

@@ -1,4 +1,4 @@
-import type { BatchLimits } from "../evaluator.ts";
+import type { BatchLimits } from "../batch/run-batch.ts";
 import { sleep } from "../clock.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";

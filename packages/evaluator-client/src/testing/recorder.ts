@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { type ExchangeOptions, record, type RecordOptions } from "../exchanges/index.ts";
+import { type ExchangeOptions, record } from "../exchanges/index.ts";
 import type { Fetch } from "../http/http-client.ts";
 import { boolean } from "../questions/kinds.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
@@ -29,7 +29,7 @@ export const gateway = (own: Parameters<NonNullable<ExchangeOptions["transport"]
   gatewayTransport({ apiKey: recordingKey, ...own });
 
 /** Returns an evaluator that records what the emulator answers, or `fetch`. */
-export function recorder(folder: string, options: RecordOptions = {}) {
+export function recorder(folder: string, options: Parameters<typeof record>[1] = {}) {
   const transport = record(folder, {
     transport: gateway,
     fetch: createEmulator().fetch,

@@ -1,5 +1,5 @@
 import { createEvaluator } from "../create-evaluator.ts";
-import type { BatchLimits } from "../evaluator.ts";
+import type { BatchLimits } from "../batch/run-batch.ts";
 import { RateLimitError } from "../errors.ts";
 import { type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
