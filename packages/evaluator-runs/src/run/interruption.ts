@@ -45,3 +45,13 @@ export async function pause(
   signal.removeEventListener("abort", onAbort); // Node warns of eleven
   cancel?.();
 }
+
+/** Calls each time so many milliseconds have passed, until the result is called. */
+export function repeat(everyMs: number, call: () => void, clock: Clock): () => void {
+  const next = () => {
+    call();
+    cancel = clock.schedule(everyMs, next);
+  };
+  let cancel = clock.schedule(everyMs, next);
+  return () => cancel();
+}

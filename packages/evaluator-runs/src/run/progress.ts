@@ -1,6 +1,7 @@
 import { type CliContext, truncateColumns } from "evaluator-kit";
 import { printCount, printCounted, printDuration } from "../amounts.ts";
 import type { RunTotals } from "./cost.ts";
+import { repeat } from "./interruption.ts";
 
 // A terminal is drawn over; a log gets a line every few seconds.
 const TERMINAL_MS = 250;
@@ -20,7 +21,6 @@ export function showProgress(
   const startedAt = clock.now();
   const isTerminal = stderr.isTTY === true;
   const { columns = Number.POSITIVE_INFINITY } = stderr;
-  let cancel: (() => void) | null = null;
   const show = () => {
     const { succeeded, failed } = totals;
     const done = succeeded + failed;
@@ -35,14 +35,10 @@ export function showProgress(
     ].join(" · ");
     // A line that wraps cannot be drawn over.
     stderr.write(isTerminal ? CLEAR_LINE + truncateColumns(line, columns - 1) : `${line}\n`);
-    next();
   };
-  const next = () => {
-    cancel = clock.schedule(isTerminal ? TERMINAL_MS : LOG_MS, show);
-  };
-  next();
+  const endShow = repeat(isTerminal ? TERMINAL_MS : LOG_MS, show, clock);
   return () => {
-    cancel?.();
+    endShow();
     if (isTerminal) stderr.write(CLEAR_LINE);
   };
 }

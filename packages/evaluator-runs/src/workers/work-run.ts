@@ -1,46 +1,76 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
-import process from "node:process";
-import { createEvaluator, type Evaluator, type Pacer } from "evaluator-client";
-import type { AnswerWriter, ChunkRecord, RecordEnd } from "../postgres/index.ts";
+import type { CliContext } from "evaluator-kit";
+import {
+  createEvaluator,
+  type EvaluationRequest,
+  type Evaluator,
+  EvaluatorError,
+  type Pacer,
+  type Questions,
+  type Transport,
+} from "evaluator-client";
+import type {
+  AnswerWriter,
+  ChunkRecord,
+  LeasedChunk,
+  PostgresRuns,
+  RecordEnd,
+  RunInfo,
+} from "../postgres/index.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/ask-calls.ts";
-import { evaluationUsd, type RunTotals } from "../run/cost.ts";
-import { type Chunk, type ChunkSetting, HeldChunks, toRequest } from "./chunks.ts";
+import { callUsd, evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
+import { pause, repeat } from "../run/interruption.ts";
+import { startReports } from "./worker-reports.ts";
 
-// Both chosen, not measured: `status` shows news each second, and a rate that does not jump.
-const REPORT_MS = 1000;
-const RATE_OVER_MS = 20_000;
+// A lease lasts ten seconds, so two touches may be missed.
+const TOUCH_MS = 3000;
+const IDLE_MS = 1000;
 
 /** The setting of a worker. */
-interface WorkOptions extends Omit<ChunkSetting, "spent"> {
+interface WorkOptions {
+  readonly runs: PostgresRuns;
+  readonly info: RunInfo;
+  readonly questions: Questions;
+  readonly transport: Transport;
+  readonly price: Price;
   readonly concurrency: number;
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;
+  readonly context: Pick<CliContext, "clock" | "stderr" | "signal">;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
 }
 
-interface Call {
-  readonly chunk: Chunk;
-  readonly record: ChunkRecord;
+/** A chunk that this worker has, and its progress. */
+interface Chunk {
+  readonly leased: LeasedChunk;
+  readonly records: readonly ChunkRecord[];
+  /** Resolves when no more of its records are begun and no call is in flight. */
+  readonly ended: PromiseWithResolvers<unknown>;
+  reservedUsd: number;
+  spentUsd: number;
+  inFlight: number;
+  /** Whether another worker may have it by now. */
+  isLost: boolean;
 }
 
 /**
  * Asks about the chunks of a run that no other worker has, until none is left or the run is stopped.
  *
- * A slot is free again when an answer is committed. So a worker that loses the database asks nothing
- * more, and holds at most as many answers as its concurrency.
+ * A call begins when fewer than `concurrency` answers are not committed. So a worker that loses the
+ * database asks nothing more, and holds at most as many answers as its concurrency.
  */
 export class RunWorker {
   readonly #options: WorkOptions;
-  readonly #worker = randomUUID();
   readonly #evaluator: Evaluator;
   readonly #writer: AnswerWriter;
+  /** The cost of this worker's calls so far. */
   readonly #spent = { calls: 0, usd: 0 };
-  readonly #chunks: HeldChunks;
+  /** The chunks that are not finished or given back, and when they are. */
+  readonly #held = new Map<Chunk, Promise<void>>();
   #inFlight = 0;
+  #freed = Promise.withResolvers<void>();
   #isStopped = false;
   #failure: unknown = null;
 
@@ -60,27 +90,27 @@ export class RunWorker {
         isReported = trouble !== null;
       },
     });
-    this.#chunks = new HeldChunks(
-      { ...options, spent: this.#spent },
-      () => this.#mayBegin,
-      (error) => this.#fail(error),
-    );
   }
 
   /** Works until no chunk is left, or the run is stopped. @throws the error that ended the work. */
   async work(): Promise<void> {
-    const { concurrency, runs } = this.#options;
-    const calls = this.#calls();
-    const endReports = this.#startReports();
-    this.#chunks.startTouching();
+    const { context } = this.#options;
+    const endReports = startReports(
+      this.#options,
+      () => this.#inFlight,
+      () => void (this.#isStopped = true),
+    );
+    const endTouches = repeat(TOUCH_MS, () => this.#touch(), context.clock);
     try {
-      await Promise.all(Array.from({ length: concurrency }, () => this.#askAll(calls)));
-      await calls.return(undefined);
-      await this.#chunks.finished();
+      let next = this.#take();
+      for (let chunk = await next; chunk !== null; chunk = await next) {
+        next = this.#take(); // is read while this one is asked about
+        await this.#askAbout(chunk);
+      }
+      await Promise.all(this.#held.values());
     } finally {
-      endReports();
-      this.#chunks.endTouching();
-      await runs.leave(this.#worker).catch(() => {});
+      endTouches();
+      await endReports();
     }
     if (this.#failure !== null) throw this.#failure;
   }
@@ -89,75 +119,137 @@ export class RunWorker {
     return !this.#isStopped && !this.#options.context.signal.aborted;
   }
 
-  async #askAll(calls: AsyncGenerator<Call, undefined>): Promise<void> {
-    try {
-      for (let next = await calls.next(); !next.done; next = await calls.next()) {
-        await this.#ask(next.value);
-      }
-    } catch (error) {
-      const { signal } = this.#options;
-      // After a cut-off, answers that were not committed are asked for again.
-      this.#fail(signal.aborted && error === signal.reason ? null : error);
-    }
-  }
-
   #fail(error: unknown): void {
     this.#isStopped = true;
     this.#failure ??= error;
   }
 
-  /** Yields the calls of one chunk after the other, and reads the next chunk meanwhile. */
-  async *#calls(): AsyncGenerator<Call, undefined> {
-    let next = this.#chunks.take();
-    try {
-      for (let chunk = await next; chunk !== null; chunk = await next) {
-        next = this.#chunks.take();
-        yield* this.#callsOf(chunk);
-      }
-    } finally {
-      const taken = await next.catch(() => null);
-      taken?.readToEnd();
-    }
-  }
-
-  async *#callsOf(chunk: Chunk): AsyncGenerator<Call, undefined> {
+  /** Returns the next chunk; waits as long as other workers have chunks of the run. */
+  async #take(): Promise<Chunk | null> {
     const { runs, info } = this.#options;
     try {
+      while (this.#mayBegin) {
+        const leased = await this.#tryAgain(() => runs.fetchChunk(info.run));
+        if (leased !== null) return await this.#read(leased);
+        if ((await this.#tryAgain(() => runs.get(info.run))).state !== "open") return null;
+        await this.#waitForChunk();
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    return null;
+  }
+
+  // A chunk of this worker may be the run's last one; the wait is short, since others end chunks too.
+  async #waitForChunk(): Promise<void> {
+    const { context } = this.#options;
+    const ended = new AbortController();
+    void Promise.race(this.#held.values()).then(() => ended.abort());
+    const signal = AbortSignal.any([context.signal, ended.signal]);
+    await pause(IDLE_MS, { ...context, signal });
+  }
+
+  /** Reads the missing records of a chunk, and reserves their cost. */
+  async #read(leased: LeasedChunk): Promise<Chunk> {
+    const { runs } = this.#options;
+    // If this worker's lease on the chunk ended, its calls in flight are committed first.
+    const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
+    await Promise.all(old.map(([, finished]) => finished));
+    const chunk = await this.#tryAgain(async () => {
+      const { missing: records, costUsd: spentUsd } = await runs.readChunk(leased);
+      const counts = { reservedUsd: 0, spentUsd, inFlight: 0, isLost: false };
+      const read: Chunk = { leased, records, ended: Promise.withResolvers(), ...counts };
+      await this.#reserve(read, records);
+      return read;
+    });
+    this.#held.set(chunk, this.#finish(chunk));
+    return chunk;
+  }
+
+  async #finish(chunk: Chunk): Promise<void> {
+    await chunk.ended.promise;
+    await this.#tryAgain(() => this.#options.runs.finish(chunk.leased)).catch((error: unknown) =>
+      this.#fail(error),
+    );
+    this.#held.delete(chunk);
+  }
+
+  /** Begins the calls of a chunk; they may end later. */
+  async #askAbout(chunk: Chunk): Promise<void> {
+    const { runs, info, concurrency } = this.#options;
+    const calls: Promise<void>[] = [];
+    try {
       for (const [index, record] of chunk.records.entries()) {
-        if (!this.#mayBegin || chunk.isLost) return;
-        if (!(await chunk.allows(index))) {
+        while (this.#inFlight >= concurrency) {
+          this.#freed = Promise.withResolvers();
+          await this.#freed.promise;
+        }
+        if (!this.#mayBegin || chunk.isLost) break;
+        if (!(await this.#allows(chunk, index))) {
           this.#isStopped = true;
           const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
           await runs.stop(info.run, why);
-          return;
+          break;
         }
-        chunk.began();
-        yield { chunk, record };
+        calls.push(this.#ask(chunk, record));
       }
-    } finally {
-      chunk.readToEnd();
+    } catch (error) {
+      this.#fail(error);
     }
+    chunk.ended.resolve(Promise.all(calls));
   }
 
-  async #ask({ chunk, record }: Call): Promise<void> {
-    const { totals } = this.#options;
+  /** Returns whether one more call fits into the reserved cost; reserves more if it does not. */
+  async #allows(chunk: Chunk, index: number): Promise<boolean> {
+    if (this.#options.info.maxCostUsd === null) return true;
+    const perCall = this.#callUsd(chunk.records.slice(index, index + 1));
+    const wanted = () => chunk.spentUsd + (chunk.inFlight + 1) * perCall;
+    if (wanted() > chunk.reservedUsd) await this.#reserve(chunk, chunk.records.slice(index));
+    return wanted() <= chunk.reservedUsd;
+  }
+
+  async #reserve(chunk: Chunk, records: readonly ChunkRecord[]): Promise<void> {
+    const { runs, info } = this.#options;
+    // Without a limit, the row only shows that the chunk is under way.
+    const perCall = info.maxCostUsd === null ? 0 : this.#callUsd(records);
+    const wanted = chunk.spentUsd + perCall * (chunk.inFlight + records.length);
+    chunk.reservedUsd = await runs.reserve(chunk.leased, wanted);
+  }
+
+  #callUsd(records: readonly ChunkRecord[]): number {
+    const requests = records.map((record) => this.#requestOf(record));
+    return callUsd(requests, { ...this.#options, spent: this.#spent });
+  }
+
+  #requestOf({ state }: ChunkRecord): EvaluationRequest {
+    const { questions } = this.#options;
+    return { state: JSON.parse(state) as EvaluationRequest["state"], questions };
+  }
+
+  /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
+  async #ask(chunk: Chunk, record: ChunkRecord): Promise<void> {
+    const { totals, signal } = this.#options;
     this.#inFlight += 1;
-    let costUsd = 0;
+    chunk.inFlight += 1;
     try {
       const { end, counted } = await this.#endOf(record);
       await this.#writer.keep(end);
       totals.add(counted);
-      if ("costUsd" in end) ({ costUsd } = end);
+      if ("costUsd" in end) chunk.spentUsd += end.costUsd;
       else if (end.isFinal) this.#isStopped = true;
-    } finally {
-      this.#inFlight -= 1;
-      chunk.endedCall(costUsd);
+    } catch (error) {
+      // After a cut-off, answers that were not committed are asked for again.
+      this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
+    this.#inFlight -= 1;
+    chunk.inFlight -= 1;
+    this.#freed.resolve();
   }
 
-  async #endOf({ idx, key, state }: ChunkRecord) {
-    const { questions, signal, price } = this.#options;
-    const counted = await evaluateOne(this.#evaluator, toRequest(state, questions), signal);
+  async #endOf(record: ChunkRecord) {
+    const { idx, key, state } = record;
+    const { signal, price } = this.#options;
+    const counted = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
     if ("error" in counted) {
       const { cause, ...failure } = counted;
       const { isRetryable } = cause;
@@ -173,29 +265,24 @@ export class RunWorker {
     return { end, counted };
   }
 
-  /** Reports each second that this worker is there, and reads whether the run was stopped. */
-  #startReports(): () => void {
-    const { runs, info, context, totals } = this.#options;
-    const { clock } = context;
-    const name = `${hostname()}:${process.pid}`;
-    const counts: { readonly atMs: number; readonly answered: number }[] = [];
-    let cancel: (() => void) | null = null;
-    const report = () => {
-      const { succeeded: answered, failed } = totals;
-      const atMs = clock.now();
-      counts.push({ atMs, answered });
-      while ((counts[0]?.atMs ?? atMs) < atMs - RATE_OVER_MS) counts.shift();
-      const first = counts[0] ?? { atMs, answered };
-      const seconds = (atMs - first.atMs) / 1000;
-      const perSecond = seconds > 0 ? (answered - first.answered) / seconds : 0;
-      const [worker, inFlight] = [this.#worker, this.#inFlight];
-      runs.report({ worker, run: info.run, name, answered, failed, perSecond, inFlight }).then(
-        ({ state }) => void (this.#isStopped ||= state === "stopped"),
-        () => {}, // the answers that wait for the database report the trouble
-      );
-      cancel = clock.schedule(REPORT_MS, report);
-    };
-    report();
-    return () => cancel?.();
+  #touch(): void {
+    for (const chunk of this.#held.keys()) {
+      const onTouched = (isHeld: boolean) => void (chunk.isLost ||= !isHeld);
+      this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
+    }
+  }
+
+  /** Calls the database until it can be reached. */
+  async #tryAgain<TResult>(call: () => Promise<TResult>): Promise<TResult> {
+    const { context } = this.#options;
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        const isAway = error instanceof EvaluatorError && error.isRetryable;
+        if (!isAway || context.signal.aborted) throw error;
+        await pause(IDLE_MS, context);
+      }
+    }
   }
 }
