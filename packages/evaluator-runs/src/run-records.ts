@@ -76,8 +76,7 @@ export async function runRecords(
   const source = { word: "record" };
   const quiet = { clock: systemClock, stderr: { write() {} }, signal, source };
   const context = { ...quiet, ...journal.setup, run, input, inputPath: "The input", transport };
-  const noteRecords = journal.noteRecords.bind(journal);
-  const plan = await planCalls(context, { journal, noteRecords });
+  const plan = await planCalls(context, journal);
   const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };
   const outcome = await askMissing(plan, { context, journal, price });
   signal.throwIfAborted();

@@ -233,7 +233,7 @@ export class JournalReader implements Disposable {
 
   #all(sql: string, ...values: string[]): Row[] {
     try {
-      return this.#prepare(sql).all(...values);
+      return this.prepare(sql).all(...values);
     } catch (error) {
       throw toJournalError(error, this.path);
     }
@@ -241,13 +241,14 @@ export class JournalReader implements Disposable {
 
   *#iterate(sql: string): Generator<Row> {
     try {
-      yield* this.#prepare(sql).iterate();
+      yield* this.prepare(sql).iterate();
     } catch (error) {
       throw toJournalError(error, this.path);
     }
   }
 
-  #prepare(sql: string): StatementSync {
+  /** Prepares a statement at its first use, since most run for every call. */
+  protected prepare(sql: string): StatementSync {
     const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;

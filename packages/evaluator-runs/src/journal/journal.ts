@@ -1,4 +1,3 @@
-import type { StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
 import { JournalReader } from "./journal-reader.ts";
 import type { RunBegin, RunFacts } from "./journal-schema.ts";
@@ -25,28 +24,6 @@ interface WaitingEnd extends PromiseWithResolvers<void> {
   readonly nextKey: string | null;
 }
 
-const statements = {
-  startStep: "BEGIN IMMEDIATE",
-  commitStep: "COMMIT",
-  addSetup: "INSERT OR IGNORE INTO setups (hash, wire, model, questions) VALUES (?, ?, ?, ?)",
-  addCall: "INSERT OR IGNORE INTO calls (key) VALUES (?)",
-  // The run that notes a record will be the next row of `runs`.
-  noteRecord:
-    "INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ? " +
-    "FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET " +
-    "call = excluded.call, error = excluded.error, seen = excluded.seen, source = excluded.source",
-  nextRun: "SELECT coalesce(max(run), 0) + 1 AS run FROM runs",
-  lastWhole: "SELECT max(run) AS run FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL",
-  begin: "INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?",
-  forgetBegun: "DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)",
-  keepAnswer:
-    "INSERT OR REPLACE INTO answers " +
-    "SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?",
-  noteError: "UPDATE mails SET error = ? WHERE id = ?",
-  refuse: "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?",
-  addRun: "INSERT INTO runs (facts) VALUES (?)",
-};
-
 /**
  * Keeps every answer on the disk before anything else happens with it, for one run at a time. All
  * methods throw a CliError when the disk or the file fails.
@@ -59,7 +36,6 @@ export class Journal extends JournalReader {
   /** The questions of this run, and the service it asks. */
   readonly setup: CallSetup;
   readonly #setupHash: string;
-  readonly #statements: Readonly<Record<keyof typeof statements, StatementSync>>;
   readonly #unlock: () => void;
   #waiting: WaitingEnd[] = [];
 
@@ -72,32 +48,35 @@ export class Journal extends JournalReader {
     this.setup = setup;
     this.#setupHash = setupHash(setup);
     this.#unlock = unlock;
-    // Prepared once, since they run for every call.
-    const prepared = Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]);
-    this.#statements = Object.fromEntries(prepared) as Record<
-      keyof typeof statements,
-      StatementSync
-    >;
   }
 
   /** Opens a journal for a run with this setup, and creates the file if it is missing. */
   static open(path: string, setup: CallSetup): Journal {
     const opened = openForWriting(path);
+    const journal = new Journal(path, setup, opened);
     try {
-      return new Journal(path, setup, opened);
+      journal.runs(); // rejects a file without tables
+      return journal;
     } catch (error) {
-      opened.database.close();
-      opened.unlock();
-      throw toJournalError(error, path);
+      journal[Symbol.dispose]();
+      throw error;
     }
   }
 
   /** Notes in one step the records of the input and the keys of their answers. */
   noteRecords(entries: Iterable<NotedRecord>): void {
-    const { addCall, noteRecord, nextRun, lastWhole } = this.#statements;
     this.#change(() => {
-      const seen = Number(nextRun.get()?.["run"]);
-      const after = (lastWhole.get()?.["run"] ?? null) as number | null;
+      // The run that notes a record will be the next row of `runs`.
+      const { seen, after } = this.prepare(
+        `SELECT coalesce(max(run), 0) + 1 AS seen,
+          max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL) AS after FROM runs`,
+      ).get() as { seen: number; after: number | null };
+      const addCall = this.prepare("INSERT OR IGNORE INTO calls (key) VALUES (?)");
+      const noteRecord = this.prepare(
+        `INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?
+          FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET
+          call = excluded.call, error = excluded.error, seen = excluded.seen, source = excluded.source`,
+      );
       this.#addSetup();
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
@@ -109,8 +88,12 @@ export class Journal extends JournalReader {
   /** Notes the calls that begin. */
   begin(keys: readonly string[]): void {
     this.#change(() => {
-      for (const key of keys) this.#statements.begin.run(key);
+      for (const key of keys) this.#begin(key);
     });
+  }
+
+  #begin(key: string): void {
+    this.prepare("INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?").run(key);
   }
 
   /**
@@ -127,13 +110,17 @@ export class Journal extends JournalReader {
   beginRun(begin: Omit<RunBegin, "setup">): void {
     this.#change(() => {
       this.#addSetup(); // also for a run without records
-      this.#statements.addRun.run(JSON.stringify({ setup: this.#setupHash, ...begin }));
+      this.#addFacts({ setup: this.#setupHash, ...begin });
     });
   }
 
   /** Adds the facts of a complete run. */
   addRun(facts: RunFacts): void {
-    this.#change(() => this.#statements.addRun.run(JSON.stringify(facts)));
+    this.#change(() => this.#addFacts(facts));
+  }
+
+  #addFacts(facts: object): void {
+    this.prepare("INSERT INTO runs (facts) VALUES (?)").run(JSON.stringify(facts));
   }
 
   /** Closes and unlocks the file. */
@@ -144,8 +131,9 @@ export class Journal extends JournalReader {
 
   #addSetup(): void {
     const { service, questions } = this.setup;
-    const text = JSON.stringify(questions);
-    this.#statements.addSetup.run(this.#setupHash, service.address, service.modelId, text);
+    this.prepare(
+      "INSERT OR IGNORE INTO setups (hash, wire, model, questions) VALUES (?, ?, ?, ?)",
+    ).run(this.#setupHash, service.address, service.modelId, JSON.stringify(questions));
   }
 
   #commitEnds(): void {
@@ -162,26 +150,29 @@ export class Journal extends JournalReader {
   }
 
   #end(end: CallEnd, nextKey: string | null): void {
-    const { keepAnswer, noteError, refuse, forgetBegun, begin } = this.#statements;
     const { id, key } = end;
     if ("error" in end) {
-      noteError.run(end.error, id);
-      if (end.isRefusal === true) refuse.run(end.error, key);
+      this.prepare("UPDATE mails SET error = ? WHERE id = ?").run(end.error, id);
+      const refuse = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
+      if (end.isRefusal === true) this.prepare(refuse).run(end.error, key);
     } else {
       const state = JSON.stringify(end.state);
       const evaluation = toKeptText(end.evaluation);
       const digest = digestOf({ key, state, evaluation });
-      keepAnswer.run(this.#setupHash, state, evaluation, digest, key);
+      this.prepare(
+        `INSERT OR REPLACE INTO answers
+          SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?`,
+      ).run(this.#setupHash, state, evaluation, digest, key);
     }
-    forgetBegun.run(key);
-    if (nextKey !== null) begin.run(nextKey);
+    this.prepare("DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)").run(key);
+    if (nextKey !== null) this.#begin(nextKey);
   }
 
   #change(change: () => void): void {
     try {
-      this.#statements.startStep.run();
+      this.prepare("BEGIN IMMEDIATE").run();
       change();
-      this.#statements.commitStep.run();
+      this.prepare("COMMIT").run();
     } catch (error) {
       if (this.database.isTransaction) this.database.exec("ROLLBACK");
       throw toJournalError(error, this.path);

@@ -123,22 +123,20 @@ export class AnswerWriter {
   }
 }
 
-/** The sample for the answers of a run; the setup is null if the run was removed. */
+/** The sample for the answers of a run. */
 interface Packing {
-  readonly setup: number | null;
+  readonly setup: number;
   readonly sample: Sample;
 }
 
-/** Returns the sample of a run's answers; the first answer becomes the sample. */
-async function readPacking(query: Query, run: number, evaluation: string): Promise<Packing> {
+/** Returns the sample of a run's answers, null if the run was removed; the first answer becomes the sample. */
+async function readPacking(query: Query, run: number, evaluation: string): Promise<Packing | null> {
   const [row] = await query<{ setup: number; sample: string }>(
     `update evaluator.setups set sample = coalesce(sample, $2)
      where setup = (select setup from evaluator.runs where run = $1) returning setup, sample`,
     [run, evaluation],
   );
-  return row === undefined
-    ? { setup: null, sample: toSample("") }
-    : { setup: row.setup, sample: toSample(row.sample) };
+  return row === undefined ? null : { setup: row.setup, sample: toSample(row.sample) };
 }
 
 const UNIQUE_VIOLATION = "23505";
@@ -171,9 +169,8 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | nu
 }
 
 function toPacked(evaluation: string, packing: Packing | null) {
-  if (packing !== null && packing.setup !== null) {
-    const text = pack(evaluation, packing.sample);
-    if (text !== null) return { text, setup: packing.setup };
-  }
-  return { text: evaluation, setup: null };
+  const text = packing && pack(evaluation, packing.sample);
+  return packing === null || text === null
+    ? { text: evaluation, setup: null }
+    : { text, setup: packing.setup };
 }

@@ -73,7 +73,7 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
   const pool = new Pool({ ...options, query_timeout: 0 });
   // The pool replaces a broken idle connection; the next statement reports a lasting problem.
   pool.on("error", () => {});
-  const listeners = new Set<ChannelListener>();
+  const endings: (() => Promise<void>)[] = [];
   return {
     query: toQuery(pool, options),
     async connect() {
@@ -91,12 +91,10 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
     },
     transaction: (run, signal) => runTransaction(pool, run, signal),
     async listen(channel, onMessage) {
-      const listener = new ChannelListener(options, channel, onMessage);
-      listeners.add(listener);
-      await listener.connect();
+      endings.push(await startListening(options, channel, onMessage));
     },
     async close() {
-      await Promise.all([...listeners].map((listener) => listener.stop()));
+      await Promise.all(endings.map((end) => end()));
       await pool.end();
     },
   };
@@ -176,51 +174,44 @@ async function runTransaction<TResult>(
   }
 }
 
-/** Listens on a separate connection, and reconnects when it breaks. */
-class ChannelListener {
-  readonly #options: PoolConfig;
-  readonly #channel: string;
-  readonly #onMessage: (payload: string) => void;
-  #client: Client | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
-
-  constructor(options: PoolConfig, channel: string, onMessage: (payload: string) => void) {
-    this.#options = options;
-    this.#channel = channel;
-    this.#onMessage = onMessage;
-  }
-
-  /** Never rejects: without it, a pause comes with the next lease. */
-  async connect(): Promise<void> {
-    const client = new Client(this.#options);
-    this.#client = client;
-    client.on("error", () => {});
-    client.on("end", () => this.#connectAgain(client));
-    client.on("notification", ({ payload = "" }) => this.#onMessage(payload));
+/**
+ * Listens on a separate connection, and reconnects when it breaks. Never rejects: without it, a pause
+ * comes with the next lease. Returns a function that ends it.
+ */
+async function startListening(
+  options: PoolConfig,
+  channel: string,
+  onMessage: (payload: string) => void,
+): Promise<() => Promise<void>> {
+  let newest: Client;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const connect = async (): Promise<void> => {
+    const client = new Client(options);
+    newest = client;
+    const connectAgain = () => {
+      clearTimeout(timer);
+      if (isStopped || client !== newest) return;
+      timer = setTimeout(() => void connect(), LISTEN_AGAIN_MS).unref();
+    };
+    client.on("error", ignore).on("end", connectAgain);
+    client.on("notification", ({ payload = "" }) => onMessage(payload));
     try {
       await client.connect();
       setReferenced(client, false);
-      await client.query(`listen ${escapeIdentifier(this.#channel)}`);
+      await client.query(`listen ${escapeIdentifier(channel)}`);
     } catch {
-      await client.end().catch(() => {});
-      this.#connectAgain(client);
+      await client.end().catch(ignore);
+      connectAgain();
     }
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    if (this.#client === null) return;
-    setReferenced(this.#client, true);
-    await this.#client.end().catch(() => {});
-  }
-
-  #connectAgain(ended: Client): void {
-    clearTimeout(this.#timer);
-    if (this.#isStopped || ended !== this.#client) return;
-    this.#timer = setTimeout(() => void this.connect(), LISTEN_AGAIN_MS).unref();
-  }
+  };
+  await connect();
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    setReferenced(newest, true);
+    await newest.end().catch(ignore);
+  };
 }
 
 /** Sets whether a connection keeps the process alive, which it must while it closes. */

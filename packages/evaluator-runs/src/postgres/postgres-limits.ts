@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { LimitRow, LimitStore } from "evaluator-client";
 import { escapeLiteral } from "pg";
@@ -31,13 +31,6 @@ export async function postgresLimits(
   }
 }
 
-interface ReadRow {
-  readonly row: LimitRow | null;
-  readonly version: number;
-  readonly now_ms: number;
-  readonly started_ms: number;
-}
-
 /** A row that is locked until it is swapped. */
 interface Held {
   readonly connection: Connected;
@@ -55,27 +48,45 @@ export async function toLimitStore(database: Database): Promise<LimitStore & Asy
   const held = new Map<string, Held>();
   return {
     async read(key) {
-      const hash = hashOf(key);
-      const {
-        row,
-        version,
-        now_ms: nowMs,
-        started_ms: startedMs,
+      const id = hashOf(key);
+      const connection = await database.connect();
+      // The transaction holds the row alone; without a swap the server ends it after a second.
+      // One round trip. The time is read after the lock, so that no two processes read the same one.
+      const [stored, time] = await runOrClose<Partial<StoredRow & ServerTime>>(
         connection,
-      } = await lock(database, hash);
+        `begin;
+        set local synchronous_commit = off;
+        set local idle_in_transaction_session_timeout = '1s';
+        insert into evaluator.limits (key) values ('${id}') on conflict do nothing;
+        select state as row, version from evaluator.limits where key = '${id}' for update;
+        select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+          extract(epoch from pg_postmaster_start_time())::float8 * 1000 as started_ms`,
+      );
+      const { row, version } = stored as StoredRow;
+      const { now_ms: nowMs, started_ms: startedMs } = time as ServerTime;
       const { pausedUntilMs = 0, requestsFreeAtMs = 0 } = row ?? {};
-      held.set(`${hash} ${version}`, { connection, pausedUntilMs, nowMs });
+      held.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
       // A crash of the server loses the last writes, which did not wait for the disk.
       const freeAtMs = Math.max(requestsFreeAtMs, startedMs + CLOSED_AFTER_START_MS);
       return { row: { ...row, requestsFreeAtMs: freeAtMs } as LimitRow, version, nowMs };
     },
     async swap(key, version, row) {
-      const hash = hashOf(key);
-      const place = `${hash} ${version}`;
-      const { connection, pausedUntilMs, nowMs } = held.get(place) ?? notRead();
+      const id = hashOf(key);
+      const place = `${id} ${version}`;
+      const read = held.get(place);
+      if (read === undefined) throw new TypeError("swap needs the version that read returned.");
       held.delete(place);
-      const pausedMs = row.pausedUntilMs > pausedUntilMs ? row.pausedUntilMs - nowMs : 0;
-      return await write(connection, { hash, version, row, pausedMs });
+      const { connection, pausedUntilMs, nowMs } = read;
+      const notify = `notify evaluator_pause, '${id} ${row.pausedUntilMs - nowMs}';`;
+      const written = await runOrClose<{ version?: number }>(
+        connection,
+        `update evaluator.limits set state = ${escapeLiteral(JSON.stringify(row))}, version = version + 1
+          where key = '${id}' and version = ${version} returning version;
+        ${row.pausedUntilMs > Math.max(pausedUntilMs, nowMs) ? notify : ""}
+        commit`,
+      );
+      connection.release(false);
+      return written.length > 0;
     },
     onPause(key, listener) {
       const own = (ms: number): void => listener(ms);
@@ -89,61 +100,27 @@ export async function toLimitStore(database: Database): Promise<LimitStore & Asy
   };
 }
 
-/** Begins a transaction that holds the row alone; without a swap the server ends it after a second. */
-async function lock(
-  database: Database,
-  hash: string,
-): Promise<ReadRow & { connection: Connected }> {
-  const connection = await database.connect();
-  try {
-    // One round trip. The time is read after the lock, so that no two processes read the same one.
-    const [stored, time] = await connection.query<Partial<ReadRow>>(`
-      begin;
-      set local synchronous_commit = off;
-      set local idle_in_transaction_session_timeout = '1s';
-      insert into evaluator.limits (key) values ('${hash}') on conflict do nothing;
-      select state as row, version from evaluator.limits where key = '${hash}' for update;
-      select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-        extract(epoch from pg_postmaster_start_time())::float8 * 1000 as started_ms`);
-    return { ...(stored as ReadRow), ...(time as ReadRow), connection };
-  } catch (error) {
-    connection.release(true);
-    throw error;
-  }
-}
-
-interface Write {
-  readonly hash: string;
+interface StoredRow {
+  readonly row: LimitRow | null;
   readonly version: number;
-  readonly row: LimitRow;
-  /** The rest of a pause that is new, or 0. */
-  readonly pausedMs: number;
 }
 
-async function write(
-  connection: Connected,
-  { hash, version, row, pausedMs }: Write,
-): Promise<boolean> {
-  const notify = `notify evaluator_pause, '${hash} ${pausedMs}';`;
+interface ServerTime {
+  readonly now_ms: number;
+  readonly started_ms: number;
+}
+
+/** Runs statements, and closes the connection if they fail. */
+async function runOrClose<TRow extends object>(connection: Connected, text: string) {
   try {
-    const written = await connection.query<{ version?: number }>(`
-      update evaluator.limits set state = ${escapeLiteral(JSON.stringify(row))}, version = version + 1
-        where key = '${hash}' and version = ${version} returning version;
-      ${pausedMs > 0 ? notify : ""}
-      commit`);
-    connection.release(false);
-    return written.length > 0;
+    return await connection.query<TRow>(text);
   } catch (error) {
     connection.release(true);
     throw error;
   }
-}
-
-function notRead(): never {
-  throw new TypeError("swap needs the version that read returned.");
 }
 
 /** The key may be, or hold, an API key: the database sees a hash of it. */
 function hashOf(key: string): string {
-  return createHash("sha256").update(`evaluator limit\n${key}`).digest("hex");
+  return hash("sha256", `evaluator limit\n${key}`);
 }

@@ -40,20 +40,16 @@ export interface PlanContext extends Pick<
   readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
 }
 
+/** The parts of a journal that a plan uses. */
+interface PlanJournal {
+  /** Returns the status of each call by its key. @default unknown */
+  statusesOf?(keys: readonly string[]): readonly CallStatus[] | Promise<readonly CallStatus[]>;
+  /** Notes the records and the keys of their answers. @default nothing is noted */
+  noteRecords?(entries: readonly NotedRecord[]): void;
+}
+
 /** Looks up the status of each record's call, in input order. */
-export async function planCalls(
-  context: PlanContext,
-  options: {
-    /** The journal that has the answers; null if there is none yet. */
-    readonly journal: {
-      readonly statusesOf: (
-        keys: readonly string[],
-      ) => readonly CallStatus[] | Promise<readonly CallStatus[]>;
-    } | null;
-    /** Notes the records and the keys of their answers. @default nothing is noted */
-    readonly noteRecords?: (entries: readonly NotedRecord[]) => void;
-  },
-): Promise<CallPlan> {
+export async function planCalls(context: PlanContext, journal: PlanJournal): Promise<CallPlan> {
   const { input, run, signal } = context;
   const plan = new CallPlan(context, await findRepeats(context));
   for await (const records of inGroups(input.records(run.limit), GROUP_SIZE)) {
@@ -62,11 +58,11 @@ export async function planCalls(
     const entries = records.map(({ record }, at) => {
       return { id: record.id, key: keys[at] ?? "", note: toNote(record) };
     });
-    const statuses = await options.journal?.statusesOf(keys);
+    const statuses = await journal.statusesOf?.(keys);
     for (const [at, record] of records.entries()) {
       plan.addStatus(record, statuses?.[at] ?? "unknown");
     }
-    options.noteRecords?.(entries);
+    journal.noteRecords?.(entries);
   }
   return plan;
 }

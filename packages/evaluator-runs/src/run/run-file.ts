@@ -30,15 +30,14 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   if (run.dryRun) {
     // It creates and locks nothing, so it works beside a run.
     const plan = await (existsSync(journalPath)
-      ? readJournal(journalPath, (journal) => planCalls(context, { journal }))
-      : planCalls(context, { journal: null }));
+      ? readJournal(journalPath, (journal) => planCalls(context, journal))
+      : planCalls(context, {}));
     await announceRun(plan, countsOf(plan), context);
     return 0;
   }
   await checkOutput(outputPath, inputPath);
   using journal = Journal.open(journalPath, context);
-  const noteRecords = journal.noteRecords.bind(journal);
-  const plan = await planCalls(context, { journal, noteRecords });
+  const plan = await planCalls(context, journal);
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, countsOf(plan), context);
   const outcome = await askMissing(plan, { context, journal, price });
@@ -103,9 +102,8 @@ async function giveFileResults(
 ): Promise<number> {
   const { questions, calibration } = context;
   const rows = async function* rows() {
-    for await (const { index, record: input, key, status } of plan.calls()) {
-      const kept = journal.answer(key, questions);
-      const error = kept === null ? journal.endOf(input.id, questions).error : null;
+    for await (const { index, record: input, status } of plan.calls()) {
+      const { evaluation: kept, error } = journal.endOf(input.id, questions);
       const record = toRecord(input, { evaluation: kept, error }, context);
       yield { index, input, record, kept, isRefused: status === "refused" };
     }

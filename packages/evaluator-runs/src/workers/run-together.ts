@@ -69,11 +69,8 @@ async function planRun(runs: PostgresRuns, known: readonly RunInfo[], context: R
 
 async function planWith(runs: PostgresRuns | null, context: RunContext) {
   const digest = createHash("sha256").update(setupHash(context));
-  const journal = runs && {
-    statusesOf: (keys: readonly string[]) => runs.statusesOf(keys.map(toRunKey)),
-  };
   const plan = await planCalls(context, {
-    journal,
+    ...(runs && { statusesOf: (keys) => runs.statusesOf(keys.map(toRunKey)) }),
     noteRecords(entries) {
       for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
     },
