@@ -1,9 +1,11 @@
 import { type CalibrationArtifact, recalibrationOf } from "evaluator-calibration";
 import { type Answer, questionKinds, type Questions, type ValueField } from "evaluator-client";
 import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
-import type { RecordColumn, RunRecord } from "../input/record-source.ts";
+import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { ResultRecord } from "../output/write-records.ts";
+
+type RecordColumn = RecordSource["columns"][number];
 
 /** A column of the results. JSON, CSV, the table, queries, rules and reports read one list of them. */
 export type Column = (RecordColumn & { readonly asked: null }) | AnswerColumn;

@@ -7,9 +7,12 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-kit";
-import type { ShortHeading, TableLayout } from "../input/record-source.ts";
+import type { RecordSource } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column, recordNames } from "./columns.ts";
+
+type TableLayout = RecordSource["table"];
+type ShortHeading = TableLayout["answers"][number];
 
 const GAP = "  ";
 /** Characters that a text column keeps on a narrow terminal before other columns shrink too. */

@@ -38,14 +38,15 @@ function inVariables({ message, environmentVariable }: ConfigurationError, env: 
 // The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator
 // out and stays as small as one without --offline.
 async function offlineTransport(dryRun = false): Promise<Transport> {
-  const lateFetch: Emulator["fetch"] = async (input, init) =>
-    (await loadEmulator()).fetch(input, init);
+  const { fetch = () => Promise.reject(new Error("A dry run sends nothing.")) } = dryRun
+    ? {}
+    : await loadEmulator();
   const { gatewayTransport } = await import("evaluator-client");
   const gateway = gatewayTransport({
     apiKey: "offline",
     modelId: "typesafe-ai/jev",
     env: {},
-    fetch: dryRun ? lateFetch : (await loadEmulator()).fetch,
+    fetch,
   });
   // Its answers are never taken for those of the service.
   const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };

@@ -61,7 +61,7 @@ export interface InputOptions {
 }
 
 /** A column of the results that shows a part of the record. */
-export interface RecordColumn {
+interface RecordColumn {
   readonly name: string;
   readonly of: (record: RunRecord) => string;
 }
@@ -74,7 +74,7 @@ interface QueryColumn {
 }
 
 /** How the printed table shows results. */
-export interface TableLayout {
+interface TableLayout {
   /** The columns of the default questions, with shorter headings. */
   readonly answers: readonly ShortHeading[];
   /** The result field that the table is sorted by, if there is one. */
@@ -90,7 +90,7 @@ export interface TableLayout {
 }
 
 /** A heading of the printed table, and the result field below it. */
-export interface ShortHeading {
+interface ShortHeading {
   readonly heading: string;
   readonly field: string;
   readonly isText?: boolean;

@@ -1,7 +1,7 @@
-import type { BigIntStats } from "node:fs";
-import { mkdtemp, rmdir, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError, printable, systemErrorCode, toFileError } from "evaluator-kit";
+import { CliError, printable, toFileError } from "evaluator-kit";
 
 /**
  * Checks before any call that the results can be written.
@@ -10,8 +10,9 @@ import { CliError, printable, systemErrorCode, toFileError } from "evaluator-kit
  */
 export async function checkOutput(outputPath: string, inputPath: string): Promise<void> {
   try {
-    await checkReplaceable(outputPath, inputPath);
-    await checkWritable(dirname(outputPath));
+    checkReplaceable(outputPath, inputPath);
+    // A permission check is not enough on a read-only or full disk, so this creates a folder.
+    await rmdir(await mkdtemp(join(dirname(outputPath), ".triage-")));
   } catch (error) {
     throw toFileError(
       error,
@@ -21,10 +22,11 @@ export async function checkOutput(outputPath: string, inputPath: string): Promis
   }
 }
 
-async function checkReplaceable(outputPath: string, inputPath: string): Promise<void> {
-  const output = await statIfThere(outputPath);
-  if (output === null) return;
-  const input = await statIfThere(inputPath);
+function checkReplaceable(outputPath: string, inputPath: string): void {
+  const [output, input] = [outputPath, inputPath].map((path) => {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  });
+  if (output === undefined) return;
   // Two names of one file, by a link or a file system that ignores case.
   if (output.dev === input?.dev && output.ino === input.ino) {
     throw new CliError(
@@ -34,16 +36,4 @@ async function checkReplaceable(outputPath: string, inputPath: string): Promise<
   if (!output.isFile()) {
     throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
   }
-}
-
-async function statIfThere(path: string): Promise<BigIntStats | null> {
-  return await stat(path, { bigint: true }).catch((error: unknown) => {
-    if (systemErrorCode(error) === "ENOENT") return null;
-    throw error;
-  });
-}
-
-// A permission check is not enough on a read-only or full disk, so this creates a folder.
-async function checkWritable(folder: string): Promise<void> {
-  await rmdir(await mkdtemp(join(folder, ".triage-")));
 }

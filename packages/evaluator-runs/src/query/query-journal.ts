@@ -15,7 +15,7 @@ import { type ResultRow, type RunResults, withResults } from "../journal-results
 import type { Cell, QueryResult, QueryTable } from "../postgres/index.ts";
 import type { ProgramContext } from "../service.ts";
 import { checkQuery } from "./check-query.ts";
-import { cellsOfRecord, recordTables, runsTable } from "./result-tables.ts";
+import { queryTables } from "./result-tables.ts";
 import { SqliteQuery } from "./sqlite-query.ts";
 
 /** The most rows of a table, and about the most characters. */
@@ -56,7 +56,8 @@ async function listTables(
   command: QueryCommand,
   context: ProgramContext,
 ): Promise<void> {
-  const rows = [...recordTables(results), runsTable(results.source)].flatMap(({ name, columns }) =>
+  const { records, runs } = queryTables(results);
+  const rows = [...records, runs].flatMap(({ name, columns }) =>
     columns.map((column) => [name, column.name, column.type, column.what]),
   );
   await printRows({ names: ["table", "column", "type", "what"], rows }, command, context);
@@ -67,12 +68,10 @@ type Query = QueryCommand & { readonly text: string };
 
 /** Returns all tables of results, and those of records that a query may read; others need no rows. */
 async function tablesFor({ text }: Query, results: RunResults) {
-  const tables = recordTables(results);
-  const named = tables.filter(({ name }) => text.toLowerCase().includes(name));
-  const runs = runsTable(results.source);
-  const rows = await results.listRuns();
-  const given = { ...runs, rows: rows.map((run) => runs.columns.map(({ of }) => of(run))) };
-  return { named, given, all: [...tables, runs] };
+  const { records, runs } = queryTables(results);
+  const named = records.filter(({ name }) => text.toLowerCase().includes(name));
+  const given = { ...runs, rows: (await results.listRuns()).map(runs.cellsOf) };
+  return { named, given, all: [...records, runs] };
 }
 
 /** Fills the tables of a query from a journal file, and returns all tables. */
@@ -88,7 +87,7 @@ async function fill(
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
     for (const table of named) {
-      const cells = cellsOfRecord(row, table);
+      const cells = table.cellsOf(row);
       if (cells !== null) add(table.name, cells);
     }
   }
@@ -105,7 +104,7 @@ async function askDatabase(
   const request = {
     text: query.text,
     tables: named,
-    cellsOf: (row: ResultRow) => named.map((table) => cellsOfRecord(row, table)),
+    cellsOf: (row: ResultRow) => named.map((table) => table.cellsOf(row)),
     given: [given],
     signal: context.signal,
     timeoutMs: query.timeout * 1000,

@@ -1,4 +1,4 @@
-import type { Cell, QueryTable } from "../postgres/index.ts";
+import type { Cell } from "../postgres/index.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { ListedRun, ResultRow } from "../journal-results.ts";
 import {
@@ -18,11 +18,6 @@ interface Column<TRow> {
   readonly of: (row: TRow) => Cell;
 }
 
-/** A table that queries read. */
-export interface ResultTable<TRow = never> extends QueryTable {
-  readonly columns: readonly Column<TRow>[];
-}
-
 /** The questions and the records of the tables. */
 interface TableSetup {
   readonly columns: readonly ResultColumn[];
@@ -37,20 +32,26 @@ const number = <TRow>(name: string, what: string, of: (row: TRow) => Cell): Colu
   return { name, type: "number", what, of };
 };
 
-/** Returns the tables with a row for each record: one as exported, and `answers` before any calibration. */
-export function recordTables(setup: TableSetup): ResultTable<ResultRow>[] {
-  return [
-    { name: `${setup.source.word}s`, columns: recordColumns(setup) },
-    { name: "answers", columns: answersColumns(setup) },
-  ];
+/** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
+export function queryTables(setup: TableSetup) {
+  const { word } = setup.source;
+  const ofRecord = recordColumns(setup);
+  const ofAnswers = answersColumns(setup);
+  const runs = runColumns(word);
+  return {
+    records: [
+      { name: `${word}s`, columns: ofRecord, cellsOf: (row: ResultRow) => cells(row, ofRecord) },
+      {
+        name: "answers",
+        columns: ofAnswers,
+        cellsOf: (row: ResultRow) => (row.kept === null ? null : cells(row, ofAnswers)),
+      },
+    ],
+    runs: { name: "runs", columns: runs, cellsOf: (run: ListedRun) => cells(run, runs) },
+  };
 }
 
-/** Returns the cells of a record in a table; null if it has no row there. */
-export function cellsOfRecord(
-  row: ResultRow,
-  { name, columns }: ResultTable<ResultRow>,
-): readonly Cell[] | null {
-  if (name === "answers" && row.kept === null) return null;
+function cells<TRow>(row: TRow, columns: readonly Column<TRow>[]): Cell[] {
   return columns.map(({ of }) => of(row));
 }
 
@@ -157,23 +158,20 @@ function uniqueNames(taken: readonly { readonly name: string }[]): (name: string
   };
 }
 
-/** Returns the table of runs: the finished ones of a file, or all of a database. */
-export function runsTable({ word }: Pick<RecordSource, "word">): ResultTable<ListedRun> {
-  return {
-    name: "runs",
-    columns: [
-      number("run", "its number", ({ run }) => run),
-      text("name", "the name of its input", ({ name }) => name),
-      text("state", "done, open, stopped or loading", ({ state }) => state),
-      text("finished_at", "in UTC", ({ finishedAt }) => finishedAt),
-      text("wire", "through what it asked", ({ wire }) => wire),
-      text("model", "the model it asked", ({ modelId }) => modelId),
-      number(`${word}s`, "how many it is about", ({ mails }) => mails),
-      number("answered", "how many it got", ({ answered }) => answered),
-      number("failed", "how many it did not get", ({ failed }) => failed),
-      number("input_tokens", "of its calls", ({ inputTokens }) => inputTokens),
-      number("cost_usd", "of its calls", ({ costUsd }) => costUsd),
-      number("elapsed_ms", "how long it took", ({ elapsedMs }) => elapsedMs),
-    ],
-  };
+// The finished ones of a file, or all of a database.
+function runColumns(word: string): Column<ListedRun>[] {
+  return [
+    number("run", "its number", ({ run }) => run),
+    text("name", "the name of its input", ({ name }) => name),
+    text("state", "done, open, stopped or loading", ({ state }) => state),
+    text("finished_at", "in UTC", ({ finishedAt }) => finishedAt),
+    text("wire", "through what it asked", ({ wire }) => wire),
+    text("model", "the model it asked", ({ modelId }) => modelId),
+    number(`${word}s`, "how many it is about", ({ mails }) => mails),
+    number("answered", "how many it got", ({ answered }) => answered),
+    number("failed", "how many it did not get", ({ failed }) => failed),
+    number("input_tokens", "of its calls", ({ inputTokens }) => inputTokens),
+    number("cost_usd", "of its calls", ({ costUsd }) => costUsd),
+    number("elapsed_ms", "how long it took", ({ elapsedMs }) => elapsedMs),
+  ];
 }

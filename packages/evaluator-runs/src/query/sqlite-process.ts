@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
 import { constants, DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isMainThread, Worker } from "node:worker_threads";
@@ -9,11 +8,15 @@ import type { Cell } from "../postgres/index.ts";
 
 /** This file, to start with the number of the parent's process and the folder of the tables. */
 export const processFile = import.meta.filename;
-/** The name of the file with the tables. */
-export const tablesFile = "tables.sqlite";
-
-/** A query to begin; after it, `next` asks for more of its rows. */
-export type Call = { readonly text: string; readonly timeoutMs: number } | "next";
+/** A query to begin, with its bounds; after it, `next` asks for more of its rows. */
+export type Call =
+  | {
+      readonly path: string;
+      readonly text: string;
+      readonly timeoutMs: number;
+      readonly memoryMb: number;
+    }
+  | "next";
 
 /** The names of the columns, some of the rows that are left or none, or the error of SQLite. */
 export interface Reply {
@@ -22,8 +25,6 @@ export interface Reply {
   readonly error?: { readonly message: string; readonly code: number | null };
 }
 
-/** The most memory of the process, in MB. */
-export const MEMORY_MB = 512;
 /** The code of SQLite for a value that is too large. */
 export const TOO_BIG = 18;
 
@@ -55,9 +56,9 @@ function serve(): void {
   process.once("disconnect", leave);
 }
 
-function begin({ text, timeoutMs }: Exclude<Call, "next">) {
-  void new Worker(processFile, { argv: [parent, folder, String(timeoutMs)] });
-  const database = new DatabaseSync(join(folder, tablesFile), { readOnly: true });
+function begin({ path, text, timeoutMs, memoryMb }: Exclude<Call, "next">) {
+  void new Worker(processFile, { argv: [parent, folder, String(timeoutMs), String(memoryMb)] });
+  const database = new DatabaseSync(path, { readOnly: true });
   Object.assign(database.limits, limits);
   database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
   const statement = database.prepare(text);
@@ -95,7 +96,7 @@ function watch(): void {
   setTimeout(end, Number(timeoutMs));
   setInterval(() => {
     if (process.ppid !== Number(parent)) leave();
-    if (process.memoryUsage.rss() > MEMORY_MB * 1e6) end();
+    if (process.memoryUsage.rss() > Number(memoryMb) * 1e6) end();
   }, WATCH_MS);
 }
 
@@ -109,5 +110,5 @@ function end(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-const [, , parent = "", folder = "", timeoutMs = ""] = process.argv;
+const [, , parent = "", folder = "", timeoutMs = "", memoryMb = ""] = process.argv;
 if (import.meta.main) (isMainThread ? serve : watch)();

@@ -7,21 +7,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "../postgres/index.ts";
-import {
-  type Call,
-  MEMORY_MB,
-  processFile,
-  type Reply,
-  tablesFile,
-  TOO_BIG,
-} from "./sqlite-process.ts";
+import { type Call, processFile, type Reply, TOO_BIG } from "./sqlite-process.ts";
 
+const MEMORY_MB = 512;
 const types = { text: "TEXT", number: "REAL", json: "TEXT" };
 const NOT_ALLOWED = 23;
 
 /** Tables in a temporary file, and one query of them in a process that is ended with it. */
 export class SqliteQuery implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "triage-query-"));
+  readonly #path = join(this.#folder, "tables.sqlite");
   readonly #child: ChildProcess;
   readonly #context: Pick<CliContext, "signal" | "clock">;
   #tables: DatabaseSync | null = null;
@@ -49,9 +44,8 @@ export class SqliteQuery implements AsyncDisposable {
   /** Makes empty tables in place of those before, and returns a function that adds a row to one. */
   create(tables: readonly QueryTable[]): (table: string, cells: readonly Cell[]) => void {
     this.#tables?.close();
-    const path = join(this.#folder, tablesFile);
-    rmSync(path, { force: true });
-    const database = (this.#tables = new DatabaseSync(path));
+    rmSync(this.#path, { force: true });
+    const database = (this.#tables = new DatabaseSync(this.#path));
     database.exec("PRAGMA journal_mode = OFF; BEGIN");
     const inserts = new Map(
       tables.map(({ name, columns }) => {
@@ -74,7 +68,12 @@ export class SqliteQuery implements AsyncDisposable {
     this.#tables = null;
     this.#timeoutMs = timeoutMs;
     this.#startedAtMs = this.#context.clock.now();
-    const { names = [] } = await this.#call({ text, timeoutMs });
+    const { names = [] } = await this.#call({
+      path: this.#path,
+      text,
+      timeoutMs,
+      memoryMb: MEMORY_MB,
+    });
     return { names, rows: this.#rows() };
   }
 
