@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn } from "./advice.ts";
-import type { JudgedPrompt } from "./prompts.ts";
+import type { JudgedPrompt } from "./judged-prompts.ts";
 
 /** Returns the next number, at least 0 and below 1. */
 type Random = () => number;

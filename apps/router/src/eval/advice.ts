@@ -13,7 +13,7 @@ import {
   seeded,
   tierPoints,
 } from "./figures.ts";
-import { hardness, type JudgedPrompt } from "./prompts.ts";
+import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
 
 /** The evaluated ROUTER_MIN_CONFIDENCE, and the draws for the intervals. */
 interface AdviceOptions {

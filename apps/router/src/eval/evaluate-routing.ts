@@ -10,7 +10,7 @@ import {
   pointOf,
   tierPoints,
 } from "./figures.ts";
-import { hardness, type JudgedPrompt, type Point } from "./prompts.ts";
+import { hardness, type JudgedPrompt, type Point } from "./judged-prompts.ts";
 
 /** Returns the figures of at least one routed prompt. */
 export function evaluateRouting(

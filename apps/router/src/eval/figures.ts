@@ -1,6 +1,6 @@
 import type { Estimate, Interval } from "evaluator-calibration";
 import { tierNames } from "../decision/tier-question.ts";
-import type { JudgedPrompt, Point } from "./prompts.ts";
+import type { JudgedPrompt, Point } from "./judged-prompts.ts";
 
 type Prompts = readonly JudgedPrompt[];
 

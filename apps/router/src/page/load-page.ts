@@ -3,9 +3,6 @@ import { sourceHash } from "evaluator-kit";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 
-/** The page, and the hashes for its content security policy, such as `sha256-…`. */
-export type Page = Awaited<ReturnType<typeof loadPage>>;
-
 interface PageOptions {
   readonly notice: string;
   /** Whether the emulator decides or replies: the notice is then a banner. */

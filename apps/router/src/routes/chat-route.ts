@@ -1,16 +1,18 @@
-import type { Context, Handler, Hono } from "hono";
+import type { Context, Handler, Hono, HonoRequest } from "hono";
 import { accepts } from "hono/accepts";
+import { z } from "zod";
 import { noTiers } from "../decision/tier-question.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import {
   callOf,
   type ClientEnv,
-  readMessage,
+  cutMessage,
+  readJson,
   sendEvents,
   setDecisionHeaders,
 } from "./client-request.ts";
-import { defectMessage } from "./failures.ts";
+import { defectMessage, HttpError } from "./failures.ts";
 import type { Guards } from "./guards.ts";
 
 interface ChatParts {
@@ -83,4 +85,13 @@ function toChatResponse({ decision, reply }: Answer): ChatResponse {
     replyError: reply.replyError,
     usage: reply.usage,
   };
+}
+
+const messageSchema = z.object({ message: z.string().regex(/\S/) });
+
+/** Reads `{ message }`, cut (contract section 4.6). @throws HttpError (400) without a text. */
+async function readMessage(request: HonoRequest): Promise<string> {
+  const { data } = messageSchema.safeParse(await readJson(request));
+  if (data) return cutMessage(data.message);
+  throw new HttpError(400, 'Send { "message": "…" }; the text is not blank.');
 }

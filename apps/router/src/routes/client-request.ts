@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { cutText } from "evaluator-client";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
-import { z } from "zod";
 import type { Decision } from "../decision/decision.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
@@ -54,15 +53,6 @@ export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
       return c.res.status;
     });
   };
-}
-
-const messageSchema = z.object({ message: z.string().regex(/\S/) });
-
-/** Reads `{ message }`, cut (contract section 4.6). @throws HttpError (400) without a text. */
-export async function readMessage(request: HonoRequest): Promise<string> {
-  const { data } = messageSchema.safeParse(await readJson(request));
-  if (data) return cutMessage(data.message);
-  throw new HttpError(400, 'Send { "message": "…" }; the text is not blank.');
 }
 
 /** The longest message in characters: Unicode code points (contract section 8). */

@@ -19,15 +19,12 @@ interface Costs {
   readonly frontier: number | null;
 }
 
-/** The messages of a tab, kept in the browser until the tab is closed, and the sums of the page. */
-export type Session = ReturnType<typeof createSession>;
-
 const key = "router-exchanges";
 
 /** The most messages; the oldest is removed first. */
 const MOST = 50;
 
-/** Starts with no sums. */
+/** The messages of a tab, kept in the browser until the tab is closed, and the sums of the page. */
 export function createSession() {
   const sums = { messages: 0, compared: 0, paid: 0, frontier: 0 };
   let counted: number | null = null;

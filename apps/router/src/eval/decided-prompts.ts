@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { CliError, type CliContext, systemErrorCode, toFileError, UsageError } from "evaluator-kit";
+import { z } from "zod";
+import { wireOf } from "../decision/decide.ts";
+import {
+  type Tier,
+  tierNames,
+  tierQuestionHash,
+  tierQuestions,
+} from "../decision/tier-question.ts";
+import { createConversationReader } from "../openai/conversation.ts";
+import { openLineFile } from "../records/decision-log.ts";
+import { feedbackSchema, parsedLine, readLines } from "../report/read-records.ts";
+import type { RouterOptions } from "../router-options.ts";
+import type { Services } from "../services/connect-services.ts";
+
+const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
+/** A decision in the file of kept decisions; older files lack the model and the wire. */
+const knownSchema = z.object({
+  choice: tier,
+  probabilities: z.record(tier, z.number()),
+  confidence: z.number().nullable(),
+  modelId: z.string().nullable().default(null),
+  wire: z.string().nullable().default(null),
+});
+
+const keptSchema = knownSchema.extend({ key: z.string() });
+
+/** A decision from the log or from an evaluation. */
+type KnownDecision = z.infer<typeof knownSchema>;
+
+const message = z.object({ role: z.string(), content: z.string() });
+const promptSchema = z
+  .object({
+    prompt: z.string().optional(),
+    messages: z.array(message).min(1).optional(),
+    tier: tier.optional(),
+    scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
+    costs: z.record(z.string(), z.number().min(0)).optional(),
+  })
+  .refine(({ prompt, messages }) => (prompt ?? messages) !== undefined, "has no prompt or messages")
+  .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
+  .refine(
+    ({ scores }) => scores === undefined || Object.keys(scores).length > 1,
+    "has scores of one model; two at least are compared",
+  )
+  .refine(
+    ({ scores = { "": 0 }, costs = scores }) =>
+      Object.keys(scores).every((model) => Object.hasOwn(costs, model)),
+    "has costs, but not of all models that it scores",
+  );
+
+const loggedSchema = knownSchema
+  .omit({ choice: true, modelId: true })
+  .extend({
+    requestId: z.string(),
+    tierChosen: tier,
+    evaluatorModelId: z.string().nullable().default(null),
+  })
+  .transform(({ requestId, tierChosen: choice, evaluatorModelId: modelId, ...known }) => ({
+    requestId,
+    decision: { ...known, choice, modelId },
+  }));
+
+/** A labelled prompt. */
+export interface EvalPrompt {
+  /** Up to a message of the user; empty for a line of the decision log. */
+  readonly messages: readonly z.infer<typeof message>[];
+  /** The right tier; null if it follows from the scores. */
+  readonly tier: Tier | null;
+  /** Quality of each model's answer, 0..1. */
+  readonly scores: Readonly<Record<string, number>> | null;
+  readonly costs: Readonly<Record<string, number>> | null;
+  readonly decision: KnownDecision | null;
+}
+
+/** A prompt with its decision. */
+export type DecidedPrompt = EvalPrompt & { readonly decision: KnownDecision };
+
+/** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
+export async function readPrompts(path: string): Promise<EvalPrompt[]> {
+  const prompts: EvalPrompt[] = [];
+  const decided = new Map<string, KnownDecision>();
+  const feedbackOf = new Map<string, Tier>();
+  let number = 0;
+  for await (const line of readLines(path)) {
+    number += 1;
+    if (line.trim() === "") continue;
+    const where = `${JSON.stringify(path)}, line ${number}`;
+    const value = parsed(line, where);
+    if (typeof value !== "object" || value === null || !("requestId" in value)) {
+      prompts.push(toPrompt(value, where));
+      continue;
+    }
+    const { data: feedback } = feedbackSchema.safeParse(value);
+    const { data: record } = loggedSchema.safeParse(value);
+    if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
+    else if (record !== undefined) decided.set(record.requestId, record.decision);
+  }
+  for (const [id, tier] of feedbackOf) {
+    const decision = decided.get(id);
+    if (decision !== undefined) {
+      prompts.push({ messages: [], tier, scores: null, costs: null, decision });
+    }
+  }
+  checkCosts(prompts, path);
+  return prompts;
+}
+
+/** Costs of the file and list prices may have different units. */
+function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
+  const { length } = prompts.filter(({ costs }) => costs !== null);
+  if (length === 0 || length === prompts.length) return;
+  const problem = `${length} of ${prompts.length} labelled prompts have costs`;
+  throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
+}
+
+function parsed(line: string, where: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new CliError(`${where}: is no JSON.`);
+  }
+}
+
+function toPrompt(value: unknown, where: string): EvalPrompt {
+  const { data, error } = promptSchema.safeParse(value);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    const field = issue?.path.map(String).join(".") ?? "";
+    throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
+  }
+  const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
+  const { tier = null, scores = null, costs = null } = data;
+  return { messages, tier, scores, costs, decision: null };
+}
+
+interface EvalRun {
+  readonly services: Services;
+  readonly options: RouterOptions;
+  readonly context: CliContext;
+}
+
+/** Decides every prompt. Each different state is asked once, also over several runs. */
+export async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: EvalRun) {
+  const asked = { paid: 0, costUsd: 0, kept: 0 };
+  const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
+  if (known.length === prompts.length) return { decided: known, asked };
+  const kept = await openKeptDecisions(path);
+  try {
+    const turns = wantedDecisions(prompts, run);
+    const missing = new Map<string, WantedDecision>();
+    for (const wanted of turns.flat()) {
+      if (kept.get(wanted.key) === undefined) missing.set(wanted.key, wanted);
+      else asked.kept += 1;
+    }
+    for await (const costUsd of askFor([...missing.values()], kept, run)) {
+      asked.paid += 1;
+      asked.costUsd += costUsd ?? 0;
+      if (asked.paid % 1000 === 0) {
+        run.context.stderr.write(`${asked.paid} of ${missing.size} decided\n`);
+      }
+    }
+    const decided = prompts.map((prompt, at) => {
+      const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
+      return { ...prompt, decision: prompt.decision ?? highest(made) };
+    });
+    return { decided, asked };
+  } finally {
+    await kept.close();
+  }
+}
+
+/** In the mode `sticky`, a conversation's tier only rises, so every message of its user counts. */
+function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: EvalRun) {
+  const isSticky = options.context === "sticky";
+  const read = createConversationReader(isSticky ? "last" : options.context);
+  const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
+  const engine = `${services.engineAddress} ${model}`;
+  return prompts.map(({ messages, decision }) => {
+    if (decision !== null) return [];
+    const ends = [...messages.keys()].filter((at) => messages[at]?.role === "user");
+    const starts = isSticky ? ends : ends.slice(-1);
+    return starts.map((end) => {
+      const { state } = read(messages.slice(0, end + 1));
+      const asked = [engine, tierQuestionHash, state.user_message, state.earlier_turns];
+      const hash = createHash("sha256").update(JSON.stringify(asked)); // the file holds no text
+      return { state, key: hash.digest("base64url") };
+    });
+  });
+}
+
+type WantedDecision = ReturnType<typeof wantedDecisions>[number][number];
+
+/** Keeps each decision, and yields its cost. */
+async function* askFor(
+  wanted: readonly WantedDecision[],
+  kept: Awaited<ReturnType<typeof openKeptDecisions>>,
+  { services: { evaluator, engineAddress }, context: { signal } }: EvalRun,
+) {
+  const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
+  for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
+    if (item.status === "failed") throw item.error;
+    const { answers, confidence, costUsd, modelId } = item.evaluation;
+    const { choice, probabilities } = answers.tier;
+    await kept.add(wanted[item.index]?.key ?? "", {
+      choice,
+      probabilities,
+      confidence: confidence.tier,
+      modelId,
+      wire: wireOf(item.evaluation, engineAddress),
+    });
+    yield costUsd;
+  }
+}
+
+/** The decision with the highest tier, the last of equals. */
+function highest(made: readonly KnownDecision[]): KnownDecision {
+  const tiers = made.map(({ choice }) => tierNames.indexOf(choice));
+  const decision = made[tiers.lastIndexOf(Math.max(...tiers))];
+  if (decision !== undefined) return decision;
+  throw new UsageError("A prompt has no message of its user.");
+}
+
+const advice = "Name another file with --decisions.";
+
+/** Opens or creates the file of paid decisions; an invalid line is asked again. */
+async function openKeptDecisions(path: string) {
+  const decisions = new Map<string, KnownDecision>();
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (systemErrorCode(error) === "ENOENT") return "";
+    throw toFileError(error, `read ${path}`, advice);
+  });
+  for (const line of text.split("\n")) {
+    const kept = parsedLine(line, keptSchema);
+    if (kept !== null) decisions.set(kept.key, kept);
+  }
+  const file = await openLineFile(path).catch((error: unknown) => {
+    throw toFileError(error, `write ${path}`, advice);
+  });
+  return {
+    get: (key: string) => decisions.get(key),
+    /** Resolves after the decision is in the file. */
+    async add(key: string, decision: KnownDecision) {
+      decisions.set(key, decision);
+      const line = `${JSON.stringify({ key, ...decision })}\n`;
+      await file.add([line]).catch(({ cause }: Error) => {
+        throw toFileError(cause, `write ${path}`, advice);
+      });
+    },
+    close: () => file.close(),
+  };
+}
