@@ -23,15 +23,15 @@ import { reportPage } from "./report-page.ts";
 export async function calibrate(typed: CalibrateOptions, context: CliContext): Promise<void> {
   const questions = typed.question ?? typed.action?.map(({ question }) => question);
   const options = { ...typed, questions };
-  const asked =
-    typed.questions === undefined
-      ? null
-      : questionHash(await readQuestionsFile(typed.questions, context));
+  const file = await readQuestionsFile(typed.questions, context);
+  const asked = file && questionHash(file);
   const answers = await readAnswers(answerNames(typed.answers, typed.more), options, context);
   checkAsked(answers.table, asked);
   const labels = new LabelJoin(answers.table, options);
-  const file = { name: typed.labels, csv: true };
-  const labelsFile = await readRecords(file, context, (record) => labels.add(record, file.name));
+  const { labels: name } = typed;
+  const labelsFile = await readRecords({ name, csv: true }, context, (record) => {
+    labels.add(record, name);
+  });
   checkColumns(typed, labels);
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, typed);

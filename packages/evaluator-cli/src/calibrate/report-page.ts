@@ -116,32 +116,16 @@ function curveCard({ form, scores, question }: Reported, curve: CurveReport): Ht
   </figure>`;
 }
 
-/** Ten ranges of printed values; each includes its upper edge, and the first includes 0. */
-function printedRanges({ points }: CurveReport) {
-  const ranges = Array.from({ length: 10 }, (_, index) => ({
-    from: index / 10,
-    to: (index + 1) / 10,
-    n: 0,
-    printed: 0,
-    observed: 0,
-  }));
-  for (const { p, raw, n } of points) {
-    const range = ranges[Math.max(0, Math.ceil(10 * p - 1e-9) - 1)];
-    if (range === undefined) continue;
-    range.n += n;
-    range.printed += n * p;
-    range.observed += n * raw;
-  }
-  return ranges.filter(({ n }) => n > 0);
-}
-
-function printedCard(curve: CurveReport): Html {
-  const rows = printedRanges(curve).map(({ from, to, n, printed, observed }) => [
-    `${from.toFixed(1)}–${to.toFixed(1)}`,
-    count(n),
-    percent(printed / n),
-    percent(observed / n),
-  ]);
+function printedCard({ points }: CurveReport): Html {
+  // Ten ranges: each includes its upper edge, and the first includes 0.
+  const ranges = Map.groupBy(points, ({ p }) => Math.max(0, Math.ceil(10 * p - 1e-9) - 1));
+  const rows = Array.from(ranges, ([index, found]) => {
+    const [from, to] = [index / 10, (index + 1) / 10];
+    const n = found.reduce((sum, point) => sum + point.n, 0);
+    const printed = found.reduce((sum, { n, p }) => sum + n * p, 0) / n;
+    const observed = found.reduce((sum, { n, raw }) => sum + n * raw, 0) / n;
+    return [`${from.toFixed(1)}–${to.toFixed(1)}`, count(n), percent(printed), percent(observed)];
+  });
   return html`<div class="card">
     <h3>Printed → came true</h3>
     ${table(["printed", "rows", "mean", "came true"], rows, 1)}
@@ -171,21 +155,17 @@ function actionCard(
 function groupCard({ groups }: Reported): Html | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
-    const judged =
-      pValue === null
-        ? "too few"
-        : pValue < 0.05
-          ? `✗ ${pValue.toFixed(3)}`
-          : `✓ ${pValue.toFixed(2)}`;
+    const isOff = pValue !== null && pValue < 0.05;
+    const judged = isOff ? `✗ ${pValue.toFixed(3)}` : `✓ ${pValue?.toFixed(2)}`;
+    const promises = promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`);
     return [
       group,
       count(n),
       brier.toFixed(3),
       skill === null ? "–" : percent(skill),
       `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
-      judged,
-      promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`).join(", ") ||
-        "–",
+      pValue === null ? "too few" : judged,
+      promises.join(", ") || "–",
     ];
   });
   const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];

@@ -22,8 +22,7 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
     options.states === undefined
       ? statesOf(labels, name ?? "")
       : await readStatesFile(options.states, context);
-  const questions =
-    options.questions === undefined ? kept : await readQuestionsFile(options.questions, context);
+  const questions = (await readQuestionsFile(options.questions, context)) ?? kept;
   if (questions === null || Object.keys(questions).length === 0) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }

@@ -31,9 +31,8 @@ export async function ask(
   options: AskOptions<"ask">,
   context: CliContext,
 ): Promise<void> {
-  const file =
-    options.questions === undefined ? {} : await readQuestionsFile(options.questions, context);
-  const questions = join(file, toQuestions(typed));
+  const file = await readQuestionsFile(options.questions, context);
+  const questions = join(file ?? {}, toQuestions(typed));
   const { env, signal } = context;
   const engine = readEngine(options.engine, env);
   const state = await readState(options.state, context);

@@ -23,8 +23,9 @@ export function hashOfId(id: string): string {
   return hash("sha256", id).slice(0, 8);
 }
 
-/** Reads a file of question id to question. @throws CliError with the question and its problem. */
-export async function readQuestionsFile(name: string, { cwd }: CliContext): Promise<Questions> {
+/** Reads a file of question id to question, if one is named. @throws CliError with each problem. */
+export async function readQuestionsFile(name: string | undefined, { cwd }: CliContext) {
+  if (name === undefined) return null;
   const path = resolve(cwd, name);
   const text = await readTextFile(path, "Check the path after --questions.");
   const json = parseJson(text);

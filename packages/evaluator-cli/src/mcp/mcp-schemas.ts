@@ -71,9 +71,10 @@ const modelSchema = z.object({
   outputUsdPerMillionTokens: z.number().nullable(),
 });
 
-/** The input and output of each tool. */
-export const toolSchemas = {
+/** The title, input and output of each tool; the description of `evaluate` depends on the engine. */
+export const tools = {
   evaluate: {
+    title: "Ask typed questions",
     inputSchema: evaluateInput,
     outputSchema: z.object({
       answers: z.record(z.string(), answerSchema),
@@ -84,6 +85,8 @@ export const toolSchemas = {
     }),
   },
   estimate: {
+    title: "Estimate a cost",
+    description: "Estimates the tokens and cost of a call of `evaluate`, without sending it.",
     inputSchema: evaluateInput.extend({
       times: z.int().min(1).default(1).describe("how many such calls"),
     }),
@@ -98,6 +101,8 @@ export const toolSchemas = {
     }),
   },
   list_models: {
+    title: "List models",
+    description: "Lists models with their prices in US dollars per million tokens; free.",
     inputSchema: z.object({
       type: z.string().default("evaluation").describe("such as evaluation or language"),
     }),

@@ -12,7 +12,7 @@ import {
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
-import { toolSchemas, toRequest } from "./mcp-schemas.ts";
+import { tools, toRequest } from "./mcp-schemas.ts";
 
 /** The engine of the tools and their limits. */
 interface ToolContext {
@@ -22,11 +22,9 @@ interface ToolContext {
   /** The gateway's list of models; null for another engine. */
   readonly catalog: Catalog | null;
   /** Spending under a limit; null without one. */
-  readonly budget: {
-    readonly spent: Budget;
-    readonly maxCostUsd?: number;
-    readonly maxTokens?: number;
-  } | null;
+  readonly spent: Budget | null;
+  readonly maxCostUsd?: number;
+  readonly maxTokens?: number;
   /** US dollars per million tokens, if they were given. */
   readonly price: number | null;
 }
@@ -46,35 +44,21 @@ export function createMcpServer(context: ToolContext): McpServer {
   const { sentence, annotations } = effectsOf(context);
   const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
+  const description = `${guide} ${sentence}`;
   server.registerTool(
     "evaluate",
-    {
-      title: "Ask typed questions",
-      description: `${guide} ${sentence}`,
-      ...toolSchemas.evaluate,
-      annotations,
-    },
+    { ...tools.evaluate, description, annotations },
     (request, { signal }) => toResult(() => evaluate(toRequest(request), context, signal)),
   );
   server.registerTool(
     "estimate",
-    {
-      title: "Estimate a cost",
-      description: "Estimates the tokens and cost of a call of `evaluate`, without sending it.",
-      ...toolSchemas.estimate,
-      annotations: lookup,
-    },
+    { ...tools.estimate, annotations: lookup },
     ({ times, ...request }, { signal }) =>
-      toResult(() => estimate({ request: toRequest(request), times }, context, signal)),
+      toResult(() => estimate({ ...toRequest(request), times }, context, signal)),
   );
   server.registerTool(
     "list_models",
-    {
-      title: "List models",
-      description: "Lists models with their prices in US dollars per million tokens; free.",
-      ...toolSchemas.list_models,
-      annotations: lookup,
-    },
+    { ...tools.list_models, annotations: lookup },
     ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),
   );
   return server;
@@ -132,11 +116,11 @@ function toShort({ name, form, value }: AnswerValue): object {
 }
 
 async function estimate(
-  { request, times }: { readonly request: EvaluationRequest; readonly times: number },
+  { times, ...request }: EvaluationRequest & { readonly times: number },
   context: ToolContext,
   signal: AbortSignal,
 ) {
-  const { engine, budget } = context;
+  const { engine, spent, maxCostUsd, maxTokens } = context;
   const inputUsdPerMillionTokens = await priceOf(context, signal);
   const { calls, inputTokens, costUsd } = estimateCost([request], {
     inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0,
@@ -148,14 +132,8 @@ async function estimate(
     calls: calls * times,
     inputTokens: inputTokens * times,
     costUsd: inputUsdPerMillionTokens === null ? null : costUsd * times,
-    ...(budget?.maxCostUsd !== undefined && {
-      spentUsd: budget.spent.spending.costUsd,
-      maxCostUsd: budget.maxCostUsd,
-    }),
-    ...(budget?.maxTokens !== undefined && {
-      spentTokens: budget.spent.spending.tokens,
-      maxTokens: budget.maxTokens,
-    }),
+    ...(maxCostUsd !== undefined && { spentUsd: spent?.spending.costUsd, maxCostUsd }),
+    ...(maxTokens !== undefined && { spentTokens: spent?.spending.tokens, maxTokens }),
   };
 }
 

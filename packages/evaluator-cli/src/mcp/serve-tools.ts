@@ -39,7 +39,8 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
     evaluator: (spent === null ? own : own.with(spent)).with(cache()),
     catalog,
     price,
-    budget: spent && { ...limits, spent },
+    spent,
+    ...limits,
   };
   const create = () => createMcpServer(tools);
   if (options.http === undefined) await serveStdio(create, context);

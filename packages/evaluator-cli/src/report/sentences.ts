@@ -135,40 +135,35 @@ function describePermissions(report: QuestionReport, bound: Bound): string[] {
 }
 
 function describeAction(report: ActionReport, { maxRisk, confidence }: Bound): string {
-  const { promised, coverage, found, passed, smallest, onAverage, cost } = report;
+  const { promised, smallest, found, passed, onAverage, cost } = report;
   const act = nameAction(report.action);
   const risk = exactPercent(maxRisk);
-  const parts: string[] = [];
-  if (promised === null) {
-    parts.push(`${act}: no threshold can be promised from these labels`);
+  const refused = [
+    `${act}: no threshold can be promised from these labels`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
-    if (smallest !== null)
-      parts.push(
-        `the smallest risk that can be is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
-      );
-  } else {
-    const { threshold, wrong, n } = promised;
-    parts.push(
-      `${act} at ${threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence`,
-    );
-    if (found !== null) parts.push(`finds ${percent(found.value)} of all yes (${range(found)})`);
-    if (passed !== null)
-      parts.push(`lets ${percent(passed.value)} of all yes through (${range(passed)})`);
-    parts.push(
-      `acts on ${percent(coverage ?? 0)} of all; ${count(wrong)} of ${count(n)} tested labels wrong (${percent(wrong / n)})`,
-    );
-  }
-  if (onAverage !== null)
-    parts.push(
-      `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
-    );
-  if (cost !== null)
-    parts.push(
-      cost.threshold === null
-        ? `never acting costs least (${cost.cost.toFixed(3)} a record)`
-        : `acting at ${cost.threshold.toFixed(2)} costs least (${cost.cost.toFixed(3)} a record; were the probabilities true it would be ${cost.theory.toFixed(2)})`,
-    );
-  return `${parts.join("; ")}.`;
+    smallest &&
+      `the smallest risk that can be is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
+  ];
+  const granted = promised && [
+    `${act} at ${promised.threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence`,
+    found && `finds ${percent(found.value)} of all yes (${range(found)})`,
+    passed && `lets ${percent(passed.value)} of all yes through (${range(passed)})`,
+    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
+  ];
+  const parts = [
+    ...(granted ?? refused),
+    onAverage === null
+      ? null
+      : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
+    cost && describeCost(cost),
+  ];
+  return `${parts.filter((part) => part !== null).join("; ")}.`;
+}
+
+function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cost"]>): string {
+  return threshold === null
+    ? `never acting costs least (${cost.toFixed(3)} a record)`
+    : `acting at ${threshold.toFixed(2)} costs least (${cost.toFixed(3)} a record; were the probabilities true it would be ${theory.toFixed(2)})`;
 }
 
 function nameAction(action: ActionReport["action"]): string {
@@ -185,22 +180,20 @@ export function describeCheck({ locked, n, wrong, low, high, verdict }: Threshol
 
 /** Returns the counts of a question's labels, in one line. */
 export function describeJoin(join: { readonly question: string } & JoinCounts): string {
-  const parts = [
-    `${count(join.labelled)} labelled`,
-    `${count(join.answered)} answered`,
-    `${count(join.joined)} joined`,
-    `${count(join.skipped)} skipped`,
-    `${count(join.labelledWithoutAnswer)} labelled without answer`,
-    `${count(join.answeredWithoutLabel)} answered without label`,
-    `${count(join.repeated)} repeated`,
-    ...(join.unknown === 0 ? [] : [`${count(join.unknown)} unknown`]),
-  ];
+  const counts = {
+    labelled: join.labelled,
+    answered: join.answered,
+    joined: join.joined,
+    skipped: join.skipped,
+    "labelled without answer": join.labelledWithoutAnswer,
+    "answered without label": join.answeredWithoutLabel,
+    repeated: join.repeated,
+    ...(join.unknown > 0 && { unknown: join.unknown }),
+  };
+  const parts = Object.entries(counts).map(([name, n]) => `${count(n)} ${name}`);
   const missing = join.labelledWithoutAnswer / Math.max(1, join.labelled);
-  const share =
-    missing === 0
-      ? ""
-      : ` Failed calls are ${percent(missing)} of the labels; they are not counted as wrong, and seldom random.`;
-  return `${join.question}: ${parts.join(", ")}.${share}`;
+  const failed = `Failed calls are ${percent(missing)} of the labels; they are not counted as wrong, and seldom random.`;
+  return `${join.question}: ${parts.join(", ")}.${missing === 0 ? "" : ` ${failed}`}`;
 }
 
 function describeLabels({ agreements, clusters }: QuestionReport): string[] {
