@@ -5,9 +5,9 @@ import {
   packageVersion,
   runCommand,
 } from "evaluator-kit";
-import { askCommands, type TypedWord } from "./commands/ask-commands.ts";
+import { askCommands } from "./commands/ask-commands.ts";
 import { reportCommands } from "./commands/report-commands.ts";
-import { examples } from "./commands/shared-options.ts";
+import { examples, type TypedWord } from "./commands/shared-options.ts";
 
 /** Runs the typed command and returns its exit code. */
 export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {

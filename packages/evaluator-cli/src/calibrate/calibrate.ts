@@ -11,12 +11,7 @@ import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { hashOfId, readQuestionsFile } from "../files/read-json-files.ts";
 import { answerNames, readAnswers, readRecords } from "../files/read-answers.ts";
 import { writeReport } from "../files/write-report.ts";
-import {
-  buildReport,
-  type CalibrationReport,
-  printReport,
-  type ReportInput,
-} from "./calibration-report.ts";
+import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
@@ -117,7 +112,7 @@ function checkReport(
  */
 function toArtifact(
   { reports, files }: CalibrationReport,
-  { answers: { table }, join }: ReportInput,
+  { answers: { table }, join }: Parameters<typeof buildReport>[0],
   asked: string | null,
 ): CalibrationArtifact | string | null {
   const useful = reports.filter(

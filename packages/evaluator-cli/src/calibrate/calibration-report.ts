@@ -21,7 +21,7 @@ import {
 export type CalibrationReport = ReturnType<typeof buildReport>;
 
 /** The answers and labels of a report. */
-export interface ReportInput {
+interface ReportInput {
   readonly answers: Awaited<ReturnType<typeof readAnswers>>;
   readonly join: LabelJoin;
   readonly labelsFile: Awaited<ReturnType<typeof readRecords>>;

@@ -4,24 +4,18 @@ import {
   type OptionsOf,
   allowUnknownOption,
   collect,
+  engineForms,
   examples,
   jsonOption,
   labelsOption,
   lastOption,
+  limit,
   seedOption,
+  serverNames,
   share,
+  typedKinds,
+  type TypedWord,
 } from "./shared-options.ts";
-
-/** How each kind of engine is typed, and which service it reaches. */
-export const engineForms = {
-  gateway: ["[=URL][@MODEL]", "the evaluation model behind the AI gateway"],
-  direct: ["[=URL][@MODEL]", "the vendor's API, or a server that serves POST /v1/systemone"],
-  decisions: ["=URL@MODEL", "a server that serves POST /v1/decisions"],
-  logprobs: ["=URL@MODEL", "a chat server that gives log-probabilities"],
-} as const;
-
-/** The servers that `server=` names. */
-export const serverNames = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
 const lines = Object.entries(engineForms).map(
   ([kind, [address, service]]) => `  ${(kind + address).padEnd(26)}${service}`,
@@ -42,19 +36,6 @@ const engineOption = new Option(
   "--engine <engine>",
   "who answers (default: EVALUATOR_TRANSPORT, else gateway)",
 );
-
-/** How each kind of question is typed after `--KIND <text>`, and an example. */
-export const typedKinds = {
-  choice: { names: " <options...>", example: '"What kind is it?" receipt,other' },
-  score: { names: " <levels...>", example: '"How important is it?" low,high' },
-  boolean: { names: "", example: '"Is it a scam?"' },
-} as const satisfies Record<KindName, { readonly names: string; readonly example: string }>;
-
-/** A word of a question, with the kind whose option it was typed after. */
-export interface TypedWord {
-  readonly kind: KindName;
-  readonly word: string;
-}
 
 function askCommand(program: Command, typed: TypedWord[]) {
   const command = program
@@ -106,9 +87,6 @@ const doctorCommand = (program: Command) =>
         "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
       ),
     );
-
-/** Parses a limit. */
-export const limit = decimal({ min: 0.000001, what: "a number" });
 
 const mcpCommand = (program: Command) =>
   program

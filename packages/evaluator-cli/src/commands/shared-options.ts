@@ -1,4 +1,12 @@
-import { InvalidArgumentError, Option, printable, UsageError, wholeNumber } from "evaluator-kit";
+import type { KindName } from "evaluator-client";
+import {
+  decimal,
+  InvalidArgumentError,
+  Option,
+  printable,
+  UsageError,
+  wholeNumber,
+} from "evaluator-kit";
 
 /** Returns examples for the end of a command's help. */
 export function examples(...lines: readonly string[]): string {
@@ -17,6 +25,9 @@ export function share(text: string): number {
   if (value > 0 && value < 1) return value;
   throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
 }
+
+/** Parses a limit. */
+export const limit = decimal({ min: 0.000001, what: "a number" });
 
 /** Parses a setting that is not an option, such as an environment variable. @throws UsageError */
 export function readSetting<TValue>(
@@ -52,6 +63,30 @@ export const seedOption = new Option("--seed <n>", "seed of the random draws")
   .default(20_260_101);
 
 export const jsonOption = new Option("--json", "print the result as JSON");
+
+/** How each kind of engine is typed, and which service it reaches. */
+export const engineForms = {
+  gateway: ["[=URL][@MODEL]", "the evaluation model behind the AI gateway"],
+  direct: ["[=URL][@MODEL]", "the vendor's API, or a server that serves POST /v1/systemone"],
+  decisions: ["=URL@MODEL", "a server that serves POST /v1/decisions"],
+  logprobs: ["=URL@MODEL", "a chat server that gives log-probabilities"],
+} as const;
+
+/** The servers that `server=` names. */
+export const serverNames = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
+
+/** How each kind of question is typed after `--KIND <text>`, and an example. */
+export const typedKinds = {
+  choice: { names: " <options...>", example: '"What kind is it?" receipt,other' },
+  score: { names: " <levels...>", example: '"How important is it?" low,high' },
+  boolean: { names: "", example: '"Is it a scam?"' },
+} as const satisfies Record<KindName, { readonly names: string; readonly example: string }>;
+
+/** A word of a question, with the kind whose option it was typed after. */
+export interface TypedWord {
+  readonly kind: KindName;
+  readonly word: string;
+}
 
 /** The typed options of a command's declaration. */
 export type OptionsOf<TDeclare extends (...words: never[]) => { opts(): unknown }> = ReturnType<

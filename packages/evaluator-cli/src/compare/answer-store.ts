@@ -18,7 +18,7 @@ export interface KeptEvaluation {
 }
 
 /** The result of one call: answers, or a final failure. */
-export type Outcome = { readonly evaluation: KeptEvaluation } | { readonly failure: string };
+type Outcome = { readonly evaluation: KeptEvaluation } | { readonly failure: string };
 
 // "EVCP", the mark of such a file.
 const APPLICATION_ID = 0x45564350;

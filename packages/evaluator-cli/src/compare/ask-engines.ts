@@ -18,14 +18,11 @@ import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { progressTimer } from "../files/read-answers.ts";
 import { makeFolder } from "../files/write-report.ts";
-import { AnswerStore, callKeys, type KeptEvaluation, type Outcome } from "./answer-store.ts";
+import { AnswerStore, callKeys, type KeptEvaluation } from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";
 
 // Chosen, not measured: a record may be rejected; this many in a row are the engine's fault.
 const MOST_IN_A_ROW = 5;
-
-/** An engine's answers and failures by record. */
-export type AskedEngine = Pick<EngineRun, "engine" | "evaluations" | "failures">;
 
 /** The parts that all engines of a run share. */
 interface Shared {
@@ -45,7 +42,7 @@ export async function askEngines(asked: Asked, options: CompareOptions, context:
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const calls = callKeys(asked.states, asked.questions);
   const shared = { asked, options, context, store, calls, spent: { usd: 0, dearestUsd: 0 } };
-  const answered: AskedEngine[] = [];
+  const answered: Pick<EngineRun, "engine" | "evaluations" | "failures">[] = [];
   for (const engine of asked.engines) {
     const run = new EngineRun(engine, shared);
     await run.askMissing();
@@ -147,7 +144,7 @@ class EngineRun {
     this.#note(id, outcome);
   }
 
-  #note(id: string, outcome: Outcome): void {
+  #note(id: string, outcome: NonNullable<ReturnType<AnswerStore["find"]>>): void {
     if ("evaluation" in outcome) this.evaluations.set(id, outcome.evaluation);
     else this.failures.set(id, outcome.failure);
   }

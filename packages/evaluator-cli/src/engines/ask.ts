@@ -20,7 +20,8 @@ import {
   UsageError,
   readTextFile,
 } from "evaluator-kit";
-import { type AskOptions, typedKinds, type TypedWord } from "../commands/ask-commands.ts";
+import type { AskOptions } from "../commands/ask-commands.ts";
+import { typedKinds, type TypedWord } from "../commands/shared-options.ts";
 import { readQuestionsFile } from "../files/read-json-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";

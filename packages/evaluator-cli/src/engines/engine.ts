@@ -23,8 +23,7 @@ import {
   printable,
   UsageError,
 } from "evaluator-kit";
-import { type engineForms, serverNames } from "../commands/ask-commands.ts";
-import { readSetting } from "../commands/shared-options.ts";
+import { type engineForms, readSetting, serverNames } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms;
 

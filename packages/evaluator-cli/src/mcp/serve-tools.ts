@@ -16,8 +16,8 @@ import {
   parseJson,
   UsageError,
 } from "evaluator-kit";
-import { type AskOptions, limit } from "../commands/ask-commands.ts";
-import { readSetting } from "../commands/shared-options.ts";
+import type { AskOptions } from "../commands/ask-commands.ts";
+import { limit, readSetting } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 

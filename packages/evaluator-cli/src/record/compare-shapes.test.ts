@@ -1,6 +1,6 @@
 import { pathText } from "evaluator-client/testing";
 import { expect, test } from "vitest";
-import { compareShapes } from "./compare-shapes.ts";
+import { compareShapes } from "./compare-answers.ts";
 
 function differences(samples: readonly unknown[], actual: unknown): string[] {
   return compareShapes(samples, actual, ["$"]).map(

@@ -1,19 +1,6 @@
 import { apiKeyVariables } from "evaluator-client";
-import {
-  emulatorHeader,
-  type Exchange,
-  findLeak,
-  keepHeaders,
-  type LiveReply,
-  loadExchanges,
-} from "evaluator-client/testing";
-import {
-  type CliContext,
-  CliError,
-  type Environment,
-  systemErrorCode,
-  toFileError,
-} from "evaluator-kit";
+import { type Exchange, loadExchanges } from "evaluator-client/testing";
+import { CliError, type Environment, systemErrorCode, toFileError } from "evaluator-kit";
 
 /** One request to send, and the exchange that it comes from. */
 export interface LiveCall {
@@ -125,84 +112,4 @@ function exchangeUrl(path: string, transport: keyof Services, baseUrl: string): 
   if (transport === "direct") return baseUrl + path;
   const [, below] = /^\/v4\/ai(\/.*)$/.exec(path) ?? [];
   return below === undefined ? new URL(baseUrl).origin + path : baseUrl + below;
-}
-
-/** How requests are sent. */
-interface Sending extends Pick<CliContext, "signal" | "clock"> {
-  readonly fetch: typeof globalThis.fetch;
-  /** Time for one request with its body. */
-  readonly timeoutMs: number;
-  /** Every key in use: an answer that holds one is rejected before anything is read. */
-  readonly keys: readonly string[];
-}
-
-/** An answer that cannot be used; its message repeats nothing of the answer. */
-export class UnusableAnswerError extends Error {
-  override readonly name = "UnusableAnswerError";
-}
-
-/** Sends a call, and returns its answer in the form of an exchange's response. @throws UnusableAnswerError */
-export async function readAnswer(call: LiveCall, sending: Sending): Promise<Exchange["response"]> {
-  const { exchange } = call;
-  const reply = await sendCall(call, sending);
-  const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
-  const leak = findLeak(reply, { keys: sending.keys, publicText });
-  if (leak !== null) throw new UnusableAnswerError(leak);
-  const expected = exchange.response.status;
-  if (reply.status !== expected) {
-    throw new UnusableAnswerError(`it answered ${reply.status}, not ${expected}`);
-  }
-  try {
-    const body = JSON.parse(reply.text) as Exchange["response"]["body"];
-    return { status: reply.status, headers: keepHeaders(reply.headers), body };
-  } catch {
-    throw new UnusableAnswerError("its body is not JSON");
-  }
-}
-
-// Once, and without following a redirect.
-async function sendCall(
-  { exchange: { request }, url, apiKey }: LiveCall,
-  { fetch, signal, timeoutMs, clock }: Sending,
-): Promise<LiveReply> {
-  const limit = new AbortController();
-  const stop = clock.schedule(timeoutMs, () => limit.abort());
-  try {
-    const response = await fetch(url, {
-      method: request.method,
-      headers: { ...request.headers, authorization: `Bearer ${apiKey}` },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      redirect: "manual",
-      signal: AbortSignal.any([signal, limit.signal]),
-    });
-    const { status, headers } = response;
-    return { status, headers, text: await readText(response) };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof UnusableAnswerError) throw error;
-    const code = systemErrorCode(error instanceof Error ? error.cause : null);
-    const known = code === null ? "" : ` (${code})`;
-    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
-    // Without the cause: what fetch throws may hold the request.
-    throw new UnusableAnswerError(`no whole answer came${why}`);
-  } finally {
-    stop();
-  }
-}
-
-const mostBytes = 1024 * 1024;
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > mostBytes) throw new UnusableAnswerError(`its body is over ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new UnusableAnswerError("its body is not UTF-8");
-  }
 }

@@ -3,7 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import {
   emulatorHeader,
   type Exchange,
+  findLeak,
   findSecretIn,
+  keepHeaders,
+  type LiveReply,
   modelOf,
   pathText,
   scrubResponse,
@@ -18,15 +21,9 @@ import {
   writeWholeFile,
 } from "evaluator-kit";
 import type { ReportOptions } from "../commands/report-commands.ts";
-import { compareShapes } from "./compare-shapes.ts";
+import { compareShapes, findDifferences } from "./compare-answers.ts";
 import { contractBreaches } from "./contract-breaches.ts";
-import {
-  chooseCalls,
-  type LiveCall,
-  readAnswer,
-  readLiveServices,
-  UnusableAnswerError,
-} from "./live-calls.ts";
+import { chooseCalls, type LiveCall, readLiveServices } from "./live-calls.ts";
 
 type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string[] };
 
@@ -46,7 +43,7 @@ export async function record(
   const exchanges = resolve(cwd, options.exchanges);
   const calls = chooseCalls(names, { services, folder: exchanges });
   const keys = Object.values(services).flatMap((service) => service?.apiKey ?? []);
-  const run: LiveRun = { calls, sending: { fetch, timeoutMs, keys, ...context }, context };
+  const run: LiveRun = { calls, keys, fetch, timeoutMs, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
   const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
@@ -65,7 +62,11 @@ export async function record(
 
 interface LiveRun {
   readonly calls: readonly LiveCall[];
-  readonly sending: Parameters<typeof readAnswer>[1];
+  /** Every key in use: an answer that holds one is rejected before anything is read. */
+  readonly keys: readonly string[];
+  readonly fetch: typeof globalThis.fetch;
+  /** Time for one request with its body. */
+  readonly timeoutMs: number;
   readonly context: CliContext;
 }
 
@@ -87,39 +88,17 @@ async function compareAll(run: LiveRun): Promise<void> {
   if (namesByLine.size > 0) context.exitCode = exitCodes.failed;
 }
 
-/**
- * Returns the differences of an answer to its exchange and the contract, such as
- * `new      response.body.usage.cachedTokens (number)`; they hold no value.
- */
-async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
-  const known = samples.map(({ response }) => comparable(exchange, response));
-  const shape = compareShapes(known, comparable(exchange, live), ["response"]);
-  const paths = new Set(shape.map(({ path }) => pathText(path)));
-  const breaches = (await contractBreaches(exchange, live.body)).filter(
-    ({ path }) => !paths.has(pathText(path)),
-  );
-  return [
-    ...shape.map(({ kind, path, detail }) => `${kind.padEnd(8)} ${pathText(path)} (${detail})`),
-    ...breaches.map(({ path, problem }) => `contract ${pathText(path)}: ${problem}`),
-  ];
-}
-
-/** Only the headers that the exchange lists: proxies on the way add others. */
-function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
-  const listed = Object.entries(headers).filter(([name]) => Object.hasOwn(response.headers, name));
-  return { headers: Object.fromEntries(listed), body };
-}
-
 /** Makes each call, one after the other, and returns how many answers could be used. */
 async function askEach(
-  { calls, sending, context }: LiveRun,
+  run: LiveRun,
   done: string,
   use: (call: LiveCall, answer: Exchange["response"]) => Promise<void>,
 ): Promise<number> {
+  const { calls, context } = run;
   let failures = 0;
   for (const call of calls) {
     try {
-      await use(call, await readAnswer(call, sending));
+      await use(call, await readAnswer(call, run));
     } catch (error) {
       if (!(error instanceof UnusableAnswerError)) throw error;
       failures += 1;
@@ -185,7 +164,15 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
       `Files that are not recordings would be replaced (${others} of ${paths.length}): --replace does it, --out DIR writes elsewhere.`,
     );
   }
-  for (const folder of new Set(paths.map((path) => dirname(path)))) await checkWritable(folder);
+  for (const folder of new Set(paths.map((path) => dirname(path)))) {
+    try {
+      await mkdir(folder, { recursive: true });
+      // A permission is not enough on a read-only or full disk, so a folder is really made.
+      await rmdir(await mkdtemp(join(folder, ".record-")));
+    } catch {
+      throw new CliError(`Nothing can be written in ${folder}.`);
+    }
+  }
 }
 
 async function isReplaceable(path: string): Promise<boolean> {
@@ -197,12 +184,73 @@ async function isReplaceable(path: string): Promise<boolean> {
   }
 }
 
-// A permission is not enough on a read-only or full disk, so a folder is really made.
-async function checkWritable(folder: string): Promise<void> {
+/** An answer that cannot be used; its message repeats nothing of the answer. */
+class UnusableAnswerError extends Error {
+  override readonly name = "UnusableAnswerError";
+}
+
+/** Sends a call, and returns its answer in the form of an exchange's response. @throws UnusableAnswerError */
+async function readAnswer(call: LiveCall, run: LiveRun): Promise<Exchange["response"]> {
+  const { exchange } = call;
+  const reply = await sendCall(call, run);
+  const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
+  const leak = findLeak(reply, { keys: run.keys, publicText });
+  if (leak !== null) throw new UnusableAnswerError(leak);
+  const expected = exchange.response.status;
+  if (reply.status !== expected) {
+    throw new UnusableAnswerError(`it answered ${reply.status}, not ${expected}`);
+  }
   try {
-    await mkdir(folder, { recursive: true });
-    await rmdir(await mkdtemp(join(folder, ".record-")));
+    const body = JSON.parse(reply.text) as Exchange["response"]["body"];
+    return { status: reply.status, headers: keepHeaders(reply.headers), body };
   } catch {
-    throw new CliError(`Nothing can be written in ${folder}.`);
+    throw new UnusableAnswerError("its body is not JSON");
+  }
+}
+
+// Once, and without following a redirect.
+async function sendCall(
+  { exchange: { request }, url, apiKey }: LiveCall,
+  { fetch, timeoutMs, context: { signal, clock } }: LiveRun,
+): Promise<LiveReply> {
+  const limit = new AbortController();
+  const stop = clock.schedule(timeoutMs, () => limit.abort());
+  try {
+    const response = await fetch(url, {
+      method: request.method,
+      headers: { ...request.headers, authorization: `Bearer ${apiKey}` },
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      redirect: "manual",
+      signal: AbortSignal.any([signal, limit.signal]),
+    });
+    const { status, headers } = response;
+    return { status, headers, text: await readText(response) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof UnusableAnswerError) throw error;
+    const code = systemErrorCode(error instanceof Error ? error.cause : null);
+    const known = code === null ? "" : ` (${code})`;
+    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
+    // Without the cause: what fetch throws may hold the request.
+    throw new UnusableAnswerError(`no whole answer came${why}`);
+  } finally {
+    stop();
+  }
+}
+
+const mostBytes = 1024 * 1024;
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength;
+    if (length > mostBytes) throw new UnusableAnswerError(`its body is over ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new UnusableAnswerError("its body is not UTF-8");
   }
 }

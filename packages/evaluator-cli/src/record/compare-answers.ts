@@ -1,3 +1,30 @@
+import { type Exchange, pathText } from "evaluator-client/testing";
+import { contractBreaches } from "./contract-breaches.ts";
+import type { LiveCall } from "./live-calls.ts";
+
+/**
+ * Returns the differences of an answer to its exchange and the contract, such as
+ * `new      response.body.usage.cachedTokens (number)`; they hold no value.
+ */
+export async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
+  const known = samples.map(({ response }) => comparable(exchange, response));
+  const shape = compareShapes(known, comparable(exchange, live), ["response"]);
+  const paths = new Set(shape.map(({ path }) => pathText(path)));
+  const breaches = (await contractBreaches(exchange, live.body)).filter(
+    ({ path }) => !paths.has(pathText(path)),
+  );
+  return [
+    ...shape.map(({ kind, path, detail }) => `${kind.padEnd(8)} ${pathText(path)} (${detail})`),
+    ...breaches.map(({ path, problem }) => `contract ${pathText(path)}: ${problem}`),
+  ];
+}
+
+/** Only the headers that the exchange lists: proxies on the way add others. */
+function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
+  const listed = Object.entries(headers).filter(([name]) => Object.hasOwn(response.headers, name));
+  return { headers: Object.fromEntries(listed), body };
+}
+
 /** A path at which the shapes of two JSON values differ. */
 interface ShapeDifference {
   readonly kind: "missing" | "new" | "type";
