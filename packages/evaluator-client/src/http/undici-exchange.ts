@@ -103,10 +103,9 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     const wasSent = this.#controller !== null;
     return toConnectionError(error, { ...this.#context, keepCause, wasSent });
   }
-}
 
-/** An exchange that also understands the events of undici 6, for dispatchers of the user. */
-export class AnyUndiciExchange extends UndiciExchange {
+  // The events of undici 6, for dispatchers of the user.
+
   onConnect(abort: (error?: Error) => void): void {
     this.onRequestStart({ abort });
   }
@@ -143,9 +142,10 @@ export class AnyUndiciExchange extends UndiciExchange {
 // Each chunk goes to another thread and back: 1.2 MB take 7 ms, and 40 ms in chunks of Node's 16 KiB.
 const limits = { maxOutputLength: MAX_BODY_BYTES, chunkSize: 256 * 1024 };
 
-type Decoder = (bytes: Uint8Array, options: typeof limits) => Promise<Uint8Array>;
-
-const decoders = new Map<string, Decoder>([
+const decoders = new Map<
+  string,
+  (bytes: Uint8Array, options: typeof limits) => Promise<Uint8Array>
+>([
   ["gzip", promisify(zlib.gunzip)],
   ["x-gzip", promisify(zlib.gunzip)],
   ["deflate", promisify(zlib.inflate)],
@@ -161,28 +161,17 @@ async function decodeBody(
   const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   let decoded = bytes;
   for (const coding of codings.toReversed()) {
-    if (coding !== "" && coding !== "identity")
-      decoded = await decodeOnce(decoded, { coding, endpoint });
+    if (coding === "" || coding === "identity") continue;
+    const decode = decoders.get(coding);
+    if (decode === undefined) {
+      throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
+    }
+    decoded = await decode(decoded, limits).catch((error: unknown) => {
+      if (error instanceof RangeError) throw bodyTooLarge();
+      throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
+    });
   }
   return decoded;
-}
-
-async function decodeOnce(
-  bytes: Uint8Array,
-  { coding, endpoint }: { coding: string; endpoint: HttpEndpoint },
-): Promise<Uint8Array> {
-  const decode = decoders.get(coding);
-  if (decode === undefined) {
-    throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
-  }
-  try {
-    return await decode(bytes, limits);
-  } catch (error) {
-    const isTooLarge = error instanceof RangeError;
-    throw isTooLarge
-      ? bodyTooLarge()
-      : unreadable(`its ${coding} data is broken or cut off`, endpoint);
-  }
 }
 
 function unreadable(reason: string, endpoint: HttpEndpoint): ConnectionError {
@@ -195,7 +184,6 @@ const CONTINUE = Buffer.from("HTTP/1.1 100 ");
 // Longer than any honest interim response, which has hardly a header.
 const LONGEST_INTERIM_BYTES = 16_384;
 
-/** A connection that any undici in this program opened, Node's own for `fetch` included. */
 interface Connected {
   readonly connectParams: { readonly host: string };
   readonly socket: Socket;
@@ -206,6 +194,7 @@ const hosts = new Set<string>();
 /** Makes later connections of all dispatchers to the URL's host skip `100 Continue`, which undici rejects. */
 export function passOverContinueFrom(url: string): void {
   if (hosts.size === 0) {
+    // Connections of any undici in this program, Node's own for `fetch` included.
     subscribe("undici:client:connected", (message) => {
       const { connectParams, socket } = message as Connected;
       if (hosts.has(connectParams.host)) passOverContinue(socket);
@@ -224,47 +213,32 @@ function passOverContinue(socket: Socket): void {
   const own = Object.getPrototypeOf(socket) as Socket;
   let prototype = prototypes.get(own);
   if (prototype === undefined) {
-    prototype = withRead(own);
+    prototype = Object.create(own, { read: { value: readPassingOver(own) } }) as object;
     prototypes.set(own, prototype).set(prototype, prototype);
   }
   Object.setPrototypeOf(socket, prototype);
 }
 
-function withRead(own: Socket): object {
-  return Object.create(own, {
-    read: {
-      value: function readPassingOver(this: Socket, size?: number): Buffer | null {
-        const chunk = own.read.call(this, size) as Buffer | null;
-        // Most chunks differ in this byte, which is checked at no cost.
-        const isOther = chunk === null || (chunk[9] !== CONTINUE[9] && !held.has(this));
-        return isOther ? chunk : readRest(this, { own, chunk });
-      },
-    },
-  }) as object;
-}
-
-function readRest(socket: Socket, given: { own: Socket; chunk: Buffer }): Buffer | null {
-  const { own } = given;
-  for (let chunk: Buffer | null = given.chunk; chunk !== null; chunk = own.read.call(socket)) {
-    const start = held.get(socket);
-    const rest = afterContinue(start === undefined ? chunk : Buffer.concat([start, chunk]));
-    if (isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES) {
-      held.set(socket, rest);
-    } else {
-      held.delete(socket);
-      if (rest.length > 0) return rest;
+function readPassingOver(own: Socket) {
+  return function readPassingOver(this: Socket, size?: number): Buffer | null {
+    let chunk = own.read.call(this, size) as Buffer | null;
+    // Most chunks differ in this byte, which is checked at no cost.
+    if (chunk === null || (chunk[9] !== CONTINUE[9] && !held.has(this))) return chunk;
+    for (; chunk !== null; chunk = own.read.call(this) as Buffer | null) {
+      const rest = afterContinue(Buffer.concat([held.get(this) ?? Buffer.of(), chunk]));
+      held.delete(this);
+      if (isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES) held.set(this, rest);
+      else if (rest.length > 0) return rest;
     }
-  }
-  return null;
+    return null;
+  };
 }
 
 /** Removes the complete interim responses at the start. */
 function afterContinue(bytes: Buffer): Buffer {
   let rest = bytes;
-  while (isContinue(rest)) {
-    const end = rest.indexOf("\r\n\r\n");
-    if (end < 0) break;
-    rest = rest.subarray(end + 4);
+  while (isContinue(rest) && rest.includes("\r\n\r\n")) {
+    rest = rest.subarray(rest.indexOf("\r\n\r\n") + 4);
   }
   return rest;
 }

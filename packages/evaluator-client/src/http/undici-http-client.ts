@@ -12,7 +12,7 @@ import {
   type HttpEndpoint,
   type SendRequest,
 } from "./http-client.ts";
-import { AnyUndiciExchange, passOverContinueFrom, UndiciExchange } from "./undici-exchange.ts";
+import { passOverContinueFrom, UndiciExchange } from "./undici-exchange.ts";
 
 afterUndiciLoaded();
 
@@ -64,7 +64,7 @@ class UndiciHttpClient implements HttpClient {
       const other = given ?? replacementInUse(hasProxies);
       if (other === null) return sendOverPool(body, abortable);
       if (other === "fetch") return sendOverFetch(body, abortable);
-      const exchange = new AnyUndiciExchange({ endpoint, hint }, abortable);
+      const exchange = new UndiciExchange({ endpoint, hint }, abortable);
       // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
       const version = "isMockActive" in other ? {} : http1;
       const headers = { ...endpoint.headers };
@@ -136,7 +136,7 @@ function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
 function dispatch(
   dispatcher: AnyDispatcher,
   options: Dispatcher.DispatchOptions,
-  exchange: AnyUndiciExchange,
+  exchange: UndiciExchange,
 ): void {
   if (exchange.isOver) return;
   try {
