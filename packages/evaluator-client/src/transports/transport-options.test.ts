@@ -6,7 +6,6 @@ import {
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
-  readOption,
   type TransportOptions,
 } from "./transport-options.ts";
 
@@ -28,11 +27,12 @@ test.each<[string | undefined, string | undefined, string | undefined, string]>(
 ])("reads the option %j, variable %j, fallback %j as %j", (given, variable, fallback, value) => {
   const env = { A_KEY: variable };
   const more = fallback === undefined ? {} : { fallback };
-  expect(readOption({ apiKey: given, env }, "apiKey", { ...source, ...more })).toBe(value);
+  expect(readHeaderOption({ apiKey: given, env }, "apiKey", { ...source, ...more })).toBe(value);
 });
 
 test("reads the program's own environment when it is given none", () => {
-  expect(readOption({}, "path", { variable: "PATH" })).not.toBe("");
+  vi.stubEnv("A_KEY", "of-the-program");
+  expect(readHeaderOption({}, "apiKey", source)).toBe("of-the-program");
 });
 
 test.each([
@@ -40,7 +40,7 @@ test.each([
   [undefined, {}],
   [undefined, { A_KEY: "" }],
 ])("names the option and variable when %j and %j set neither", (given, env) => {
-  expect(thrownBy(() => readOption({ apiKey: given, env }, "apiKey", source))).toMatchObject({
+  expect(thrownBy(() => readHeaderOption({ apiKey: given, env }, "apiKey", source))).toMatchObject({
     name: "ConfigurationError",
     message: 'No apiKey: pass the option "apiKey" or set A_KEY.',
     option: "apiKey",

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
-import { type Environment, programEnvironment } from "../environment.ts";
+import { type Environment, environmentNames, programEnvironment } from "../environment.ts";
 import type { AnyDispatcher, Fetch, HttpClient } from "../http/http-client.ts";
 import { createHttpClient } from "#http-client";
 
@@ -33,7 +33,7 @@ type Given<TName extends string> = { readonly env?: Environment } & {
 };
 
 /** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
-export function readOption<TName extends string>(
+function readOption<TName extends string>(
   options: Given<TName>,
   option: TName,
   { variable, fallback }: TextOption,
@@ -72,15 +72,39 @@ export function readBaseUrl(options: Given<"baseUrl">, source: TextOption): stri
   });
 }
 
-/** Returns an address without the `/v1` at its end, which most programs want and people copy. */
-export function withoutVersion(baseUrl: string): string {
-  return baseUrl.replace(/\/v1$/, "");
+/** The options of a server with paths under `/v1`. */
+interface ServerOptions extends TransportOptions {
+  readonly apiKey?: string | null;
+  readonly baseUrl?: string;
+  readonly model?: string;
 }
 
-/** Returns the headers of a JSON request; without a key, no `Authorization` (field facts). */
-export function jsonHeaders(apiKey: string | null): Record<string, string> {
+/** Reads the options of a server with paths under `/v1`, which people copy into its address. */
+export function readServer(
+  options: ServerOptions,
+  sources: {
+    key: { variable: string; isRequired: boolean };
+    baseUrl: TextOption;
+    model?: string | undefined;
+  },
+) {
+  const apiKey = readServerKey(options, sources.key);
+  const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
+  const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
+  const model = readOption(options, "model", modelSource);
+  // Without a key there is no `Authorization` (field facts).
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
-  return { ...authorization, "Content-Type": "application/json" };
+  const own = { ...authorization, "Content-Type": "application/json" };
+  return { apiKey, baseUrl, model, headers: mergeHeaders(own, options.headers) };
+}
+
+function readServerKey(
+  { apiKey, env = programEnvironment() }: ServerOptions,
+  { variable, isRequired }: { variable: string; isRequired: boolean },
+): string | null {
+  const isUnset = apiKey === undefined && !env[variable]?.trim();
+  if (apiKey === null || (isUnset && !isRequired)) return null;
+  return readHeaderOption({ apiKey, env }, "apiKey", { variable });
 }
 
 /** Returns the transport's own headers and the caller's, which cannot replace them. */

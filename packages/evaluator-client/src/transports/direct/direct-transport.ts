@@ -7,16 +7,7 @@ import type { EvaluationRequest } from "../../questions/request.ts";
 import { postTransport } from "../post-transport.ts";
 import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
-import {
-  checkTransportOptions,
-  jsonHeaders,
-  mergeHeaders,
-  readBaseUrl,
-  readHeaderOption,
-  readOption,
-  type TransportOptions,
-  withoutVersion,
-} from "../transport-options.ts";
+import { checkTransportOptions, readServer, type TransportOptions } from "../transport-options.ts";
 import { decisionsForm } from "./decisions-wire.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
 
@@ -60,21 +51,19 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     const message = `The option "vendor" is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".`;
     throw new ConfigurationError(message, { option: "vendor" });
   }
-  const { modelId: modelVariable, directBaseUrl } = environmentNames;
-  const apiKey =
-    options.apiKey === null
-      ? null
-      : readHeaderOption(options, "apiKey", { variable: apiKeyVariables.direct });
-  const baseUrl = readBaseUrl(options, { variable: directBaseUrl, fallback: form.baseUrl });
-  const modelId = readOption(options, "model", { variable: modelVariable, fallback: form.model });
+  const { apiKey, baseUrl, model, headers } = readServer(options, {
+    key: { variable: apiKeyVariables.direct, isRequired: true },
+    baseUrl: { variable: environmentNames.directBaseUrl, fallback: form.baseUrl },
+    model: form.model,
+  });
   const service = {
     ...form,
     name: "direct",
-    url: withoutVersion(baseUrl) + form.path,
-    headers: mergeHeaders(jsonHeaders(apiKey), options.headers),
+    url: baseUrl + form.path,
+    headers,
     apiKey,
-    modelId,
-    toBody: (request: EvaluationRequest) => form.toBody(request, modelId),
+    modelId: model,
+    toBody: (request: EvaluationRequest) => form.toBody(request, model),
     toReply: (response: JsonResponse, { questions }: EvaluationRequest) =>
       toReply(response, form.read(response.json, questions, vendor)),
     toError: toDirectError,

@@ -5,16 +5,7 @@ import { type Question, questionKinds, type Questions } from "../../questions/ki
 import { quoteName, textAt } from "../../questions/json.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Transport, TransportReply } from "../transport.ts";
-import {
-  checkTransportOptions,
-  jsonHeaders,
-  mergeHeaders,
-  readBaseUrl,
-  readHeaderOption,
-  readOption,
-  type TransportOptions,
-  withoutVersion,
-} from "../transport-options.ts";
+import { checkTransportOptions, readServer, type TransportOptions } from "../transport-options.ts";
 import { askQuestion } from "./ask-question.ts";
 import { LabelConnection } from "./label-connection.ts";
 import { type LabelServerName, labelServers } from "./label-servers.ts";
@@ -182,20 +173,11 @@ function readOptions(options: LogprobsTransportOptions) {
   if (!(minLabelMass >= 0 && minLabelMass <= 1)) reject("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) reject("concurrency", "is a whole number from 1 up");
-  const apiKey = readApiKey(options);
-  const model = readOption(options, "model", { variable: environmentNames.modelId });
-  const headers = mergeHeaders(jsonHeaders(apiKey), options.headers);
-  const variable = environmentNames.logprobsBaseUrl;
-  const baseUrl = withoutVersion(readBaseUrl(options, { variable }));
-  const address = { baseUrl, model, apiKey, headers, concurrency, server };
-  return { address, debias, minLabelMass };
-}
-
-function readApiKey(options: LogprobsTransportOptions): string | null {
-  if (options.apiKey === null) return null;
-  const variable = apiKeyVariables.logprobs;
-  const isGiven = readOption(options, "apiKey", { variable, fallback: " " }) !== " ";
-  return isGiven ? readHeaderOption(options, "apiKey", { variable }) : null;
+  const read = readServer(options, {
+    key: { variable: apiKeyVariables.logprobs, isRequired: false },
+    baseUrl: { variable: environmentNames.logprobsBaseUrl },
+  });
+  return { address: { ...read, concurrency, server }, debias, minLabelMass };
 }
 
 function reject(option: string, what: string): never {
