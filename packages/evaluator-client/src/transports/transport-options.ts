@@ -21,23 +21,19 @@ export function checkTransportOptions(options: TransportOptions, ...own: readonl
   checkOptions(optionsNamed(...own, "headers", "fetch", "dispatcher", "env"), options);
 }
 
-/** An option of text, read from the options, else from its environment variable. */
-interface TextOption {
+/** The environment variable of an option; without a fallback, the option is required. */
+interface Source {
   readonly variable: string;
-  /** @default none, and the option is required */
   readonly fallback?: string | undefined;
 }
 
-type Given<TName extends string> = { readonly env?: Environment } & {
-  readonly [TKey in TName]?: string | null | undefined;
+type OptionName = "apiKey" | "baseUrl" | "model" | "modelId";
+type Given = { readonly env?: Environment } & {
+  readonly [TName in OptionName]?: string | null | undefined;
 };
 
 /** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
-function readOption<TName extends string>(
-  options: Given<TName>,
-  option: TName,
-  { variable, fallback }: TextOption,
-): string {
+function readOption(options: Given, option: OptionName, { variable, fallback }: Source): string {
   const env = options.env ?? programEnvironment();
   const value = options[option] ?? (env[variable]?.trim() || fallback);
   if (value !== undefined && value !== "") return value;
@@ -46,49 +42,39 @@ function readOption<TName extends string>(
 }
 
 /** Reads an option that is sent in a header, so that it must be visible ASCII. */
-export function readHeaderOption<TName extends string>(
-  options: Given<TName>,
-  option: TName,
-  source: TextOption,
-): string {
+export function readHeaderOption(options: Given, option: OptionName, source: Source): string {
   const value = readOption(options, option, source);
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const message = `The option "${option}" (${source.variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
-  throw new ConfigurationError(message, { option, environmentVariable: source.variable });
+  const { variable } = source;
+  const message = `The option "${option}" (${variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
+  throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
 
 /** Reads the option `baseUrl`: http or https, without credentials, query, fragment or slash at the end. */
-export function readBaseUrl(options: Given<"baseUrl">, source: TextOption): string {
+export function readBaseUrl(options: Given, source: Source): string {
   const value = readOption(options, "baseUrl", source);
   const url = URL.canParse(value) ? new URL(value) : null;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
     return url.href.replace(/(?<!\/)\/+$/, "");
   }
-  const message = `The option "baseUrl" (${source.variable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
-  throw new ConfigurationError(message, {
-    option: "baseUrl",
-    environmentVariable: source.variable,
-  });
+  const environmentVariable = source.variable;
+  const message = `The option "baseUrl" (${environmentVariable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
+  throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
 }
 
-/** The options of a server with paths under `/v1`. */
-interface ServerOptions extends TransportOptions {
-  readonly apiKey?: string | null;
-  readonly baseUrl?: string;
-  readonly model?: string;
+/** Where to read the options of a server. */
+interface ServerSources {
+  readonly keyVariable: string;
+  readonly needsKey: boolean;
+  readonly baseUrl: Source;
+  /** @default none, and the model is required */
+  readonly model?: string | undefined;
 }
 
 /** Reads the options of a server with paths under `/v1`, which people copy into its address. */
-export function readServer(
-  options: ServerOptions,
-  sources: {
-    key: { variable: string; isRequired: boolean };
-    baseUrl: TextOption;
-    model?: string | undefined;
-  },
-) {
-  const apiKey = readServerKey(options, sources.key);
+export function readServer(options: Given & TransportOptions, sources: ServerSources) {
+  const apiKey = readServerKey(options, sources);
   const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
   const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
   const model = readOption(options, "model", modelSource);
@@ -98,13 +84,11 @@ export function readServer(
   return { apiKey, baseUrl, model, headers: mergeHeaders(own, options.headers) };
 }
 
-function readServerKey(
-  { apiKey, env = programEnvironment() }: ServerOptions,
-  { variable, isRequired }: { variable: string; isRequired: boolean },
-): string | null {
-  const isUnset = apiKey === undefined && !env[variable]?.trim();
-  if (apiKey === null || (isUnset && !isRequired)) return null;
-  return readHeaderOption({ apiKey, env }, "apiKey", { variable });
+function readServerKey(options: Given, { keyVariable, needsKey }: ServerSources): string | null {
+  const { apiKey, env = programEnvironment() } = options;
+  const isUnset = apiKey === undefined && !env[keyVariable]?.trim();
+  if (apiKey === null || (isUnset && !needsKey)) return null;
+  return readHeaderOption(options, "apiKey", { variable: keyVariable });
 }
 
 /** Returns the transport's own headers and the caller's, which cannot replace them. */

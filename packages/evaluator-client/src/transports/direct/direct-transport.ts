@@ -52,7 +52,8 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     throw new ConfigurationError(message, { option: "vendor" });
   }
   const { apiKey, baseUrl, model, headers } = readServer(options, {
-    key: { variable: apiKeyVariables.direct, isRequired: true },
+    keyVariable: apiKeyVariables.direct,
+    needsKey: true,
     baseUrl: { variable: environmentNames.directBaseUrl, fallback: form.baseUrl },
     model: form.model,
   });

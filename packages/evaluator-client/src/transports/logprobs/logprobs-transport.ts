@@ -174,7 +174,8 @@ function readOptions(options: LogprobsTransportOptions) {
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) reject("concurrency", "is a whole number from 1 up");
   const read = readServer(options, {
-    key: { variable: apiKeyVariables.logprobs, isRequired: false },
+    keyVariable: apiKeyVariables.logprobs,
+    needsKey: false,
     baseUrl: { variable: environmentNames.logprobsBaseUrl },
   });
   return { address: { ...read, concurrency, server }, debias, minLabelMass };
