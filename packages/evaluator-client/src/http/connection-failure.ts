@@ -1,6 +1,5 @@
 import { ConnectionError } from "../errors.ts";
 
-/** Why a request got no usable response. */
 type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */

@@ -70,7 +70,6 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Options of a runtime's HTTP client. */
 export interface HttpClientOptions {
-  /** Sends through this `fetch` of the caller's. */
   readonly fetch?: Fetch | undefined;
   /** Sends through this dispatcher of the caller's, who also closes it. */
   readonly dispatcher?: AnyDispatcher | undefined;
@@ -110,7 +109,6 @@ export class BodyCollector {
     this.#chunks.push(chunk);
   }
 
-  /** Returns the whole body. */
   bytes(): Uint8Array {
     const [first] = this.#chunks;
     if (first !== undefined && this.#chunks.length === 1) return first;

@@ -218,7 +218,6 @@ function isInRange(hostname: string, noProxy: string): boolean {
   return ranges.check(address, family);
 }
 
-/** Returns a sentence for failed connections if a proxy is set but not in use. */
 function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
   if (env["NODE_USE_ENV_PROXY"] === "1") return "";
   const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];

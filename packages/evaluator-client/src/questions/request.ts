@@ -38,7 +38,7 @@ export function requestParser(
   limits: QuestionLimits = {},
   images?: ImageSupport,
 ): (request: EvaluationRequest) => EvaluationRequest {
-  const problemOf = perQuestions((questions) => findQuestionProblem(questions, limits));
+  const problemsOf = perQuestions((questions) => findProblems(questions, limits));
   return (request) => {
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
@@ -46,30 +46,24 @@ export function requestParser(
     const { state } = request;
     checkState(state, images);
     const questions = constantQuestions(request.questions);
-    const { message, questionId } = problemOf(questions);
-    if (message !== null) throw new InvalidRequestError(message, { questionId });
+    const problem = problemsOf(questions)[0];
+    if (problem !== undefined) {
+      const { questionId } = problem;
+      throw new InvalidRequestError(problem.message, { questionId });
+    }
     if (questions === request.questions) rememberQuestions(questions);
     return { state, questions };
   };
 }
 
-/** The problem of questions; both null if there is none. */
-interface QuestionProblem {
-  readonly message: string | null;
-  readonly questionId: string | null;
-}
-
-const noProblem: QuestionProblem = { message: null, questionId: null };
-
-function findQuestionProblem(questions: Questions, limits: QuestionLimits): QuestionProblem {
+function findProblems(questions: Questions, limits: QuestionLimits) {
   const entries = Object.entries(questions);
-  if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
-  for (const [questionId, question] of entries) {
+  if (entries.length === 0) return [{ message: "Ask at least one question.", questionId: null }];
+  return entries.flatMap(([questionId, question]) => {
     const problem = problemOfOne(question, limits);
-    if (problem === null) continue;
+    if (problem === null) return [];
     return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
-  }
-  return noProblem;
+  });
 }
 
 const kindNames = Object.keys(questionKinds);
@@ -121,13 +115,7 @@ function whatJsonCannotHold(value: unknown): string | null {
   return flaw === null ? null : `has JSON that at ${quoteName(`json${flaw.path}`)} ${flaw.what}`;
 }
 
-interface Flaw {
-  readonly path: string;
-  readonly what: string;
-}
-
-/** Returns the first part of a value that is not JSON, or null. */
-function findFlaw(value: unknown, ancestors: object[]): Flaw | null {
+function findFlaw(value: unknown, ancestors: object[]): { path: string; what: string } | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return null;
   if (typeof value === "number") {
     return Number.isFinite(value) ? null : { path: "", what: "is a number that JSON cannot hold" };

@@ -7,9 +7,7 @@ import { endFailed, type Failure, retryAfterMsOf, Turns } from "./turns.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
-  /** The HTTP status, or null if there was none. */
   readonly status: number | null;
-  /** Input tokens that the service counted. */
   readonly tokensUsed: number;
 }>;
 
@@ -144,11 +142,8 @@ export class RetriedCall {
   }
 }
 
-/** How one attempt may end before its answer. */
 interface AttemptLimits {
-  /** The caller's own signal; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
-  /** Time for the whole attempt, in milliseconds. */
   readonly timeoutMs: number;
   readonly createTimeoutError: () => Error;
 }
@@ -236,7 +231,6 @@ export class Attempt implements AttemptContext {
     else listener(this.#aborted.reason);
   }
 
-  /** Ends the attempt and calls its listeners. */
   abort(reason: unknown): void {
     this.#aborted = { reason };
     for (const listener of this.#listeners) listener(reason);

@@ -27,21 +27,18 @@ export interface PostedService {
   readonly images?: ImageSupport;
   /** Additional headers of a request with images. */
   readonly imageHeaders?: Readonly<Record<string, string>>;
-  /** Writes the body of a request as JSON. */
   toBody(request: EvaluationRequest): string;
   /** Maps a success to the gateway's form, or throws an `InvalidResponseError`. */
   toReply(
     response: JsonResponse,
     request: EvaluationRequest,
   ): Omit<TransportReply, "status" | "headers" | "raw">;
-  /** Turns an error status into the error to throw. */
   toError(failure: StatusFailure): StatusError;
 }
 
 /** A service's connections, private text and reading of errors. */
 interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
   readonly http: HttpClient;
-  /** The headers that the caller added. */
   readonly addedHeaders: Readonly<Record<string, string>> | undefined;
 }
 

@@ -11,11 +11,8 @@ export interface StatusFailure extends PrivateText {
 
 /** The error details that each service reports in its own way. */
 interface ServiceFailure {
-  /** The service, as messages name it. */
   readonly service: string;
-  /** The service's own error type. */
   readonly type: string | null | undefined;
-  /** The service's own message. */
   readonly text: string | null | undefined;
   readonly requestId: string | null;
   /** @default null */
@@ -61,7 +58,6 @@ function isRetryableStatus(status: number, shouldRetry: string | null): boolean 
   return retryableStatuses.has(status) || (status >= 520 && status <= 527);
 }
 
-/** Returns a name or id that is short and not private, else null. */
 function passOnName(name: string | null | undefined, failure: StatusFailure): string | null {
   const isName = typeof name === "string" && /^\w{1,60}$/.test(name);
   return isName && quoteServerText(name, failure) !== null ? name : null;
@@ -105,11 +101,9 @@ const SHORTEST_KEY = 12;
 
 /** Private text, which no error may repeat. */
 interface PrivateText {
-  /** The key in use, or null. */
   readonly apiKey: string | null;
   /** The headers that the caller added, whose values may be secrets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The state that was sent, if any. */
   readonly state?: unknown;
 }
 

@@ -19,9 +19,7 @@ export interface LabelToken {
 /** A request for the first token of an answer. */
 interface FirstTokenRequest {
   readonly model: string;
-  /** The whole user message. */
   readonly prompt: string;
-  /** How many tokens to list. */
   readonly depth: number;
   /** Tokens to list in any case, if the server takes ids; else null. */
   readonly tokenIds: readonly LabelToken[] | null;

@@ -219,7 +219,6 @@ function toSet(readings: readonly Reading[], debias: Debias, options: number): R
 
 interface PromptWords {
   readonly heading: string;
-  /** The reply to ask for. */
   readonly reply: string;
 }
 const optionWords = { heading: "Options:", reply: "the letter of the best option" };

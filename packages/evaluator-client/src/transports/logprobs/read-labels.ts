@@ -13,7 +13,6 @@ interface LabelReading {
   readonly mostMass: number;
   /** The most that unlisted labels may have, as a share of the label mass. */
   readonly unseenShare: number;
-  /** The likeliest token's text. */
   readonly topToken: string;
 }
 
