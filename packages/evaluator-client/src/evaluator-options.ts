@@ -11,7 +11,7 @@ import {
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
-import { type EvaluationRequest, questionLimitsSchema } from "./questions/request.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
@@ -142,7 +142,12 @@ const callback = z.optional(z.custom((value) => typeof value === "function", "it
 const optionsSchema = optionsObject({
   ...callLimitsShape,
   limits: z.optional(rateLimitsSchema),
-  questionLimits: z.optional(questionLimitsSchema),
+  questionLimits: z.optional(
+    optionsObject({
+      maxOptions: z.optional(z.int().check(z.minimum(1))),
+      maxLevels: z.optional(z.int().check(z.minimum(1))),
+    }),
+  ),
   transport: z.optional(
     z.custom(hasMethods("send"), "it is a transport, such as gatewayTransport()"),
   ),

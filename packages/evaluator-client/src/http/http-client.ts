@@ -128,9 +128,6 @@ export function bodyTooLarge(): InvalidResponseError {
   return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
 }
 
-/** Decodes a whole body: UTF-8, without a byte order mark. */
-export const utf8: { decode(bytes: Uint8Array): string } = new TextDecoder();
-
 /** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
 export function fetchHttpClient(fetch: Fetch): HttpClient {
   let isClosed = false;
@@ -181,7 +178,7 @@ async function collect(stream: ReadableStream<Uint8Array> | null): Promise<strin
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  return utf8.decode(body.bytes());
+  return new TextDecoder().decode(body.bytes());
 }
 
 /** A response together with its parsed JSON body. */

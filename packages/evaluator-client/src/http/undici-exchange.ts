@@ -16,9 +16,10 @@ import {
   isSuccess,
   MAX_BODY_BYTES,
   type ResponseHeaders,
-  utf8,
   whenAborted,
 } from "./http-client.ts";
+
+const utf8 = new TextDecoder();
 
 interface ExchangeContext {
   readonly endpoint: HttpEndpoint;

@@ -66,6 +66,37 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns the first part of a value that is not JSON, with its path, or null. */
+export function findFlaw(
+  value: unknown,
+  ancestors: object[] = [],
+): { path: string; what: string } | null {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return null;
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? null : { path: "", what: "is a number that JSON cannot hold" };
+  }
+  const isList = Array.isArray(value);
+  if (!isList && !isPlainObject(value)) return { path: "", what: "is not a JSON value" };
+  if (ancestors.includes(value)) return { path: "", what: "contains itself" };
+  ancestors.push(value);
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    // JSON drops an undefined field but turns an undefined item into null.
+    if (typeof item === "string" || (item === undefined && !isList)) continue;
+    const flaw = findFlaw(item, ancestors);
+    if (flaw !== null) return { path: `.${key}${flaw.path}`, what: flaw.what };
+  }
+  ancestors.pop();
+  return null;
+}
+
+/** Returns whether a value is a plain object; each realm (`vm`, edge routes, jest) has its own `Object`. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** Returns the value at a path in parsed JSON, or undefined. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;

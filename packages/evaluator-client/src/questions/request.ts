@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { optionsObject } from "../options.ts";
-import { frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
+import { findFlaw, frozenCopy, isPlainObject, isRecord, quoteName, recordOf } from "./json.ts";
 import { type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
@@ -21,12 +20,6 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
   /** Question id to question; the model never sees the id. */
   readonly questions: TQuestions;
 }
-
-/** How large a question may be before it is rejected without sending. */
-export const questionLimitsSchema = optionsObject({
-  maxOptions: z.optional(z.int().check(z.minimum(1))),
-  maxLevels: z.optional(z.int().check(z.minimum(1))),
-});
 
 /**
  * Returns a function that checks a request before sending (contract section 2.1). If its questions were
@@ -98,48 +91,14 @@ function isRequest(request: unknown): boolean {
 
 function checkState(state: unknown, images: ImageSupport | undefined): void {
   if (typeof state === "string") return;
-  if (!isPlainObject(state)) {
-    if (Array.isArray(state)) return checkParts(state, images, whatJsonCannotHold);
-    rejectState("The state", "is neither a string nor a JSON object");
-  }
-  const flaw = findFlaw(state, []);
-  if (flaw !== null) rejectState(`The state at ${quoteName(`state${flaw.path}`)}`, flaw.what);
+  if (Array.isArray(state)) return checkParts(state, images);
+  if (!isPlainObject(state)) rejectState("The state is neither a string nor a JSON object");
+  const flaw = findFlaw(state);
+  if (flaw !== null) rejectState(`The state at ${quoteName(`state${flaw.path}`)} ${flaw.what}`);
 }
 
-function rejectState(where: string, what: string): never {
-  throw new InvalidRequestError(`${where} ${what}; send text or a JSON object.`);
-}
-
-function whatJsonCannotHold(value: unknown): string | null {
-  const flaw = findFlaw(value, []);
-  return flaw === null ? null : `has JSON that at ${quoteName(`json${flaw.path}`)} ${flaw.what}`;
-}
-
-function findFlaw(value: unknown, ancestors: object[]): { path: string; what: string } | null {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return null;
-  if (typeof value === "number") {
-    return Number.isFinite(value) ? null : { path: "", what: "is a number that JSON cannot hold" };
-  }
-  const isList = Array.isArray(value);
-  if (!isList && !isPlainObject(value)) return { path: "", what: "is not a JSON value" };
-  if (ancestors.includes(value)) return { path: "", what: "contains itself" };
-  ancestors.push(value);
-  for (const key of Object.keys(value)) {
-    const item = (value as Record<string, unknown>)[key];
-    // JSON drops an undefined field but turns an undefined item into null.
-    if (typeof item === "string" || (item === undefined && !isList)) continue;
-    const flaw = findFlaw(item, ancestors);
-    if (flaw !== null) return { path: `.${key}${flaw.path}`, what: flaw.what };
-  }
-  ancestors.pop();
-  return null;
-}
-
-/** Returns whether a value is a plain object; each realm (`vm`, edge routes, jest) has its own `Object`. */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (!isRecord(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+function rejectState(problem: string): never {
+  throw new InvalidRequestError(`${problem}; send text or a JSON object.`);
 }
 
 /** The frozen copies of questions; null for questions that were asked once. */

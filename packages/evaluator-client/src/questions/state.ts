@@ -1,5 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "./json.ts";
+import { findFlaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
 
 /** A JSON value as one part of a state. */
 export type JsonPart = {
@@ -102,16 +102,8 @@ export function imagesIn(state: unknown): readonly ImagePart[] {
   return Array.isArray(state) ? state.filter(isImage) : [];
 }
 
-/**
- * Throws unless every part of a list is text, JSON or an image that the wire takes.
- *
- * @param findFlaw - Returns the problem of a value that is not JSON, or null.
- */
-export function checkParts(
-  parts: readonly unknown[],
-  support: ImageSupport | undefined,
-  findFlaw: (value: unknown) => string | null,
-): void {
+/** Throws unless each part of a list is text, JSON or an image that the wire takes. */
+export function checkParts(parts: readonly unknown[], support: ImageSupport | undefined): void {
   if (support === undefined) {
     reject(
       "The state is neither a string nor a JSON object but a list, and this transport takes no parts and no images; send text or a JSON object, or use one that does: gatewayTransport with the wire decision-model, or directTransport",
@@ -119,7 +111,7 @@ export function checkParts(
   }
   if (parts.length === 0) reject("The state is an empty list; send at least one part");
   for (const [index, part] of parts.entries()) {
-    const problem = problemOf(part, support, findFlaw);
+    const problem = problemOf(part, support);
     if (problem !== null) reject(`The state at "state.${index}" ${problem}`);
   }
   const images = imagesIn(parts).length;
@@ -132,16 +124,14 @@ function reject(message: string): never {
   throw new InvalidRequestError(`${message}.`);
 }
 
-function problemOf(
-  part: unknown,
-  support: ImageSupport,
-  findFlaw: (value: unknown) => string | null,
-): string | null {
+function problemOf(part: unknown, support: ImageSupport): string | null {
   if (typeof part === "string") return null;
   const keys = isRecord(part) ? Object.keys(part) : [];
   if (isRecord(part) && keys.length === 1) {
     if (typeof part["image"] === "string") return imageProblem({ image: part["image"] }, support);
-    if (keys[0] === "json") return findFlaw(part["json"]);
+    const flaw = keys[0] === "json" ? findFlaw(part["json"]) : null;
+    if (flaw !== null) return `has JSON that at ${quoteName(`json${flaw.path}`)} ${flaw.what}`;
+    if (keys[0] === "json") return null;
   }
   return "is neither text, { json } nor an image; write image(bytes)";
 }

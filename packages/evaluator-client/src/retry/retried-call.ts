@@ -3,7 +3,7 @@ import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import { type Admission, type Patience, retryDelayMs } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
 import { RetryCount, type RetryPolicy } from "./retry-policy.ts";
-import { endFailed, type Failure, retryAfterMsOf, Turns } from "./turns.ts";
+import { type Failure, retryAfterMsOf, Turns } from "./turns.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
@@ -237,8 +237,7 @@ export class Attempt implements AttemptContext {
   }
 
   inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
-    this.#turns ??= new Turns(this.clock, this.#others, this.#own);
-    return this.#turns.take(signal, send);
+    return this.#takeTurns().take(signal, send);
   }
 
   /** Reports to the pacer that the attempt gave its answer. */
@@ -248,7 +247,12 @@ export class Attempt implements AttemptContext {
 
   /** Reports to the pacer that the attempt failed; returns how the call goes on. */
   failed(error: unknown): Failure {
-    return this.#turns === null ? endFailed(this.#own, error) : this.#turns.failed(error);
+    return this.#takeTurns().failed(error);
+  }
+
+  #takeTurns(): Turns {
+    this.#turns ??= new Turns(this.clock, this.#others, this.#own);
+    return this.#turns;
   }
 }
 

@@ -60,8 +60,9 @@ export class Turns {
     return this.#waitedMs + (this.#waiting > 0 ? this.#clock.now() - this.#waitingSinceMs : 0);
   }
 
-  /** Returns how the call goes on after its attempt failed; the pacer knows already. */
+  /** Reports to the pacer that the attempt failed, unless it has sent several requests; returns how the call goes on. */
   failed(error: unknown): Failure {
+    if (this.#own !== null) return endFailed(this.#own, error);
     const failure = classifyFailure(error);
     if (failure !== "throttled") return failure;
     return this.#showsLimit ? "limit" : "stray";
@@ -69,7 +70,7 @@ export class Turns {
 }
 
 /** Reports to the pacer that a request failed; returns how the call goes on. */
-export function endFailed(admission: Admission, error: unknown): Failure {
+function endFailed(admission: Admission, error: unknown): Failure {
   const failure = classifyFailure(error);
   if (failure === "throttled") {
     return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);

@@ -11,7 +11,7 @@ interface TokenLogprob {
 }
 
 /** A token that is a spelling of a label. */
-export interface LabelToken {
+interface LabelToken {
   readonly id: number;
   readonly text: string;
 }

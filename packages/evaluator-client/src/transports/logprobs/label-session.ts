@@ -3,7 +3,7 @@ import { whenAborted } from "../../http/http-client.ts";
 import type { AttemptContext } from "../transport.ts";
 import type { LabelConnection } from "./label-connection.ts";
 import { type Reading, statePrompt } from "./question-plan.ts";
-import type { FirstToken, LabelServer, LabelToken } from "./label-servers.ts";
+import type { FirstToken, LabelServer } from "./label-servers.ts";
 
 /** The answered prompts of each request, so that another attempt does not pay for them again. */
 const answered = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
@@ -64,7 +64,7 @@ export class LabelSession {
   /** Asks one prompt, unless an attempt before has its answer. */
   async ask(
     { prompt }: Reading,
-    { depth, tokenIds }: { depth: number; tokenIds: readonly LabelToken[] | null },
+    { depth, tokenIds }: Pick<Parameters<LabelServer["ask"]>[0], "depth" | "tokenIds">,
   ): Promise<FirstToken> {
     const key = `${depth} ${prompt}`;
     const known = this.#kept.get(key);
@@ -80,7 +80,7 @@ export class LabelSession {
   }
 
   /** Returns the tokens that spell a label; null if a label has none or a request cannot name tokens. */
-  async tokensOf({ labels, foldsCase }: Reading): Promise<readonly LabelToken[] | null> {
+  async tokensOf({ labels, foldsCase }: Reading) {
     if (!this.server.takesTokenIds) return null;
     const spelled = labels.map((label) => this.#tokensOfTexts(spellings(label, foldsCase)));
     const found = await Promise.all(spelled);
@@ -106,7 +106,7 @@ export class LabelSession {
     return this.#connection.quote(text.slice(0, 40), state) ?? (text === "" ? '""' : null);
   }
 
-  async #tokensOfTexts(texts: readonly string[]): Promise<LabelToken[]> {
+  async #tokensOfTexts(texts: readonly string[]) {
     const tokens = await Promise.all(
       texts.map(async (text) => {
         const ids = await this.#connection.tokenize(text, this.#call);
