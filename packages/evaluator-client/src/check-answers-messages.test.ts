@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AnswersToCheck, checkAnswers } from "./evaluation.ts";
+import { checkAnswers } from "./evaluation.ts";
 import { boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
@@ -15,7 +15,7 @@ const honest = {
 };
 const { pick, rate } = honest;
 
-function messageOf(check: Pick<AnswersToCheck, "questions" | "answers">): unknown {
+function messageOf(check: Omit<Parameters<typeof checkAnswers>[0], "rounding">): unknown {
   try {
     return checkAnswers({ ...check, rounding });
   } catch (error) {

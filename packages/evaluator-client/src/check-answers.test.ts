@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
-import { type AnswersToCheck, checkAnswers } from "./evaluation.ts";
+import { checkAnswers } from "./evaluation.ts";
 import { type Questions, boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
@@ -40,7 +40,7 @@ function rate(score: unknown, probabilities: unknown) {
   return { rate: { type: "score", score, probabilities } };
 }
 
-function failureOf(check: Omit<AnswersToCheck, "rounding">): unknown {
+function failureOf(check: Omit<Parameters<typeof checkAnswers>[0], "rounding">): unknown {
   try {
     return checkAnswers({ ...check, rounding });
   } catch (error) {

@@ -69,15 +69,8 @@ function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator
   return evaluator as Evaluator;
 }
 
-/** The policy of a call, and its middleware, outermost first. */
-interface CallContext {
-  readonly policy: RetryPolicy;
-  readonly chain: readonly Middleware[];
-}
-
 /** Makes the calls of an evaluator and of those that {@link Evaluator.with} derived from it. */
 class Calls {
-  /** The policy of a single call. */
   readonly policy: RetryPolicy;
   readonly #clock: Clock;
   readonly #batchPolicy: RetryPolicy;
@@ -105,10 +98,10 @@ class Calls {
 
   async evaluate(
     given: EvaluationRequest,
-    { policy: base, chain }: CallContext,
+    { policy: base, chain }: { policy: RetryPolicy; chain: readonly Middleware[] },
     options?: EvaluateOptions,
   ): Promise<Evaluation> {
-    if (this.#closed !== null) throw closedError();
+    this.#checkOpen();
     this.#inFlight += 1;
     try {
       const policy = options === undefined ? base : withOptions(base, options, callSchemas.call);
@@ -128,10 +121,7 @@ class Calls {
     chain: readonly Middleware[],
     options: EvaluateManyOptions = {},
   ) {
-    const checkOpen = () => {
-      if (this.#closed !== null) throw closedError();
-    };
-    checkOpen();
+    this.#checkOpen();
     checkRequests(requests);
     const batch = withOptions(this.#batchPolicy, options, callSchemas.batch);
     let waitEndsAtMs = 0;
@@ -148,7 +138,7 @@ class Calls {
         const context = { policy: { ...policy, signal }, chain };
         return (request) => this.evaluate(request, context);
       },
-      checkOpen,
+      checkOpen: () => this.#checkOpen(),
       waitMs: () => Math.max(0, waitEndsAtMs - this.#clock.now()),
     });
   }
@@ -156,6 +146,12 @@ class Calls {
   close(): Promise<void> {
     this.#closed ??= this.#closeWhenIdle();
     return this.#closed;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed === null) return;
+    const message = "The evaluator is closed; make another one with createEvaluator.";
+    throw new ConfigurationError(message, { option: "close" });
   }
 
   async #closeWhenIdle(): Promise<void> {
@@ -224,11 +220,6 @@ class Calls {
     const estimate = this.#transport.estimate?.(request);
     return estimate ?? { calls: 1, inputTokens: estimateTokens(request) };
   }
-}
-
-function closedError(): ConfigurationError {
-  const message = "The evaluator is closed; make another one with createEvaluator.";
-  return new ConfigurationError(message, { option: "close" });
 }
 
 function checkMiddleware(middleware: Middleware): Middleware {

@@ -165,7 +165,6 @@ class OrderedReader<TItem> {
     this.#signal = signal;
   }
 
-  /** Returns the next item, or null at the end. */
   async read(): Promise<{ index: number; item: TItem } | null> {
     this.#signal.throwIfAborted();
     const index = this.#count;
@@ -217,7 +216,6 @@ class Outcomes<TItem> {
     return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
   }
 
-  /** Adds a call that begins. */
   add(call: Promise<TItem | null>): void {
     this.#pending += 1;
     const place: Place<TItem> = {};

@@ -45,7 +45,6 @@ export class ReplayLedger {
     return { name: exchange.name, difference: requestDifference(exchange, request) };
   }
 
-  /** Returns the exchanges that were never used. */
   unused(): Exchange[] {
     return this.#entries.filter(({ isUsed }) => !isUsed).map(({ exchange }) => exchange);
   }

@@ -128,7 +128,6 @@ function toMissing(
   return new MissingExchangeError(message.join(""), { questionIds, digest });
 }
 
-/** Returns the model that a request names, or null. */
 function askedModel({ headers, body }: AskedRequest): string | null {
   const named = headers["ai-model-id"] ?? (isRecord(body) ? body["model"] : null);
   return typeof named === "string" ? named : null;

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import type { Evaluator } from "../evaluator.ts";
 import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
-import type { Middleware } from "../evaluator.ts";
+import type { Evaluator, Middleware } from "../evaluator.ts";
 
 /** A class of errors, such as `ConnectionError`. */
 export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
@@ -15,10 +14,9 @@ export interface FallbackOptions {
   maxWaitMs?: number;
 }
 
-const evaluatorSchema = z.custom(
-  hasMethods("evaluate"),
-  "it is an evaluator, from createEvaluator()",
-);
+const helperSchema = z.object({
+  evaluator: z.custom(hasMethods("evaluate"), "it is an evaluator, from createEvaluator()"),
+});
 const optionsSchema = optionsObject({
   on: z.optional(z.array(z.custom((value) => typeof value === "function", "it is a class"))),
   maxWaitMs: z.optional(z.number().check(z.nonnegative())),
@@ -38,7 +36,7 @@ const optionsSchema = optionsObject({
  * ```
  */
 export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): Middleware {
-  checkOptions(z.object({ evaluator: evaluatorSchema }), { evaluator });
+  checkOptions(helperSchema, { evaluator });
   checkOptions(optionsSchema, options);
   const { on, maxWaitMs = 1000 } = options;
   const isOf = (error: unknown) => on?.some((kind) => error instanceof kind) === true;
@@ -60,7 +58,6 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
 }
 
 function isWorthAnother(error: unknown): boolean {
-  return (
-    error instanceof InvalidResponseError || (error as Partial<EvaluatorError>).isRetryable === true
-  );
+  if (error instanceof InvalidResponseError) return true;
+  return (error as Partial<EvaluatorError>).isRetryable === true;
 }

@@ -44,7 +44,6 @@ interface Experiment extends Evidence {
 export class RateEstimate {
   /** The least time between two attempts, in milliseconds; 0 while no limit is known. */
   intervalMs = 0;
-  /** Whether a limit was found. */
   isLimited = false;
   /** Attempts per millisecond; infinite while no limit is known. */
   #perMs = Number.POSITIVE_INFINITY;
@@ -85,7 +84,6 @@ export class RateEstimate {
     return attempt;
   }
 
-  /** An attempt was answered. */
   succeeded(attempt: number, nowMs: number): void {
     this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
     this.#successes += 1;
@@ -155,7 +153,6 @@ export class RateEstimate {
     return { from, sinceMs, successes: this.#successes, refused: 0 };
   }
 
-  /** Starts an experiment at a lower rate. */
   #tryLower(evidence: Evidence, nowMs: number): void {
     const seen = evidence.refused / (this.#sent - evidence.from);
     const share = Math.min(seen, this.#strays.share || seen);

@@ -1,4 +1,6 @@
-import type { StatusErrorDetails } from "../errors.ts";
+import type { StatusError } from "../errors.ts";
+
+type StatusErrorDetails = ConstructorParameters<typeof StatusError>[1];
 
 /** Returns the details of an error status of which the service says nothing else. */
 export function statusDetails(
