@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import { Option, UsageError, wordList } from "evaluator-kit";
 import { day } from "evaluator-runs/commands";
-import type { RecordSource, RunRecord, StateOptions } from "evaluator-runs/source";
-import type { MailStateOptions } from "./input/mail-schema.ts";
+import type { RecordSource, RunRecord } from "evaluator-runs/source";
 import { describeDateGap, localDay, receivedDay, senderAddress } from "./input/mail.ts";
-import { addedTo, stateFields } from "./input/state-fields.ts";
+import { addedTo, stateFields, toStateOptions } from "./input/state-fields.ts";
 
 /** Mails as the records of runs. */
 export const mailSource: RecordSource = {
@@ -104,13 +103,6 @@ export const mailSource: RecordSource = {
     };
   },
 };
-
-// An input parses them; the schema is slow to load.
-function toStateOptions(options: StateOptions): MailStateOptions {
-  const typed = options as Partial<MailStateOptions>;
-  const { context = false, today = null, contacts = null, stateFields: fields = [] } = typed;
-  return { context, today, contacts, stateFields: fields };
-}
 
 function daysOf({ state, source }: RunRecord) {
   return { date: state["date"] as string, received: source?.["received"] as string | undefined };

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type CliContext,
   CliError,
@@ -80,39 +79,26 @@ function nothingFound(sourcePath: string, counts: ImportCounts): CliError {
 
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
   const { counts, signal } = options;
-  using ids = new SeenIds();
+  const toUnique = uniqueIds();
   for await (const found of readSource(sourcePath, signal)) {
     signal.throwIfAborted();
     if ("reason" in found) counts.add(found);
     else {
       const record = await readOne(found, options);
-      if (record !== null) yield { ...record, id: ids.unique(record.id) };
+      if (record !== null) yield { ...record, id: toUnique(record.id) };
     }
   }
   if (counts.kept + counts.sent === 0) throw nothingFound(sourcePath, counts);
 }
 
-/** Makes ids unique; keeps them in a temporary file, since a large mailbox has too many for memory. */
-export class SeenIds implements Disposable {
-  readonly #database = new DatabaseSync("");
-  readonly #count: StatementSync;
-
-  constructor() {
-    this.#database.exec("CREATE TABLE seen (id TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID");
-    this.#count = this.#database.prepare(
-      "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count",
-    );
-  }
-
-  /** Returns the id itself the first time, and `id#2`, `id#3` after it. */
-  unique(id: string): string {
-    const { count } = this.#count.get(id) as { count: number };
-    return count === 1 ? id : this.unique(`${id}#${count}`);
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
+/** Returns a function that returns an id itself the first time, and `id#2`, `id#3` after it. */
+function uniqueIds() {
+  const counts = new Map<string, number>();
+  return function toUnique(id: string): string {
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    return count === 1 ? id : toUnique(`${id}#${count}`);
+  };
 }
 
 async function readOne(

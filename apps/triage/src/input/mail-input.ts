@@ -15,8 +15,9 @@ import {
   toUtf8Chunks,
 } from "evaluator-runs/source";
 import { checkMails, type FileRecord } from "./check-mails.ts";
-import { mailSchema, stateOptionsSchema } from "./mail-schema.ts";
+import { mailSchema } from "./mail-schema.ts";
 import { type MailRecord, toRecord, toState } from "./mail.ts";
+import { toStateOptions } from "./state-fields.ts";
 import { chooseState, StateAdditions } from "./state.ts";
 
 /** The name of a file in messages, and its bytes, which are read more than once. */
@@ -47,7 +48,7 @@ export class MailInput implements RecordInput {
    */
   static async open(path: string, options: InputOptions = {}): Promise<MailInput> {
     const { file = path, stdin = Readable.from([]), signal, state = {} } = options;
-    const { stateFields } = stateOptionsSchema.parse(state);
+    const { stateFields } = toStateOptions(state);
     const source =
       file === "-"
         ? { path: "Standard input", open: await keepPiped(stdin, signal) }
@@ -97,12 +98,12 @@ export class MailInput implements RecordInput {
 
   async withState(options: StateOptions, context: CliContext): Promise<RecordInput> {
     const input = new MailInput(this.#source, this.#checked, options);
-    input.#toState = await chooseState(stateOptionsSchema.parse(options), this.records(), context);
+    input.#toState = await chooseState(toStateOptions(options), this.records(), context);
     return input;
   }
 
   additions(tokensOf: (state: JsonObject) => number): StateAdditions {
-    return new StateAdditions(stateOptionsSchema.parse(this.#options), tokensOf);
+    return new StateAdditions(toStateOptions(this.#options), tokensOf);
   }
 }
 

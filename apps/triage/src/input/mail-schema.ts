@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type StateField, stateFields } from "./state-fields.ts";
+import type { StateField } from "./state-fields.ts";
 
 const stateFieldSchemas = {
   attachments: z.array(
@@ -78,20 +78,6 @@ export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknow
     return error?.issues.map(({ path, message }) => [...path, message].join(" ")) ?? [];
   };
 }
-
-/** What is added to the state; a journal keeps these with a whole path. */
-export const stateOptionsSchema = z.object({
-  /** Whether anything is. */
-  context: z.boolean().default(false),
-  /** The day ages are counted to; null for today. */
-  today: z.string().nullable().default(null),
-  /** A file of known addresses as typed, or null. */
-  contacts: z.string().nullable().default(null),
-  /** What of a record is sent beside the contract's fields. */
-  stateFields: z.array(z.enum(stateFields)).readonly().default([]),
-});
-/** See {@link stateOptionsSchema}. */
-export type MailStateOptions = z.infer<typeof stateOptionsSchema>;
 
 // Beyond these, two different numbers can be one.
 function idToText(id: unknown): unknown {

@@ -20,3 +20,21 @@ export function addedTo(
   const keys = [...contextKeys, ...stateFields].filter((key) => state[key] !== undefined);
   return keys.map((key) => [key, state[key]]);
 }
+
+/** The additions to the state; a journal keeps them with an absolute path. */
+export type MailStateOptions = {
+  readonly context: boolean;
+  /** The day ages are counted to; null for today. */
+  readonly today: string | null;
+  /** A file of known addresses as typed, or null. */
+  readonly contacts: string | null;
+  /** The fields of a record that are sent beside the contract's. */
+  readonly stateFields: readonly StateField[];
+};
+
+/** Returns typed or kept options with their defaults. */
+export function toStateOptions(options: Readonly<Record<string, unknown>>): MailStateOptions {
+  const given = options as Partial<MailStateOptions>;
+  const { context = false, today = null, contacts = null, stateFields: fields = [] } = given;
+  return { context, today, contacts, stateFields: fields };
+}

@@ -3,9 +3,14 @@ import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { type AdditionCosts, printCount, printMails, printUsd } from "evaluator-runs/source";
-import type { Mail, MailStateOptions, StateFields } from "./mail-schema.ts";
+import type { Mail, StateFields } from "./mail-schema.ts";
 import { addressesIn, localDay, type MailRecord, senderAddress, toState } from "./mail.ts";
-import { contextKeys, type StateField, stateFields } from "./state-fields.ts";
+import {
+  contextKeys,
+  type MailStateOptions,
+  type StateField,
+  stateFields,
+} from "./state-fields.ts";
 
 type ToState = (mail: Mail) => JsonObject;
 type MailRecords = AsyncIterable<{ readonly record: MailRecord }>;

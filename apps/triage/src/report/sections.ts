@@ -3,6 +3,8 @@ import { toPrintable } from "evaluator-kit";
 import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
 import { doubtRule, doubtsOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
+type Answers = readonly ShownAnswer[];
+
 /** A part of the list. */
 interface Section {
   readonly id: string;
@@ -12,136 +14,114 @@ interface Section {
 }
 
 interface Rule extends Section {
-  /** Returns the weight of a mail, the highest first; null if it belongs to another section. */
-  readonly weigh: (answers: readonly ShownAnswer[]) => number | null;
+  readonly takes: (answers: Answers) => boolean;
+  /** The index of the question that sorts, the highest value first. @default the importance */
+  readonly weight?: number;
 }
 
 /** The id of the question whose yes warns of a mail. */
 const WARNING = "scam";
 
-/** The sections of a list of mails; a mail belongs to the first section whose rule it meets. */
-export class Sections {
-  /** In the order in which they are shown. */
-  readonly all: readonly Section[];
-  readonly questions: readonly ShownQuestion[];
-  /** The index of the question about importance; -1 without one. */
-  readonly score: number;
-  /** The index of the question whose options sort the rest; -1 without one. */
-  readonly choice: number;
-  /** In the order in which they are tried. */
-  readonly #rules: readonly Rule[];
+/** The sections of a list of mails; a mail belongs to the first section whose rule takes it. */
+export type Sections = ReturnType<typeof toSections>;
 
-  constructor(asked: Questions) {
-    this.questions = askedQuestions(asked).map((one) => toShown(one, asked[one.id] as Question));
-    this.score = this.#find("number", "importance");
-    this.choice = this.#find("option", "category");
-    const yes = this.questions.flatMap(({ form }, at) => (form === "probability" ? [at] : []));
-    const warnings = yes.filter((at) => this.questions[at]?.id === WARNING);
-    const scams = warnings.map((at) => this.#yesRule(at));
-    const others = yes.filter((at) => !warnings.includes(at)).map((at) => this.#yesRule(at));
-    const needs = this.score === -1 ? [] : [this.#needsRule()];
-    const deadlines = this.#deadlineRule(Object.values(asked));
-    const rest = this.#restRules();
-    const unsure = this.#unsureRule();
-    this.all = [...needs, ...scams, ...others, ...deadlines, ...rest, unsure, withoutAnswer];
-    this.#rules = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
-  }
+/** Returns the sections of a list of mails about which some questions were asked. */
+export function toSections(asked: Questions) {
+  const questions = askedQuestions(asked).map((one) => toShown(one, asked[one.id] as Question));
+  const score = indexOf(questions, "number", "importance");
+  const choice = indexOf(questions, "option", "category");
+  const yesRules = (isWanted: (id: string) => boolean) =>
+    questions.flatMap((question, at) =>
+      question.form === "probability" && isWanted(question.id) ? [yesRule(question, at)] : [],
+    );
+  const scams = yesRules((id) => id === WARNING);
+  const others = yesRules((id) => id !== WARNING);
+  const needs = questions[score] === undefined ? [] : [needsRule(questions[score], score)];
+  const deadlines = deadlineRule(questions, Object.values(asked));
+  const rest = restRules(questions[choice], choice);
+  const unsure: Rule = {
+    id: "unsure",
+    title: "Unsure",
+    about: `Of the others, those with ${doubtRule}.`,
+    takes: (answers) => doubtsOf(answers, questions).length > 0,
+  };
+  const shown = [...needs, ...scams, ...others, ...deadlines, ...rest, unsure];
+  const tried = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
+  return {
+    /** In the order in which they are shown. */
+    all: [...shown, withoutAnswer] satisfies Section[] as readonly Section[],
+    questions,
+    /** The index of the question about importance; -1 without one. */
+    score,
+    /** The index of the question whose options sort the rest; -1 without one. */
+    choice,
+    /** Returns the section of a mail and its weight there; `answers` is null without an answer. */
+    rankOf(answers: Answers | null) {
+      const rule = answers === null ? undefined : tried.find(({ takes }) => takes(answers));
+      if (rule === undefined) return { section: shown.length, weight: 0 };
+      return { section: shown.indexOf(rule), weight: answers?.[rule.weight ?? score]?.value ?? 0 };
+    },
+  };
+}
 
-  /** Returns the section of a mail and its weight there; `answers` is null without an answer. */
-  rankOf(answers: readonly ShownAnswer[] | null) {
-    const last = { section: this.all.length - 1, weight: 0 };
-    if (answers === null) return last;
-    for (const rule of this.#rules) {
-      const weight = rule.weigh(answers);
-      if (weight !== null) return { section: this.all.indexOf(rule), weight };
-    }
-    return last;
-  }
+// The contract's question, else the first of its form.
+function indexOf(all: readonly ShownQuestion[], form: ShownQuestion["form"], id: string): number {
+  const named = all.findIndex((question) => question.id === id && question.form === form);
+  return named === -1 ? all.findIndex((question) => question.form === form) : named;
+}
 
-  // The contract's question, else the first of its form.
-  #find(form: ShownQuestion["form"], id: string): number {
-    const named = this.questions.findIndex((question) => question.id === id);
-    if (this.questions[named]?.form === form) return named;
-    return this.questions.findIndex((question) => question.form === form);
-  }
+function needsRule({ title, names }: ShownQuestion, at: number): Rule {
+  const most = names.length - 1;
+  const middle = most / 2;
+  return {
+    id: "needs-you",
+    title: "Needs you",
+    about: `${title} above the middle of its levels: a mean above ${middle} of ${most}; the most urgent first.`,
+    takes: (answers) => (answers[at]?.value ?? 0) > middle,
+  };
+}
 
-  #levelOf(answers: readonly ShownAnswer[]): number {
-    return answers[this.score]?.value ?? 0;
-  }
+function yesRule({ id, title }: ShownQuestion, at: number): Rule {
+  const isWarning = id === WARNING;
+  const advice = isWarning ? "; open and answer nothing in them" : "";
+  return {
+    id: `yes-${at}`,
+    title: isWarning ? "Scams: do not touch" : id === "brand_deal" ? "Deals" : title,
+    about: `${title} at ${YES} or more, the surest first${advice}.`,
+    takes: (answers) => (answers[at]?.value ?? 0) >= YES,
+    weight: at,
+  };
+}
 
-  #needsRule(): Rule {
-    const question = this.questions[this.score];
-    const most = (question?.names.length ?? 1) - 1;
-    const middle = most / 2;
-    return {
-      id: "needs-you",
-      title: "Needs you",
-      about: `${question?.title} above the middle of its levels: a mean above ${middle} of ${most}; the most urgent first.`,
-      weigh: (answers) => (this.#levelOf(answers) > middle ? this.#levelOf(answers) : null),
-    };
-  }
+/** For answers whose options name a deadline; no rule if no option does. */
+function deadlineRule(questions: readonly ShownQuestion[], asked: readonly Question[]): Rule[] {
+  const named = asked.flatMap((question, at) => {
+    const shown = questions[at] as ShownQuestion;
+    const options = deadlinesIn(shown, question);
+    return options.length === 0 ? [] : [{ ...shown, at, options }];
+  });
+  if (named.length === 0) return [];
+  const words = named.map(describeDeadlines).join(", or ");
+  return [
+    {
+      id: "deadlines",
+      title: "Deadlines",
+      about: `Answers whose own words speak of a deadline or a reminder: ${words}, as the likeliest answer or at ${YES} or more.`,
+      takes: (answers) => named.some((question) => isDeadline(answers[question.at], question)),
+    },
+  ];
+}
 
-  #yesRule(at: number): Rule {
-    const { id = "", title = "" } = this.questions[at] ?? {};
-    const isWarning = id === WARNING;
-    const shown = isWarning ? "Scams: do not touch" : id === "brand_deal" ? "Deals" : title;
-    const advice = isWarning ? "; open and answer nothing in them" : "";
-    return {
-      id: `yes-${at}`,
-      title: shown,
-      about: `${title} at ${YES} or more, the surest first${advice}.`,
-      weigh: (answers) => {
-        const yes = answers[at]?.value ?? 0;
-        return yes >= YES ? yes : null;
-      },
-    };
+function restRules(question: ShownQuestion | undefined, at: number): Rule[] {
+  if (question === undefined) {
+    return [{ id: "rest", title: "The rest", about: "All others.", takes: () => true }];
   }
-
-  /** For answers whose options name a deadline; no rule if no option does. */
-  #deadlineRule(asked: readonly Question[]): Rule[] {
-    const named = asked.flatMap((question, at) => {
-      const shown = this.questions[at] as ShownQuestion;
-      const options = deadlinesIn(shown, question);
-      return options.length === 0 ? [] : [{ ...shown, at, options }];
-    });
-    if (named.length === 0) return [];
-    const words = named.map(describeDeadlines).join(", or ");
-    return [
-      {
-        id: "deadlines",
-        title: "Deadlines",
-        about: `Answers whose own words speak of a deadline or a reminder: ${words}, as the likeliest answer or at ${YES} or more.`,
-        weigh: (answers) =>
-          named.some((question) => isDeadline(answers[question.at], question))
-            ? this.#levelOf(answers)
-            : null,
-      },
-    ];
-  }
-
-  #unsureRule(): Rule {
-    return {
-      id: "unsure",
-      title: "Unsure",
-      about: `Of the others, those with ${doubtRule}.`,
-      weigh: (answers) =>
-        doubtsOf(answers, this.questions).length > 0 ? this.#levelOf(answers) : null,
-    };
-  }
-
-  #restRules(): Rule[] {
-    const question = this.questions[this.choice];
-    if (question === undefined) {
-      const weigh = (answers: readonly ShownAnswer[]) => this.#levelOf(answers);
-      return [{ id: "rest", title: "The rest", about: "All others.", weigh }];
-    }
-    return question.names.map((name, option) => ({
-      id: `rest-${option}`,
-      title: toTitle(name),
-      about: `Of the others, those with this ${question.title.toLowerCase()}.`,
-      weigh: (answers) => (answers[this.choice]?.value === option ? this.#levelOf(answers) : null),
-    }));
-  }
+  return question.names.map((name, option) => ({
+    id: `rest-${option}`,
+    title: toTitle(name),
+    about: `Of the others, those with this ${question.title.toLowerCase()}.`,
+    takes: (answers) => answers[at]?.value === option,
+  }));
 }
 
 const withoutAnswer: Section = {

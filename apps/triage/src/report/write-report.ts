@@ -36,7 +36,7 @@ import { ContextChanges } from "./context-changes.ts";
 import { MailList, Tally } from "./mail-list.ts";
 import { Plan } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
-import { Sections } from "./sections.ts";
+import { toSections } from "./sections.ts";
 import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
 
@@ -127,7 +127,7 @@ async function readRows(
   const { questions, columns } = results;
   const newRecords = await results.newRecords();
   const isShown = readFilter(command, columns);
-  const sections = new Sections(questions);
+  const sections = toSections(questions);
 
   const list = new MailList(sections);
   const tally = new Tally(sections.questions);

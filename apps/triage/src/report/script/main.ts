@@ -25,35 +25,10 @@ function print(number: number): string {
   return number.toLocaleString("en");
 }
 
-/** Opens the packs of mails in the page on demand. */
-class Packs {
-  readonly #elements = [...document.querySelectorAll<HTMLElement>(".pack")];
-  readonly #size = facts.packSize;
-  readonly #opened = new Map<number, Promise<MailRow[]>>();
-
-  /** Returns the mails at some indices of the whole list. */
-  async rowsAt(indices: readonly number[]): Promise<MailRow[]> {
-    const rows = indices.map(async (index) => {
-      const pack = await this.#open(Math.floor(index / this.#size));
-      return pack[index % this.#size];
-    });
-    return (await Promise.all(rows)).filter((row) => row !== undefined);
-  }
-
-  /** Returns every mail with its index, pack by pack, so that the page stays responsive. */
-  async *all(): AsyncGenerator<{ readonly index: number; readonly row: MailRow }> {
-    for (const at of this.#elements.keys()) {
-      const rows = await this.#open(at);
-      for (const [offset, row] of rows.entries()) yield { index: at * this.#size + offset, row };
-    }
-  }
-
-  #open(at: number): Promise<MailRow[]> {
-    const opened = this.#opened.get(at) ?? unpack(this.#elements[at]?.textContent ?? "");
-    this.#opened.set(at, opened);
-    return opened;
-  }
-}
+const packs = [...document.querySelectorAll<HTMLElement>(".pack")].map(({ textContent }) => {
+  let rows: Promise<MailRow[]> | undefined;
+  return () => (rows ??= unpack(textContent));
+});
 
 async function unpack(base64: string): Promise<MailRow[]> {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -61,7 +36,14 @@ async function unpack(base64: string): Promise<MailRow[]> {
   return JSON.parse(await new Response(stream).text()) as MailRow[];
 }
 
-const packs = new Packs();
+/** Returns the mails in a range of the list, pack by pack, so that the page stays responsive. */
+async function* rowsIn({ from, to }: ListQuery): AsyncGenerator<MailRow> {
+  const size = facts.packSize;
+  for (let start = from - (from % size); start < to; start += size) {
+    const rows = await packs[start / size]?.();
+    yield* rows?.slice(Math.max(0, from - start), to - start) ?? [];
+  }
+}
 
 /** Which mails a reader wants to see, and in which order. */
 interface ListQuery {
@@ -77,27 +59,24 @@ interface ListQuery {
   readonly order: "urgent" | "newest" | "sender";
 }
 
-/** Returns the indices of the mails that a query finds, in its order. */
-async function findMails(query: ListQuery): Promise<readonly number[]> {
-  const { from, to, isWhole, kind, words, onlyNew, order } = query;
-  // A section is sorted by urgency already, so nothing is opened for it.
-  if (!isWhole && order === "urgent" && words.length === 0 && !onlyNew) {
-    return Array.from({ length: to - from }, (_, at) => from + at);
-  }
-  const found: { index: number; key: string | number; day: string }[] = [];
-  for await (const { index, row } of packs.all()) {
-    if (index < from || index >= to || (onlyNew && !row.isNew) || !hasWords(row, words)) continue;
-    if (!isOfKind(row, kind)) continue;
+/** Returns the mails that a query finds, in its order. */
+async function findMails(query: ListQuery): Promise<readonly MailRow[]> {
+  const { isWhole, kind, words, onlyNew, order } = query;
+  const found: { row: MailRow; key: string | number }[] = [];
+  for await (const row of rowsIn(query)) {
+    if ((onlyNew && !row.isNew) || !hasWords(row, words) || !isOfKind(row, kind)) continue;
     const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
-    found.push({ index, key: keys[order], day: row.day });
+    found.push({ row, key: keys[order] });
   }
-  // Within a section the indices are in the order of urgency.
-  if (!isWhole && order === "urgent") return found.map(({ index }) => index);
-  const compare = (one: (typeof found)[number], other: (typeof found)[number]) =>
-    (one.key < other.key ? -1 : Number(one.key > other.key)) ||
-    (one.day > other.day ? -1 : Number(one.day < other.day)) ||
-    one.index - other.index;
-  return found.toSorted(compare).map(({ index }) => index);
+  // The mails of a section are in the order of urgency already.
+  if (isWhole || order !== "urgent") {
+    found.sort(
+      (one, other) =>
+        (one.key < other.key ? -1 : Number(one.key > other.key)) ||
+        (one.row.day > other.row.day ? -1 : Number(one.row.day < other.row.day)),
+    );
+  }
+  return found.map(({ row }) => row);
 }
 
 // The most urgent first.
@@ -119,7 +98,7 @@ function hasWords({ sender, address, subject, snippet }: MailRow, words: readonl
   return words.every((word) => text.includes(word));
 }
 
-let indices: readonly number[] = [];
+let mails: readonly MailRow[] = [];
 let start = 0;
 let asked = 0;
 
@@ -147,29 +126,28 @@ async function find(): Promise<void> {
   const query = { from, to, isWhole: at === -1, ...chosenAlso };
   const result = await findMails(query);
   if (mine !== asked) return; // the reader went on
-  indices = result;
-  await show(0);
+  mails = result;
+  show(0);
 }
 
-async function show(from: number): Promise<void> {
+function show(from: number): void {
   start = from;
-  const mine = asked;
-  const rows = await packs.rowsAt(indices.slice(start, start + PAGE_SIZE));
-  if (mine !== asked) return;
+  const rows = mails.slice(start, start + PAGE_SIZE);
   // Safe: all words of a mail are escaped.
   list.innerHTML = rows.map((row) => mailItem(row, facts)).join("");
   const end = start + rows.length;
-  count.textContent = print(indices.length);
+  count.textContent = print(mails.length);
   status.textContent =
-    indices.length === 0
+    mails.length === 0
       ? "Nothing is like that."
-      : `${print(start + 1)} to ${print(end)} of ${print(indices.length)}`;
+      : `${print(start + 1)} to ${print(end)} of ${print(mails.length)}`;
   previous.disabled = start === 0;
-  next.disabled = end >= indices.length;
+  next.disabled = end >= mails.length;
 }
 
 function turn(by: number): void {
-  void show(start + by).then(() => found.scrollIntoView());
+  show(start + by);
+  found.scrollIntoView();
 }
 
 let typed: ReturnType<typeof setTimeout> | undefined;
