@@ -19,7 +19,15 @@ export {
   type TextSink,
   trimEnvironment,
 } from "./context.ts";
-export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
+export {
+  CliError,
+  describeSystemError,
+  exitCodes,
+  InterruptedError,
+  systemErrorCode,
+  toFileError,
+  UsageError,
+} from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
 export { closeServer, listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
 export { printTexts } from "./print-texts.ts";
@@ -41,5 +49,4 @@ export {
   runToExitCode,
 } from "./run-program.ts";
 export { sourceHash } from "./page/page.ts";
-export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

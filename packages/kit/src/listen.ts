@@ -2,9 +2,8 @@ import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
-import { CliError } from "./errors.ts";
+import { CliError, describeSystemError, systemErrorCode } from "./errors.ts";
 import { toHostname } from "./hosts.ts";
-import { describeSystemError, systemErrorCode } from "./system-error.ts";
 
 /** An address to listen on, and the names of its settings for messages. */
 export interface ListenOptions {

@@ -1,6 +1,6 @@
 import { type EventEmitter, once } from "node:events";
 import type { CliContext } from "./context.ts";
-import { isBrokenPipe } from "./system-error.ts";
+import { isBrokenPipe } from "./errors.ts";
 
 const PIECE_LENGTH = 65_536;
 

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { CliError } from "./errors.ts";
+import { CliError, describeSystemError, toFileError } from "./errors.ts";
 import { printable } from "./printable.ts";
-import { describeSystemError, toFileError } from "./system-error.ts";
 
 /**
  * Reads a file of UTF-8 text.

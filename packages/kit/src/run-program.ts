@@ -1,6 +1,12 @@
 import { type CliContext, readContext } from "./context.ts";
-import { CliError, exitCodes, InterruptedError } from "./errors.ts";
-import { describeSystemError, isBrokenPipe, systemErrorCode } from "./system-error.ts";
+import {
+  CliError,
+  exitCodes,
+  InterruptedError,
+  describeSystemError,
+  isBrokenPipe,
+  systemErrorCode,
+} from "./errors.ts";
 
 /** A program: a function from words to an exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;

@@ -1,7 +1,6 @@
 import { open, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { CliError } from "./errors.ts";
-import { describeSystemError, isBrokenPipe, toFileError } from "./system-error.ts";
+import { CliError, describeSystemError, isBrokenPipe, toFileError } from "./errors.ts";
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
