@@ -11,7 +11,7 @@ export function toHostname(address: string): string {
 }
 
 /** The headers that name a request's target and source. */
-export interface RequestSource {
+interface RequestSource {
   /** The header `host`. */
   readonly host?: string | null | undefined;
   /** The header `origin`, which browsers send; other clients send none. */

@@ -6,7 +6,7 @@ import { CliError, describeSystemError, systemErrorCode } from "./errors.ts";
 import { toHostname } from "./hosts.ts";
 
 /** An address to listen on, and the names of its settings for messages. */
-export interface ListenOptions {
+interface ListenOptions {
   /** @default "127.0.0.1" */
   readonly host?: string;
   /** 0 takes any free port. */
@@ -20,7 +20,7 @@ export interface ListenOptions {
 }
 
 /** The address of a listening server. */
-export interface ListeningAddress {
+interface ListeningAddress {
   /** The chosen port. */
   readonly port: number;
   /** Such as `http://127.0.0.1:3000`. */

@@ -13,7 +13,7 @@ const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns whether a text is of printable ASCII alone: one column a character, nothing to clean. */
-export function isPrintableAscii(text: string): boolean {
+function isPrintableAscii(text: string): boolean {
   return printableAscii.test(text);
 }
 

@@ -15,7 +15,7 @@ export async function readTextFile(path: string, advice: string): Promise<string
 }
 
 /** Names a parsed file in messages. */
-export interface ParsedFileOptions<T> {
+interface ParsedFileOptions<T> {
   /** Such as `--calibration FILE`. @default its path */
   readonly name?: string;
   /** Throws an Error whose message continues after the name, such as "is not JSON". */

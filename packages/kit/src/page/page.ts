@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { html, type Html, trusted } from "./html.ts";
+import { html, type Html, type HtmlValue, trusted } from "./html.ts";
 
 /** The style of every report: light or dark as the system, for any width and for paper. */
-export const reportStyle = `
+const reportStyle = `
 :root {
   color-scheme: light dark;
   --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #d9dee6;
@@ -54,7 +54,7 @@ svg .name { fill: var(--text); font-weight: 600; }
 `;
 
 /** The parts of a page. */
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   /** Added to the common style. */
   readonly style: string;
@@ -109,4 +109,49 @@ export function pageAround({
 /** Returns the hash of a script or style for a page's policy, such as `sha256-…`. */
 export function sourceHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/** Returns named counts as a list of bars; its text keeps the page's size on any width. */
+export function barList(
+  counts: readonly { readonly name: string; readonly count: number }[],
+  format: (count: number) => string = String,
+): Html {
+  const most = Math.max(1, ...counts.map(({ count }) => count));
+  const rows = counts.map(
+    ({ name, count }) =>
+      html`<li>
+        <span class="bar-name">${name}</span
+        ><span class="bar-track"
+          ><span
+            class="bar-length"
+            style="width:${((100 * count) / most).toFixed(1)}%"
+          ></span></span
+        ><span class="bar-count">${format(count)}</span>
+      </li>`,
+  );
+  return html`<ol class="bar-list">
+    ${rows}
+  </ol>`;
+}
+
+/** Returns a table: its head, then rows that begin with their name. */
+export function table(head: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
+  return html`<div class="scroll" tabindex="0">
+    <table class="table">
+      <thead>
+        <tr>
+          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([name = "", ...cells]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              ${cells.map((cell) => html` <td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }
