@@ -42,12 +42,12 @@ export async function readQuestions(
   note = "",
 ): Promise<Questions> {
   const text = await readTextFile(path, "Check the path of the questions file.");
-  const found = parseQuestions(text, source);
-  if (!Array.isArray(found)) return found;
-  const lines = found.slice(0, PROBLEMS_SHOWN).map(({ offset, path: place, what }) => {
-    return printable`  ${path}:${positionIn(text, offset)} ${`${nameOf(place)} ${what}`.trim()}\n`;
+  const problems = findProblems(text, source);
+  if (problems.length === 0) return withoutSchema(JSON.parse(text)) as Questions;
+  const lines = problems.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
+    return printable`  ${path}:${positionIn(text, offset)} ${what}\n`;
   });
-  const more = found.length - lines.length;
+  const more = problems.length - lines.length;
   const rest = more > 0 ? `  and ${more} more\n` : "";
   throw new CliError(
     `${printable`${path} cannot be used`}${note}:\n${lines.join("")}${rest}`.trimEnd(),
@@ -57,69 +57,33 @@ export async function readQuestions(
 /** A place in JSON: keys and indexes from the root. */
 type JsonPath = readonly (string | number)[];
 
-/** A problem in questions: the place, the problem and the remedy. */
-interface Problem {
-  readonly path: JsonPath;
-  readonly what: string;
-}
+/** Takes a problem: its place, the problem with its remedy, and an offset other than that of the place. */
+type Report = (path: JsonPath, what: string, offset?: number) => void;
 
-type Placed = Problem & { readonly offset: number };
-
-function parseQuestions(text: string, source: RecordSource): Questions | Placed[] {
+function findProblems(text: string, source: RecordSource): { offset: number; what: string }[] {
   try {
-    return parseShallow(text, source);
+    const errors: ParseError[] = [];
+    const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
+    if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
+    const found: { offset: number; what: string }[] = [];
+    const report: Report = (path, what, offset = offsetOf(root, path)) => {
+      found.push({ offset, what: `${nameOf(path)} ${what}`.trim() });
+    };
+    checkKeys(root, [], report);
+    const json = withoutSchema(JSON.parse(text));
+    if (found.length === 0) checkQuestions(json, report);
+    if (found.length === 0) checkFields(json as Questions, source, report);
+    return found;
   } catch (error) {
     // Endless nesting overflows the parser's stack.
     if (!(error instanceof RangeError)) throw error;
-    return [{ offset: 0, path: [], what: "nests deeper than any question" }];
+    return [{ offset: 0, what: "nests deeper than any question" }];
   }
 }
 
-function parseShallow(text: string, source: RecordSource): Questions | Placed[] {
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
-  if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
-  const repeated = findRepeatedKeys(root);
-  if (repeated.length > 0) return repeated;
-  const json = withoutSchema(JSON.parse(text) as unknown);
-  const problems = findProblems(json, source);
-  if (problems.length === 0) return json as Questions;
-  return problems.map(({ path, what }) => ({ path, what, offset: offsetOf(root, path) }));
-}
-
-function toSyntaxProblem({ error, offset }: ParseError): Placed {
-  const expected = printParseErrorCode(error)
-    .replace(/(?<=[a-z])[A-Z]/g, " $&")
-    .toLowerCase();
-  return { offset, path: [], what: `is not JSON here: ${expected}` };
-}
-
-// Of a repeated key only the last value would be used.
-function findRepeatedKeys(root: Node): Placed[] {
-  const repeated: Placed[] = [];
-  const look = (node: Node | undefined, path: JsonPath) => {
-    if (node?.type !== "object") return;
-    const seen = new Set<string>();
-    for (const [key, value] of (node.children ?? []).map(({ children = [] }) => children)) {
-      if (key === undefined) continue;
-      const name = String(key.value);
-      const inside = [...path, name];
-      const what = "is there twice, and one of them would be lost; rename it or remove it";
-      if (seen.has(name)) repeated.push({ path: inside, offset: key.offset, what });
-      seen.add(name);
-      // The options of a question are the deepest there are.
-      if (inside.length < 3) look(value, inside);
-    }
-  };
-  look(root, []);
-  return repeated;
-}
-
-// `$schema` is for editors, and no question.
-function withoutSchema(json: unknown): unknown {
-  if (!isObject(json) || typeof json["$schema"] !== "string") return json;
-  const { $schema: _schema, ...questions } = json;
-  return questions;
+function toSyntaxProblem({ error, offset }: ParseError) {
+  const expected = printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, " $&");
+  return { offset, what: `is not JSON here: ${expected.toLowerCase()}` };
 }
 
 /** Returns the offset of a place in a text: of its key, or of the object around a missing key. */
@@ -138,6 +102,28 @@ function nameOf(path: JsonPath): string {
 function positionIn(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
+}
+
+// `$schema` is for editors, and no question.
+function withoutSchema(json: unknown): unknown {
+  if (!isObject(json) || typeof json["$schema"] !== "string") return json;
+  const { $schema: _schema, ...questions } = json;
+  return questions;
+}
+
+// Of a repeated key only the last value would be used.
+function checkKeys(node: Node | undefined, path: JsonPath, report: Report): void {
+  // The options of a question are the deepest there are.
+  if (node?.type !== "object" || path.length > 2) return;
+  const seen = new Set<unknown>();
+  for (const { children: [key, value] = [] } of node.children ?? []) {
+    if (key === undefined) continue;
+    const inside = [...path, String(key.value)];
+    const what = "is there twice, and one of them would be lost; rename it or remove it";
+    if (seen.has(key.value)) report(inside, what, key.offset);
+    seen.add(key.value);
+    checkKeys(value, inside, report);
+  }
 }
 
 const types = Object.keys(questionKinds) as KindName[];
@@ -164,32 +150,40 @@ const criteria: Record<KindName, { readonly all: string; readonly one: string }>
   },
 };
 
-function findProblems(json: unknown, source: RecordSource): Problem[] {
-  if (!isObject(json)) {
-    return [{ path: [], what: "is no object; write { question id: question }" }];
-  }
+function checkQuestions(json: unknown, report: Report): void {
+  if (!isObject(json)) return report([], "is no object; write { question id: question }");
   const entries = Object.entries(json);
-  if (entries.length === 0) return [{ path: [], what: "holds no question; write at least one" }];
-  const problems = entries.flatMap(([id, question]) => problemsOf(id, question));
-  return problems.length === 0 ? clashesOf(json as Questions, source) : problems;
+  if (entries.length === 0) return report([], "holds no question; write at least one");
+  for (const [id, question] of entries) checkQuestion(id, question, report);
 }
 
-function problemsOf(id: string, question: unknown): Problem[] {
-  if (id === "") return [{ path: [id], what: "is a question without an id; name it" }];
+function checkQuestion(id: string, question: unknown, report: Report): void {
+  if (id === "") return report([id], "is a question without an id; name it");
   if (!isObject(question)) {
-    return [{ path: [id], what: `is ${kindOf(question)} and no question; ${howTo.question}` }];
+    return report([id], `is ${kindOf(question)} and no question; ${howTo.question}`);
   }
   const { data, error } = questionSchema.safeParse(question);
-  if (data !== undefined) {
-    const asked = data as Question;
-    return [...emptyProblems(id, asked), ...sizeProblems(id, asked)];
-  }
-  return error.issues.flatMap(({ code, path, ...issue }) => {
+  if (data !== undefined) return checkTexts(id, data as Question, report);
+  for (const { code, path, ...issue } of error.issues) {
     const at = path as JsonPath;
     const keys = code === "unrecognized_keys" && "keys" in issue ? issue.keys : null;
-    if (keys === null) return [{ path: [id, ...at], what: wrongValue(question, at) }];
-    return keys.map((key) => ({ path: [id, ...at, key], what: unknownField(question, at, key) }));
-  });
+    if (keys === null) report([id, ...at], wrongValue(question, at));
+    for (const key of keys ?? []) report([id, ...at, key], unknownField(question, at, key));
+  }
+}
+
+function checkTexts(id: string, question: Question, report: Report): void {
+  if (!/\S/.test(question.instructions)) {
+    report([id, "instructions"], `is empty; ${howTo.instructions}`);
+  }
+  const kind = questionKinds[question.type];
+  const { limit } = kind;
+  if (limit === null) return;
+  const count = kind.keys(question).length;
+  if (count === 0) report([id, "criteria"], `is empty; ${criteria[question.type].all}`);
+  // As in a request (contract section 2.2): more is rejected before anything is sent.
+  const problem = `has ${count} ${limit.unit}s; a model takes ${limit.most} at the most`;
+  if (count > limit.most) report([id, "criteria"], problem);
 }
 
 function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath): string {
@@ -224,35 +218,16 @@ function hintOf(typed: string, known: readonly string[]): string {
   return near !== "" && distance(typed, near) <= 3 ? ` (did you mean ${near}?)` : "";
 }
 
-function emptyProblems(id: string, { instructions }: Question): Problem[] {
-  if (/\S/.test(instructions)) return [];
-  return [{ path: [id, "instructions"], what: `is empty; ${howTo.instructions}` }];
-}
-
-function sizeProblems(id: string, question: Question): Problem[] {
-  const kind = questionKinds[question.type];
-  const { limit } = kind;
-  if (limit === null) return [];
-  const count = kind.keys(question).length;
-  const path = [id, "criteria"];
-  if (count === 0) return [{ path, what: `is empty; ${criteria[question.type].all}` }];
-  if (count <= limit.most) return [];
-  // As in a request (contract section 2.2): more is rejected before anything is sent.
-  const problem = `has ${count} ${limit.unit}s; a model takes ${limit.most} at the most`;
-  return [{ path, what: problem }];
-}
-
-/** Finds questions whose field in the results belongs to another question or to the record. */
-function clashesOf(questions: Questions, { columns, word }: RecordSource): Problem[] {
+// A field of the results belongs to one question, or to the record.
+function checkFields(questions: Questions, { columns, word }: RecordSource, report: Report): void {
   const owners = new Map<string, string>();
   const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
-  return columnsOf(questions).flatMap(({ name, asked }) => {
+  for (const { name, asked } of columnsOf(questions)) {
     const owner = taken.has(name) ? `the ${word} itself` : owners.get(name);
     owners.set(name, `the question ${asked.id}`);
-    if (owner === undefined) return [];
-    const what = `would be written to the field "${name}", as ${owner} is; rename it`;
-    return [{ path: [asked.id], what }];
-  });
+    if (owner === undefined) continue;
+    report([asked.id], `would be written to the field "${name}", as ${owner} is; rename it`);
+  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
