@@ -1,5 +1,6 @@
 import type { FinishReason } from "ai";
 import type { Context, Handler, Hono } from "hono";
+import { tryDecodeURIComponent } from "hono/utils/url";
 import { decideUnasked, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
@@ -36,7 +37,7 @@ export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void 
   const { tierModels, prices } = parts.routing;
   app.get("/v1/models", (c) => c.json({ object: "list", data: ownNames(parts).map(toModel) }));
   app.get("/v1/models/*", (c) => {
-    const id = decoded(c.req.path.slice("/v1/models/".length));
+    const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
     const known = [...ownNames(parts), ...Object.values(tierModels)];
     if (known.includes(id) || prices.has(id)) return c.json(toModel(id));
     throw missing(parts);
@@ -55,14 +56,6 @@ function toModel(id: string) {
   return { id, object: "model", created: 0, owned_by: "router" };
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
 function missing(parts: OpenAiParts): HttpError {
   const own = ownNames(parts).join(", ");
   const other = parts.routing.services.takesOpenAi
@@ -74,22 +67,16 @@ function missing(parts: OpenAiParts): HttpError {
 
 /** The conversation goes to the chosen model unchanged. */
 function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
-  const {
-    router,
-    reportDefect,
-    options: { context },
-  } = parts;
-  const { takesOpenAi } = parts.routing.services;
-  const readConversation = createConversationReader(context);
+  const { router, reportDefect, routing, options } = parts;
+  const { takesOpenAi } = routing.services;
+  const readConversation = createConversationReader(options.context);
   return async (c) => {
-    const { request, body, unknown } = parseChatCompletionRequest(
-      await readJson(c.req),
-      takesOpenAi,
-    );
+    const read = parseChatCompletionRequest(await readJson(c.req), takesOpenAi);
+    const { request, body } = read;
     const call = callOf(c, "openai");
     const chosen = await chooseModel(request, call, { ...parts, readConversation });
     const { decision, autoDecision } = chosen;
-    const ignored = takesOpenAi ? [] : [...unknown, ...ignoredBy(decision, request)];
+    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const { prompt, ...asked } = toReplyRequest(request);
     const sent = { ...call, ...asked, body, autoDecision };
@@ -101,31 +88,26 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
   };
 }
 
-interface ChoiceParts extends OpenAiParts {
-  readonly readConversation: ReturnType<typeof createConversationReader>;
-}
-
 /** Returns the decision for a request. @throws HttpError for a wrong model (404) or no text (400). */
 async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
   call: Call,
-  { readConversation, ...parts }: ChoiceParts,
+  parts: OpenAiParts & { readConversation: ReturnType<typeof createConversationReader> },
 ) {
-  const { router, routing, options } = parts;
+  const { router, routing, options, readConversation } = parts;
   const { shadowModel } = routing.policy;
   const model = options.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
-  if (tier !== undefined)
-    return { decision: decideUnasked({ tier }, "requested", routing), autoDecision: null };
   if (model !== autoModel) {
-    if (!routing.services.takesOpenAi && !model.includes("/")) throw missing(parts);
-    return { decision: decideUnasked({ model }, "requested", routing), autoDecision: null };
+    const isKnown = tier !== undefined || routing.services.takesOpenAi || model.includes("/");
+    if (!isKnown) throw missing(parts);
+    const named = tier === undefined ? { model } : { tier };
+    return { decision: decideUnasked(named, "requested", routing), autoDecision: null };
   }
   const { state, atLeast, keep } = readConversation(messages);
   if (state.user_message.trim() === "") {
-    throw new HttpError(400, "auto decides by the last user message; send one.", {
-      param: "messages",
-    });
+    const problem = "auto decides by the last user message; send one.";
+    throw new HttpError(400, problem, { param: "messages" });
   }
   const isShadow = shadowModel !== null;
   const autoDecision = router.decide(state, call, { atLeast, isShadow }).then((decision) => {
@@ -177,18 +159,16 @@ function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 4
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
+interface StreamParts extends Pick<OpenAiParts, "reportDefect"> {
+  readonly ask: (listeners: RouterReplyOptions) => Promise<Answer>;
+  readonly hasUsage: boolean;
+}
+
 /** Streams a reply; a failure before its first piece can still change the response's status. */
 async function sendStream(
   c: Context<ClientEnv>,
   first: Decision,
-  {
-    ask,
-    hasUsage,
-    reportDefect,
-  }: Pick<OpenAiParts, "reportDefect"> & {
-    ask: (listeners: RouterReplyOptions) => Promise<Answer>;
-    hasUsage: boolean;
-  },
+  { ask, hasUsage, reportDefect }: StreamParts,
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<(delta: object) => Promise<void> | void>();

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { barList, html, page, table } from "evaluator-kit/page";
-import { noTiers, type Tier, tierNames } from "../decision/tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
 import { describeSummary, dollars, savingOf, summarize, type Summary } from "./summary.ts";
 
@@ -19,21 +19,28 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** The most days in the table. */
 const MOST_DAYS = 31;
 
-type Day = ReturnType<typeof emptyDay>;
-
 /** Draws the end of a decision log as a page. @throws CliError if the log cannot be read. */
 export async function decisionsPage(path: string): Promise<string> {
-  const { isCut, summary, days, decisionMs, replyMs } = await readLog(path);
-  const title = "What was decided";
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  const start = Math.max(0, size - MOST_BYTES);
+  const read: (LoggedRecord | null)[] = [];
+  for await (const record of readRecords(path, start)) read.push(record);
+  const summary = await summarize(read);
+  const records = read.filter((record) => record !== null);
+  const days = [...Map.groupBy(records, ({ time }) => time.slice(0, 10))];
+  const latest = days.toSorted(([one], [other]) => (one < other ? 1 : -1)).slice(0, MOST_DAYS);
+  const head = ["day", "messages", ...tierNames, "failed", "in doubt", "paid", "frontier only"];
   const times = [
-    ["decision", ...quantiles(decisionMs)],
-    ["reply", ...quantiles(replyMs)],
+    ["decision", ...quantiles(records.flatMap(({ decisionMs }) => decisionMs ?? []))],
+    ["reply", ...quantiles(records.flatMap(({ replyMs }) => replyMs ?? []))],
   ];
+  const title = "What was decided";
   const body = html`<header>
       <p><a href="/">Back to the router</a></p>
       <h1>${title}</h1>
       <p class="notice">
-        ${summary.messages} messages${isCut ? ", the log's latest" : ""}${describeSaving(summary)}.
+        ${summary.messages}
+        messages${start > 0 ? ", the log's latest" : ""}${describeSaving(summary)}.
       </p>
     </header>
     <main>
@@ -43,7 +50,7 @@ export async function decisionsPage(path: string): Promise<string> {
       </section>
       <section class="card">
         <h2>By day (UTC)</h2>
-        ${dayTable(days.slice(0, MOST_DAYS))}
+        ${table(head, latest.map(dayRow))}
       </section>
       <section class="card">
         <h2>Times</h2>
@@ -57,47 +64,26 @@ export async function decisionsPage(path: string): Promise<string> {
   return page({ title, style, body });
 }
 
-async function readLog(path: string) {
-  const { size } = await stat(path).catch(() => ({ size: 0 }));
-  const start = Math.max(0, size - MOST_BYTES);
-  const days = new Map<string, Day>();
-  const [decisionMs, replyMs]: [number[], number[]] = [[], []];
-  async function* counted(): AsyncGenerator<LoggedRecord | null> {
-    for await (const record of readRecords(path, start)) {
-      if (record !== null) {
-        addToDay(days, record);
-        if (record.decisionMs !== null) decisionMs.push(record.decisionMs);
-        if (record.replyMs !== null) replyMs.push(record.replyMs);
-      }
-      yield record;
-    }
-  }
-  const summary = await summarize(counted());
-  const shown = [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
-  return { isCut: start > 0, summary, days: shown, decisionMs, replyMs };
-}
-
 function describeSaving(summary: Summary): string {
   if (summary.compared === 0) return "";
   const { savedUsd, share } = savingOf(summary);
   return `; saved against frontier only, net of the decisions: ${dollars.format(savedUsd)} (${Math.round(100 * (share ?? 0))}%)`;
 }
 
-function emptyDay(day: string) {
-  const counts = { messages: 0, failed: 0, doubtful: 0, paidUsd: 0, frontierUsd: 0 };
-  return { day, tiers: { ...noTiers } as Record<Tier, number>, ...counts };
-}
-
-function addToDay(days: Map<string, Day>, record: LoggedRecord): void {
-  const name = record.time.slice(0, 10);
-  const day = days.get(name) ?? emptyDay(name);
-  days.set(name, day);
-  day.messages += 1;
-  if (record.tierUsed !== null) day.tiers[record.tierUsed] += 1;
-  if (record.outcome === "no-decision" || record.outcome === "reply-failed") day.failed += 1;
-  if (isDoubtful(record)) day.doubtful += 1;
-  day.paidUsd += (record.replyCostUsd ?? 0) + (record.decisionCostUsd ?? 0);
-  day.frontierUsd += record.frontierCostUsd ?? 0;
+function dayRow([day, records]: [string, LoggedRecord[]]): string[] {
+  const count = (isCounted: (record: LoggedRecord) => boolean) =>
+    records.filter(isCounted).length.toLocaleString("en");
+  const total = (costOf: (record: LoggedRecord) => number) =>
+    dollars.format(records.reduce((sum, record) => sum + costOf(record), 0));
+  return [
+    day,
+    count(() => true),
+    ...tierNames.map((tier) => count(({ tierUsed }) => tierUsed === tier)),
+    count(({ outcome }) => outcome === "no-decision" || outcome === "reply-failed"),
+    count(isDoubtful),
+    total(({ replyCostUsd, decisionCostUsd }) => (replyCostUsd ?? 0) + (decisionCostUsd ?? 0)),
+    total(({ frontierCostUsd }) => frontierCostUsd ?? 0),
+  ];
 }
 
 /** Below this confidence a choice is in doubt. Chosen, as on the page of the router. */
@@ -105,19 +91,6 @@ const LOW_CONFIDENCE = 0.5;
 
 function isDoubtful({ cause, confidence }: LoggedRecord): boolean {
   return cause === "tie" || cause === "low-confidence" || (confidence ?? 1) < LOW_CONFIDENCE;
-}
-
-function dayTable(days: readonly Day[]) {
-  const head = ["day", "messages", ...tierNames, "failed", "in doubt", "paid", "frontier only"];
-  const rows = days.map((day) => [
-    day.day,
-    ...[day.messages, ...tierNames.map((tier) => day.tiers[tier]), day.failed, day.doubtful].map(
-      (count) => count.toLocaleString("en"),
-    ),
-    dollars.format(day.paidUsd),
-    dollars.format(day.frontierUsd),
-  ]);
-  return table(head, rows);
 }
 
 function quantiles(values: readonly number[]): [string, string] {

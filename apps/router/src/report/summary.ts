@@ -33,7 +33,9 @@ function emptySummary() {
 }
 
 /** Sums up records. */
-export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
+export async function summarize(
+  records: Iterable<LoggedRecord | null> | AsyncIterable<LoggedRecord | null>,
+): Promise<Summary> {
   const summary = emptySummary();
   for await (const record of records) {
     if (record === null) summary.unreadable += 1;
@@ -56,16 +58,17 @@ function add(summary: Summary, record: LoggedRecord): void {
 }
 
 function addCosts(summary: Summary, record: LoggedRecord): void {
-  const { tierChosen, decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
+  const { tierChosen, decisionCostUsd, replyCostUsd, frontierCostUsd, shadow } = record;
   if (decisionCostUsd === null && tierChosen !== null) summary.unpriced += 1;
   summary.decisionUsd += decisionCostUsd ?? 0;
-  const autoUsd = record.shadow?.replyCostUsd ?? null;
-  if (autoUsd !== null && replyCostUsd !== null) {
+  if (replyCostUsd === null) return;
+  const autoUsd = shadow?.replyCostUsd ?? null;
+  if (autoUsd !== null) {
     summary.shadowed += 1;
     summary.shadowUsd += replyCostUsd;
     summary.autoUsd += autoUsd;
   }
-  if (replyCostUsd === null || frontierCostUsd === null) return;
+  if (frontierCostUsd === null) return;
   summary.compared += 1;
   if (record.isEstimate) summary.estimated += 1;
   summary.replyUsd += replyCostUsd;
