@@ -1,5 +1,5 @@
 import { replayExchanges } from "evaluator-client/replay-exchanges";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { programs } from "./programs.ts";
 import type { MessageRecord } from "./message-router.ts";
@@ -74,12 +74,18 @@ function streamedExchange(model: string, message: string) {
   };
 }
 
-test("a whole message over recorded exchanges: the requests, the nine fields and the record", async () => {
-  const reply = replyExchange(defaultTierModels.nano, "hi");
+/** A router with recorded decisions and one more exchange, which closes at the test's end. */
+async function routerOver(reply: Parameters<typeof replayExchanges>[0][number]) {
   const network = await replayExchanges(["gateway/greeting-routes-to-nano", reply]);
   const services = connectServices(parseRouterOptions(env).engines);
+  onTestFinished(() => services.close());
   const records: MessageRecord[] = [];
   const { chat } = await testRouter({}, { services, observe: (record) => records.push(record) });
+  return { network, records, chat };
+}
+
+test("a whole message over recorded exchanges: the requests, the nine fields and the record", async () => {
+  const { network, records, chat } = await routerOver(replyExchange(defaultTierModels.nano, "hi"));
   const headers = { "content-type": "application/json", "x-request-id": requestId };
   const response = await chat({ message: "hi" }, { headers });
   expect(response.status).toBe(200);
@@ -106,15 +112,12 @@ test("a whole message over recorded exchanges: the requests, the nine fields and
   ]);
   const sent = network.requests.map(({ headers }) => headers["x-request-id"]);
   expect(sent).toEqual([requestId, requestId]);
-  await services.close();
 });
 
 test("a whole streamed message over recorded exchanges: the requests, the events and the record", async () => {
-  const reply = streamedExchange(defaultTierModels.nano, "hi");
-  const network = await replayExchanges(["gateway/greeting-routes-to-nano", reply]);
-  const services = connectServices(parseRouterOptions(env).engines);
-  const records: MessageRecord[] = [];
-  const { chat } = await testRouter({}, { services, observe: (record) => records.push(record) });
+  const { network, records, chat } = await routerOver(
+    streamedExchange(defaultTierModels.nano, "hi"),
+  );
   const response = await chat(
     { message: "hi" },
     {
@@ -148,7 +151,6 @@ test("a whole streamed message over recorded exchanges: the requests, the events
   ]);
   const sent = network.requests.map(({ headers }) => headers["x-request-id"]);
   expect(sent).toEqual([requestId, requestId]);
-  await services.close();
 });
 
 test("the self-check over recorded exchanges passes, from its options to each reply", async () => {

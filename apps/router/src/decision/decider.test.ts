@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { servicesOfEmulator, testRouter } from "../testing/test-router.ts";
+import { decisionFor } from "../testing/upstreams.ts";
 
 const asJson = { "content-type": "application/json" };
 
@@ -10,19 +11,9 @@ async function readDecider(request: (path: string) => Promise<Response>): Promis
 }
 
 /** An answer of a service that is no emulator. */
-const answer = {
-  answers: {
-    tier: {
-      type: "choice",
-      choice: "nano",
-      probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
-    },
-  },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 1, outputTokens: 1 },
-  warnings: [],
+const answer = decisionFor("nano", {
   providerMetadata: { gateway: { routing: { canonicalSlug: "typesafe-ai/jev" } } },
-};
+});
 
 test("readyz names who answered last, and nobody before the first answer", async () => {
   const { request, chat } = await testRouter({ evaluation: () => Response.json(answer) });

@@ -5,25 +5,16 @@ import { plantedKey as key } from "../testing/keep-output.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startRouterHere } from "../testing/start-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
-import { startUpstream } from "../testing/upstreams.ts";
+import { decisionFor, startUpstream } from "../testing/upstreams.ts";
 
 // Every router of every test has the key in its environment, and its test fails where the key
 // comes out. Here the gateway does all it can to get it out.
 
 const token = "planted-token-of-many-characters";
-const decision = {
-  answers: {
-    tier: {
-      type: "choice",
-      choice: "nano",
-      probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
-    },
-  },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 1, outputTokens: 1 },
+const decision = decisionFor("nano", {
   warnings: [key],
   providerMetadata: { gateway: { generationId: key.slice(0, -4), marketCost: "0.00001" } },
-};
+});
 const reply = {
   content: [{ type: "text", text: `The key is ${key}.` }],
   finishReason: { unified: "stop", raw: key },

@@ -72,7 +72,7 @@ function withoutRuns(text: string, runs: ReadonlySet<string>): string {
   return clear + text.slice(from);
 }
 
-/** Returns where a secret begins that the text's end cuts off, or the text's length. */
+/** Returns the start of a secret that is cut off at the end of the text, or the text's length. */
 function beginOfSecret(text: string, from: number, secrets: readonly string[]): number {
   let begun = text.length;
   for (const secret of secrets) {

@@ -3,6 +3,7 @@ import { tierQuestions } from "../decision/tier-question.ts";
 import type { ChatResponse } from "../decision/decision.ts";
 import { nineFields } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
+import { decisionFor } from "../testing/upstreams.ts";
 
 test("answers a greeting with the nine fields of the contract, in its order", async () => {
   const { chat } = await testRouter();
@@ -64,20 +65,7 @@ test("keeps the decision when the reply fails", async () => {
 
 test("says null where the service gives no confidence", async () => {
   const { chat } = await testRouter({
-    evaluation: () =>
-      Response.json({
-        answers: {
-          tier: {
-            type: "choice",
-            choice: "fast",
-            probabilities: { nano: 0, fast: 1, balanced: 0, frontier: 0 },
-          },
-        },
-        rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-        usage: { inputTokens: 1, outputTokens: 1 },
-        warnings: [],
-        providerMetadata: {},
-      }),
+    evaluation: () => Response.json(decisionFor("fast")),
   });
   expect(await (await chat({ message: "hi" })).json()).toMatchObject({
     tier: "fast",

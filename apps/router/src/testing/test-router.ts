@@ -12,7 +12,7 @@ import { parseRouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
 import { startRouter } from "../start-router.ts";
 import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
-import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
+import { decisionFor, type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
 function servicesOver(fetch: typeof globalThis.fetch): Services {
@@ -149,20 +149,6 @@ export async function startRouterWith(kind: (typeof replySources)[number]): Prom
   return `${(await startTestRouter({}, { env, services })).origin}/v1`;
 }
 
-const decision = {
-  answers: {
-    tier: {
-      type: "choice",
-      choice: "nano",
-      probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
-    },
-  },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 1, outputTokens: 1 },
-  warnings: [],
-  providerMetadata: {},
-};
-
 /** Answers a reply call by hand, over a real socket. */
 export type ReplyScript = (response: ServerResponse) => void;
 
@@ -173,7 +159,7 @@ export async function scriptedGateway(reply: ReplyScript, env: Record<string, st
   const upstream = await startUpstream((request, response) => {
     request.resume();
     if (request.url?.endsWith("/language-model") === true) reply(response);
-    else response.end(JSON.stringify(decision));
+    else response.end(JSON.stringify(decisionFor("nano")));
   });
   const settings = {
     AI_GATEWAY_API_KEY: plantedKey,

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { closeServer, listen } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
+import { noTiers, type Tier } from "../decision/tier-question.ts";
 
 /** Answers one request in the emulator's place. */
 export type Answer = (request: Request) => Response | Promise<Response>;
@@ -33,6 +34,18 @@ export function testGateway({ evaluation, reply }: Differences = {}) {
     return answer === undefined ? emulator.fetch(request) : answer(request);
   };
   return { fetch, seen };
+}
+
+/** Returns the answer of an evaluation that is certain of a tier. */
+export function decisionFor(choice: Tier, differences: object = {}) {
+  return {
+    answers: { tier: { type: "choice", choice, probabilities: { ...noTiers, [choice]: 1 } } },
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 1, outputTokens: 1 },
+    warnings: [],
+    providerMetadata: {},
+    ...differences,
+  };
 }
 
 /** Starts an HTTP server for the length of a test, and returns its origin. */
