@@ -43,13 +43,14 @@ export {
 } from "./kinds.ts";
 
 // Reading answers and labels
+export { AnswerTable, type AnswerTableOptions, type KeptAnswers } from "./input/answer-table.ts";
 export {
   type AnswerColumn,
-  AnswerTable,
-  type AnswerTableOptions,
-  type KeptAnswers,
-} from "./input/answer-table.ts";
-export { type AnswerSource, type Basis, basisOf, type RecordAnswer } from "./input/read-answers.ts";
+  type AnswerSource,
+  type Basis,
+  basisOf,
+  type RecordAnswer,
+} from "./input/answer-column.ts";
 export {
   CalibrationInputError,
   idOf,

@@ -1,4 +1,4 @@
-import type { AnswerColumn } from "./input/answer-table.ts";
+import type { AnswerColumn } from "./input/answer-column.ts";
 import { DEFAULT_SEED, seededRandom, shuffle } from "./math/random.ts";
 import type { Form } from "./kinds.ts";
 import { topAnswers } from "./report/labelled-rows.ts";

@@ -1,87 +1,14 @@
-import {
-  type AskedQuestions,
-  type Form,
-  formOf,
-  type QuestionKind,
-  questionHash,
-} from "../kinds.ts";
+import { type AskedQuestions, kindOf, questionHash } from "../kinds.ts";
+import { AnswerColumn, type AnswerSource, basisOf, type RecordAnswer } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
+  idOf,
   type InputRecord,
   isObject,
-  listNames,
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import {
-  addAnswers,
-  type AnswerSource,
-  basisOf,
-  readAnswerRecord,
-  type RecordAnswer,
-} from "./read-answers.ts";
-
-/** The answers of one source to one question: ids, and their probabilities in one typed array. */
-export class AnswerColumn {
-  readonly question: string;
-  readonly kind: QuestionKind;
-  readonly form: Form;
-  /** Whether the options are levels. */
-  readonly isOrdered: boolean;
-  readonly options: readonly string[];
-  readonly source: AnswerSource;
-  /** How many probabilities a row has. */
-  readonly width: number;
-  /** The first name of each row. */
-  readonly ids: string[] = [];
-  readonly #rows = new Map<string, number>();
-  #latestRow = -1;
-  readonly #numbers: number[] = [];
-  #values: Float64Array | null = null;
-
-  constructor({ question, kind, options, source }: RecordAnswer) {
-    const { form, isOrdered } = formOf(kind);
-    this.question = question;
-    this.kind = kind;
-    this.form = form;
-    this.isOrdered = isOrdered;
-    this.options = options;
-    this.source = source;
-    this.width = { probability: 1, distribution: options.length }[form];
-  }
-
-  /** Row by row. */
-  get values(): Float64Array {
-    return (this.#values ??= new Float64Array(this.#numbers));
-  }
-
-  /** Returns the row of a record, or undefined. */
-  rowOf(id: string): number | undefined {
-    // Labels are mostly in the order of the answers; a million map lookups cost a second.
-    const next = this.#latestRow + 1;
-    const row = this.ids[next] === id ? next : this.#rows.get(id);
-    if (row !== undefined) this.#latestRow = row;
-    return row;
-  }
-
-  /** Adds a row, or with `last` replaces the record's row; returns false if the record has a row. */
-  add({ ids, values }: RecordAnswer, last: boolean): boolean {
-    let known: number | undefined;
-    for (const id of ids) known ??= this.#rows.get(id);
-    if (known !== undefined && !last) return false;
-    this.#values = null;
-    if (known !== undefined) {
-      const from = known * this.width;
-      for (const [at, value] of values.entries()) this.#numbers[from + at] = value;
-      return true;
-    }
-    for (const id of ids) this.#rows.set(id, this.ids.length);
-    this.ids.push(ids[0] ?? "");
-    for (const value of values) this.#numbers.push(value);
-    return true;
-  }
-}
 
 /** An evaluation that a journal holds, and the questions that were asked. */
 export interface KeptAnswers {
@@ -104,14 +31,17 @@ export interface AnswerTableOptions {
   readonly onePer?: string | undefined;
 }
 
+/** The record of an answer, its source and its place. */
+type Origin = Pick<RecordAnswer, "ids" | "source"> & { readonly location: SourceLocation };
+
+const YES_NO = ["no", "yes"] as const;
+
 /** All answers of a run, by source and question. */
 export class AnswerTable {
   readonly #options: AnswerTableOptions;
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
-  readonly #sources = new Map<string, AnswerSource>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
-  #latest: AnswerColumn | null = null;
   /** Data that was ignored, and the reason: one line each. */
   readonly notes = new Set<string>();
   /** The cluster of each record that names one. */
@@ -133,11 +63,33 @@ export class AnswerTable {
     return [...new Set(this.columns.map(({ question }) => question))];
   }
 
-  /** Adds one record of a file of answers: a router's decision, a line of NDJSON, or a triage result. */
-  addRecord(record: InputRecord, file: string): void {
-    const { value } = record;
-    if (isObject(value)) this.noteCluster(value["id"] ?? value["requestId"], value);
-    readAnswerRecord(record, file, this);
+  /**
+   * Adds one record of a file of answers: a router's decision, a line of NDJSON, or a triage result.
+   *
+   * @throws CalibrationInputError that names the invalid field.
+   */
+  addRecord({ line, value }: InputRecord, file: string): void {
+    const location = { file, line };
+    if (!isObject(value)) {
+      throw new CalibrationInputError(location, "is no JSON object; each record is one");
+    }
+    this.noteCluster(value["id"] ?? value["requestId"], value);
+    // A person's word on a decision is a label; the router's own command reads it.
+    if ("requestId" in value && "feedback" in value) return;
+    if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
+    else if ("answers" in value) {
+      const { answers } = value;
+      if (!isObject(answers)) {
+        throw new CalibrationInputError(location, "answers is no JSON object");
+      }
+      const ids = [idOf(value, location)];
+      this.#addAnswers(answers, { ids, source: sourceOf(value, location), location });
+    } else if ("question" in value) this.#addLine(value, location);
+    else if ("subject" in value && "from" in value) this.#addResult(value, location);
+    else {
+      const wanted = "id, question and probability (or probabilities)";
+      throw new CalibrationInputError(location, `has no question; each record holds ${wanted}`);
+    }
   }
 
   /** Adds an evaluation of a journal. */
@@ -147,13 +99,8 @@ export class AnswerTable {
   ): void {
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
-    const key = JSON.stringify([modelId, wire, asked]);
-    let source = this.#sources.get(key);
-    if (source === undefined) {
-      source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
-      this.#sources.set(key, source);
-    }
-    addAnswers({ ids: [id], answers, source }, { sink: this, location });
+    const source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
+    this.#addAnswers(answers, { ids: [id], source, location });
   }
 
   /** Notes a record that is known and has no answer, such as one whose call failed. */
@@ -187,83 +134,111 @@ export class AnswerTable {
   /** @throws CalibrationInputError if the answer is invalid, or the record has one already. */
   add(answer: RecordAnswer, location: SourceLocation): void {
     const { questions, last = false } = this.#options;
-    if (questions !== undefined && !questions.includes(answer.question)) return;
-    checkValues(answer, location);
-    const column = this.#columnOf(answer, location);
-    if (column.add(inOrderOf(column, answer), last)) return;
-    const record = `record ${quote(answer.ids[0])} has a second answer to ${quote(answer.question)}`;
-    throw new CalibrationInputError(location, `${record}; --last takes the last of several`);
+    const { ids, question, source } = answer;
+    if (questions !== undefined && !questions.includes(question)) return;
+    const { modelId, wire, basis, questionHash: asked } = source;
+    const key = JSON.stringify([modelId, wire, basis, asked, question]);
+    const column = this.#columns.get(key) ?? new AnswerColumn(answer);
+    if (column.add(answer, location, last)) this.#columns.set(key, column);
+    else {
+      const record = `record ${quote(ids[0])} has a second answer to ${quote(question)}`;
+      throw new CalibrationInputError(location, `${record}; --last takes the last of several`);
+    }
   }
 
-  #columnOf(answer: RecordAnswer, location: SourceLocation): AnswerColumn {
-    // The rows of a file mostly have one source and question: the key is then not built again.
-    if (this.#latest !== null && isOf(this.#latest, answer)) return this.#latest;
-    const { modelId, wire, basis, questionHash: asked } = answer.source;
-    const key = JSON.stringify([modelId, wire, basis, asked, answer.question]);
-    let column = this.#columns.get(key);
-    if (column === undefined) this.#columns.set(key, (column = new AnswerColumn(answer)));
-    this.#latest = column;
-    if (isOf(column, answer)) return column;
-    const problem = `question ${quote(answer.question)} has the options ${listNames(answer.options)}`;
-    const before = `in the rows before they are ${listNames(column.options)}`;
-    throw new CalibrationInputError(location, `${problem}; ${before}`);
+  /** Adds a line of the router's decision log: joined by its request's id or the evaluation's. */
+  #addDecision(fields: Fields, location: SourceLocation): void {
+    this.noteDate(fields["time"]);
+    const ids = [fields["requestId"], fields["evaluationId"]].filter(
+      (id) => typeof id === "string",
+    );
+    // If a calibration changed a value, the log holds the printed one too.
+    const probabilities = fields["printedProbabilities"] ?? fields["probabilities"];
+    if (!isObject(probabilities)) {
+      for (const id of ids) this.addFailed(id);
+      return;
+    }
+    const { evaluatorModelId: modelId, wire, questionHash: asked } = fields;
+    const source = sourceOf({ modelId, wire, questionHash: asked }, location, "evaluatorModelId");
+    this.#addAnswer("tier", { probabilities }, { ids, source, location });
+  }
+
+  /** Adds a record with one answer. */
+  #addLine(fields: Fields, location: SourceLocation): void {
+    const id = idOf(fields, location);
+    const { question, probability, probabilities, error } = fields;
+    if (typeof question !== "string") {
+      const problem = `question is ${quote(question)}; it must be a text`;
+      throw new CalibrationInputError(location, problem);
+    }
+    if (probability == null && probabilities == null) {
+      if (error != null) return this.addFailed(id);
+      const problem = "has no probability (yes or no) and no probabilities (options or levels)";
+      throw new CalibrationInputError(location, `${problem}; one of the two is needed`);
+    }
+    this.#addAnswer(question, fields, { ids: [id], source: sourceOf(fields, location), location });
+  }
+
+  /** Adds a triage result, which has a probability for yes/no questions alone. */
+  #addResult(fields: Fields, location: SourceLocation): void {
+    const id = idOf(fields, location);
+    this.noteDate(fields["date"]);
+    if (typeof fields["error"] === "string") return this.addFailed(id);
+    const source: AnswerSource = { modelId: null, wire: null, basis: "model", questionHash: null };
+    const known = new Set(["id", "date", "from", "subject"]);
+    const isBeside = (name: string, ending: string) =>
+      name.endsWith(ending) && name.slice(0, -ending.length) in fields;
+    for (const [name, value] of Object.entries(fields)) {
+      // If a calibration changed a value, the record holds the printed one too.
+      if (known.has(name) || isBeside(name, "Conf") || isBeside(name, "Printed")) continue;
+      if (`${name}Conf` in fields) {
+        const problem = `${quote(name)} is left out: a result file holds no probabilities for it`;
+        this.notes.add(`${problem}; give the journal (.triage.sqlite) instead.`);
+      } else {
+        const answer = { probability: fields[`${name}Printed`] ?? value };
+        this.#addAnswer(name, answer, { ids: [id], source, location });
+      }
+    }
+  }
+
+  #addAnswers(answers: Fields, origin: Origin): void {
+    for (const question of Object.keys(answers)) {
+      const answer = answers[question];
+      if (!isObject(answer)) {
+        const problem = `the answer to ${quote(question)} is no JSON object`;
+        throw new CalibrationInputError(origin.location, problem);
+      }
+      this.#addAnswer(question, answer, origin);
+    }
+  }
+
+  #addAnswer(question: string, answer: Fields, { ids, source, location }: Origin): void {
+    const { probability, probabilities, type } = answer;
+    const about = { ids, question, source };
+    if (probability !== undefined) {
+      const values = [probability as number];
+      this.add({ ...about, kind: kindOf(null, type), options: YES_NO, values }, location);
+    } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
+      const options = Object.keys(probabilities);
+      const values = Object.values(probabilities) as number[];
+      this.add({ ...about, kind: kindOf(options, type), options, values }, location);
+    } else if (type === "refusal") {
+      for (const id of ids) this.addFailed(id);
+    } else {
+      const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
+      throw new CalibrationInputError(location, problem);
+    }
   }
 }
 
-function isOf({ question, kind, options, source }: AnswerColumn, answer: RecordAnswer): boolean {
-  return (
-    question === answer.question &&
-    kind === answer.kind &&
-    isSameSource(source, answer.source) &&
-    options.length === answer.options.length &&
-    (hasSameOrder(options, answer.options) ||
-      options.every((option) => answer.options.includes(option)))
-  );
-}
-
-function hasSameOrder(options: readonly string[], others: readonly string[]): boolean {
-  return options === others || options.every((option, i) => option === others[i]);
-}
-
-/** The same answer with its probabilities in the order of the column's options. */
-function inOrderOf({ options }: AnswerColumn, answer: RecordAnswer): RecordAnswer {
-  if (hasSameOrder(options, answer.options)) return answer;
-  const values = options.map((option) => answer.values[answer.options.indexOf(option)] as number);
-  return { ...answer, options, values };
-}
-
-function isSameSource(one: AnswerSource, other: AnswerSource): boolean {
-  return (
-    one === other ||
-    (one.modelId === other.modelId &&
-      one.wire === other.wire &&
-      one.basis === other.basis &&
-      one.questionHash === other.questionHash)
-  );
-}
-
-const fieldOf: Record<Form, (option: string) => string> = {
-  probability: () => "probability",
-  distribution: (option) => `probabilities.${option}`,
-};
-// Each option is rounded by up to half a hundredth.
-const roundingOf: Record<Form, (options: number) => number> = {
-  probability: () => Infinity,
-  distribution: (options) => options * 0.005 + 1e-6,
-};
-
-function checkValues({ kind, options, values, question }: RecordAnswer, location: SourceLocation) {
-  const { form } = formOf(kind);
-  let sum = 0;
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    sum += value;
-    if (typeof value === "number" && value >= 0 && value <= 1) continue;
-    const field = fieldOf[form](options[i] ?? String(i));
-    const problem = `${field} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
-    throw new CalibrationInputError(location, problem);
-  }
-  if (Math.abs(sum - 1) <= roundingOf[form](values.length)) return;
-  const problem = `probabilities of ${quote(question)} sum up to ${sum.toFixed(3)}; they must sum up to 1`;
-  throw new CalibrationInputError(location, problem);
+function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelId"): AnswerSource {
+  const textOf = (name: string, value: unknown) => {
+    if (typeof value === "string") return value;
+    if (value === undefined || value === null) return null;
+    throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
+  };
+  const modelId = textOf(modelField, fields["modelId"]);
+  const wire = textOf("wire", fields["wire"]);
+  const basis = basisOf(modelId, wire, fields["basis"]);
+  return { modelId, wire, questionHash: textOf("questionHash", fields["questionHash"]), basis };
 }

@@ -1,4 +1,5 @@
-import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
+import type { AnswerColumn } from "./answer-column.ts";
+import type { AnswerTable } from "./answer-table.ts";
 import {
   CalibrationInputError,
   type InputRecord,
@@ -6,25 +7,29 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import { parseLabel, truthOf } from "./labels.ts";
-
-type Label = ReturnType<typeof parseLabel>;
+import { parseLabel } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
-export interface JoinedColumn {
-  readonly join: LabelJoin;
-  readonly column: AnswerColumn;
-  /** Rows of the column, in the order of the labels. */
-  readonly rows: number[];
-  /** 0 and 1, or the index of the option or level; −1 if the record was skipped, or labelers tie. */
-  readonly truth: number[];
-  readonly weights: number[];
-  /** An index into `groups` of each row; −1 for none. */
-  readonly groupOf: number[];
-  readonly clusterOf: number[];
-  readonly labelerOf: number[];
-  /** The labels of each row that several labelers have. */
-  readonly votes: Map<number, Vote[]>;
+export type JoinedColumn = ReturnType<typeof emptyJoin>;
+
+function emptyJoin(join: LabelJoin, column: AnswerColumn) {
+  return {
+    join,
+    column,
+    /** Rows of the column, in the order of the labels. */
+    rows: [] as number[],
+    /** 0 and 1, or the index of the option or level; −1 if the record was skipped, or labelers tie. */
+    truth: [] as number[],
+    weights: [] as number[],
+    /** An index into `join.groups` of each row; −1 for none. */
+    groupOf: [] as number[],
+    clusterOf: [] as number[],
+    labelerOf: [] as number[],
+    /** The labels of each row that several labelers have. */
+    votes: new Map<number, Vote[]>(),
+    /** Which joined row a row of the column became. */
+    joinedRows: [] as number[],
+  };
 }
 
 /** The label of one labeler: a truth, or −1 for a skip. */
@@ -65,28 +70,23 @@ export interface JoinOptions {
   readonly onePer?: string | undefined;
 }
 
-/** A label, its place, and the counts of its question. */
-interface PlacedLabel {
-  readonly label: Label;
+/** A label and its place. */
+interface PlacedLabel extends ReturnType<typeof parseLabel> {
   readonly location: SourceLocation;
-  readonly counts: JoinCounts;
 }
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
   readonly #table: AnswerTable;
   readonly #options: JoinOptions;
-  readonly #fields: { readonly by: string; readonly onePer: string };
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joined = new Map<AnswerColumn, JoinedColumn>();
-  /** Which joined row a row of a column became, plus one. */
-  readonly #joinedRows = new Map<AnswerColumn, Uint32Array>();
   readonly #counts = new Map<string, JoinCounts>();
   /** Labels without an answer: for each question and record its labelers. */
   readonly #unanswered = new Map<string, Set<string | null>>();
   /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
-  #unreached: { readonly label: Label; readonly location: SourceLocation }[] = [];
+  #unreached: PlacedLabel[] = [];
   /** The names behind the numbers in `groupOf`, `labelerOf` and `clusterOf`. */
   readonly groups = new Names();
   readonly labelers = new Names();
@@ -98,7 +98,6 @@ export class LabelJoin {
   constructor(table: AnswerTable, options: JoinOptions = {}) {
     this.#table = table;
     this.#options = options;
-    this.#fields = { by: options.by ?? "group", onePer: options.onePer ?? "group" };
     this.#known = table.questions;
     this.#byQuestion = Map.groupBy(table.columns, ({ question }) => question);
   }
@@ -120,38 +119,36 @@ export class LabelJoin {
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
   add(record: InputRecord, file: string): void {
-    const label = parseLabel(record, { file, ...this.#fields });
+    const { by = "group", onePer = "group" } = this.#options;
     const location = { file, line: record.line };
+    const label = { ...parseLabel(record, { file, by, onePer }), location };
     if (label.truth === null && !label.isSkipped) {
       this.blank += 1;
-      if (label.isDrawn) this.#unreached.push({ label, location });
+      if (label.isDrawn) this.#unreached.push(label);
       return;
     }
-    for (const passed of this.#unreached.splice(0)) {
-      this.blank -= 1;
-      this.#addLabel(passed.label, passed.location);
-    }
-    this.#addLabel(label, location);
+    const passed = this.#unreached.splice(0);
+    this.blank -= passed.length;
+    for (const one of [...passed, label]) this.#addLabel(one);
   }
 
-  #addLabel(label: Label, location: SourceLocation): void {
-    const question = this.#questionOf(label, location);
+  #addLabel(label: PlacedLabel): void {
+    const question = this.#questionOf(label);
     if (question === null) return;
     const counts = this.#countsOf(question);
-    const placed = { label, location, counts };
     let [found, added] = [0, 0];
     for (const column of this.#byQuestion.get(question) ?? []) {
       const row = column.rowOf(label.id);
       if (row === undefined) continue;
       found += 1;
-      if (this.#addRow(column, row, placed)) added += 1;
+      if (this.#addRow(column, row, label)) added += 1;
     }
-    if (found === 0) this.#addUnanswered(question, placed);
+    if (found === 0) this.#addUnanswered(question, label);
     if (added > 0) counts.labelled += 1;
     counts.joined += added;
   }
 
-  #questionOf({ question }: Label, location: SourceLocation): string | null {
+  #questionOf({ question, location }: PlacedLabel): string | null {
     const known = this.#known;
     const wanted = this.#options.questions;
     if (question === null) {
@@ -170,68 +167,57 @@ export class LabelJoin {
     throw new CalibrationInputError(location, problem);
   }
 
-  #addRow(column: AnswerColumn, row: number, placed: PlacedLabel): boolean {
-    const { label, location } = placed;
-    const joined = this.#joinedOf(column);
-    const joinedRows = this.#joinedRows.get(column) as Uint32Array;
-    const before = joinedRows[row] as number;
-    const at = before > 0 ? before - 1 : joined.rows.length;
+  #addRow(column: AnswerColumn, row: number, label: PlacedLabel): boolean {
+    let joined = this.#joined.get(column);
+    if (joined === undefined) this.#joined.set(column, (joined = emptyJoin(this, column)));
+    const before = joined.joinedRows[row];
+    const at = before ?? joined.rows.length;
     const labeler = this.labelers.indexOf(label.labeler);
-    let truth = label.truth === null ? -1 : truthOf(label.truth, column, location);
-    if (before > 0) {
+    let truth = label.truth === null ? -1 : column.truthOf(label.truth, label.location);
+    if (before !== undefined) {
       const all = joined.votes.get(at) ?? [
         { labeler: joined.labelerOf[at] as number, truth: joined.truth[at] as number },
       ];
       const votes = all.filter((vote) => vote.labeler !== labeler);
-      if (votes.length < all.length) this.#countRepeated(placed);
+      if (votes.length < all.length) this.#countRepeated(column.question, label);
       votes.push({ labeler, truth });
       joined.votes.set(at, votes);
       truth = majorityOf(votes);
     }
-    joinedRows[row] = at + 1;
+    joined.joinedRows[row] = at;
     joined.rows[at] = row;
     joined.truth[at] = truth;
     joined.weights[at] = label.weight ?? 1;
     joined.groupOf[at] = this.groups.indexOf(label.group);
     joined.clusterOf[at] = this.clusters.indexOf(label.cluster);
     joined.labelerOf[at] = labeler;
-    return before === 0;
+    return before === undefined;
   }
 
-  #addUnanswered(question: string, placed: PlacedLabel): void {
-    const { label, location, counts } = placed;
+  #addUnanswered(question: string, label: PlacedLabel): void {
     const isKnown = this.#table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
       const problem = `id ${quote(label.id)} is not among the answers`;
       const advice = "--allow-unknown counts such labels instead";
-      throw new CalibrationInputError(location, `${problem}; ${advice}`);
+      throw new CalibrationInputError(label.location, `${problem}; ${advice}`);
     }
     const key = JSON.stringify([question, label.id]);
     const labelers = this.#unanswered.get(key) ?? new Set<string | null>();
-    if (labelers.has(label.labeler)) this.#countRepeated(placed);
+    if (labelers.has(label.labeler)) this.#countRepeated(question, label);
     const isFirst = labelers.size === 0;
     this.#unanswered.set(key, labelers.add(label.labeler));
     if (!isFirst) return;
+    const counts = this.#countsOf(question);
     counts.labelled += 1;
     counts[isKnown ? "labelledWithoutAnswer" : "unknown"] += 1;
   }
 
   /** Counts the second label of one labeler. @throws CalibrationInputError unless the last is to count. */
-  #countRepeated({ label, location, counts }: PlacedLabel): void {
-    counts.repeated += 1;
+  #countRepeated(question: string, { id, location }: PlacedLabel): void {
+    this.#countsOf(question).repeated += 1;
     if (this.#options.last === true) return;
-    const problem = `record ${quote(label.id)} is labelled a second time`;
+    const problem = `record ${quote(id)} is labelled a second time`;
     throw new CalibrationInputError(location, `${problem}; --last takes the last of several`);
-  }
-
-  #joinedOf(column: AnswerColumn): JoinedColumn {
-    let joined = this.#joined.get(column);
-    if (joined !== undefined) return joined;
-    const numbers = { rows: [], truth: [], weights: [], groupOf: [], clusterOf: [], labelerOf: [] };
-    joined = { join: this, column, ...numbers, votes: new Map() };
-    this.#joined.set(column, joined);
-    this.#joinedRows.set(column, new Uint32Array(column.ids.length));
-    return joined;
   }
 
   #countsOf(question: string): JoinCounts {

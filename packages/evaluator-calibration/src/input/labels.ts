@@ -1,12 +1,10 @@
-import type { Form } from "../kinds.ts";
-import type { AnswerColumn } from "./answer-table.ts";
+import { yesOrNo } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
   idOf,
   type InputRecord,
   isObject,
-  listNames,
   quote,
   type SourceLocation,
 } from "./input-record.ts";
@@ -27,7 +25,7 @@ export function parseLabel(
   }
   const { truth, skipped } = value;
   const id = idOf(value, location);
-  const isSkipped = WORDS.get(typeof skipped === "string" ? skipped.toLowerCase() : skipped) === 1;
+  const isSkipped = yesOrNo(skipped) === 1;
   if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
     throw new CalibrationInputError(location, `has no truth; ${wanted}`);
   }
@@ -78,28 +76,4 @@ function numberOf(
   if (isRight && (name !== "drawn" || number <= 1)) return number;
   const wanted = { weight: "a number above 0", drawn: "a probability above 0" }[name];
   throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wanted}`);
-}
-
-const WORDS = new Map<unknown, number>([
-  ...[true, 1, "1", "true", "yes"].map((word) => [word, 1] as const),
-  ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
-]);
-
-const truthReaders: Record<Form, (truth: unknown, options: readonly string[]) => number> = {
-  probability: (truth) =>
-    WORDS.get(typeof truth === "string" ? truth.trim().toLowerCase() : truth) ?? -1,
-  distribution: (truth, options) => options.indexOf(String(truth)),
-};
-
-/** Returns a truth as the index of its option. @throws CalibrationInputError that lists the valid ones. */
-export function truthOf(truth: unknown, column: AnswerColumn, location: SourceLocation): number {
-  const { form, isOrdered, options } = column;
-  const index = truthReaders[form](truth, options);
-  if (index >= 0) return index;
-  const names = isOrdered
-    ? `a level from 0 to ${options.length - 1}`
-    : `one of ${listNames(options)}`;
-  const wanted = { probability: "true or false, 1 or 0, yes or no", distribution: names }[form];
-  const problem = `truth of ${quote(column.question)} is ${quote(truth)}`;
-  throw new CalibrationInputError(location, `${problem}; it must be ${wanted}`);
 }

@@ -19,13 +19,15 @@ interface TestedRows extends Weighted {
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
 export function actionRows({ p, cameTrue }: TestedRows, action: LockedThreshold["action"]) {
   const right = action === "no" ? 0 : 1;
-  return {
-    sureness: Float64Array.from(p, (yes) =>
-      // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
-      right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12,
-    ),
-    wrong: Uint8Array.from(cameTrue, (isTrue) => (isTrue === right ? 0 : 1)),
-  };
+  // Loops: a mapping from() takes ten times as long.
+  const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
+  for (let i = 0; i < p.length; i += 1) {
+    const yes = p[i] as number;
+    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
+    rows.sureness[i] = right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12;
+    rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
+  }
+  return rows;
 }
 
 /**

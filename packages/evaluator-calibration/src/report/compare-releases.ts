@@ -1,5 +1,5 @@
 import type { LockedThreshold } from "../artifact.ts";
-import type { AnswerColumn } from "../input/answer-table.ts";
+import type { AnswerColumn } from "../input/answer-column.ts";
 import { poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
 import type { Numbers } from "../math/rows.ts";

@@ -1,4 +1,4 @@
-import type { AnswerColumn } from "../input/answer-table.ts";
+import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import type { Form } from "../kinds.ts";
 import type { ProbabilityTable } from "../recalibration.ts";
@@ -18,7 +18,9 @@ export function toLabelledRows(
   isTaken: (id: string) => boolean = () => true,
 ): LabelledRows {
   const { column, rows, truth } = joined;
-  const taken = [...rows.keys()].filter((at) => isTaken(column.ids[rows[at] as number] as string));
+  const taken = rows
+    .map((_, at) => at)
+    .filter((at) => isTaken(column.ids[rows[at] as number] as string));
   const sure = taken.filter((at) => (truth[at] as number) >= 0);
   const tested = rowsAt(joined, taken);
   return { ...(sure.length === taken.length ? tested : rowsAt(joined, sure)), tested };

@@ -1,4 +1,5 @@
-import { type AnswerColumn, AnswerTable } from "../input/answer-table.ts";
+import type { AnswerColumn } from "../input/answer-column.ts";
+import { AnswerTable } from "../input/answer-table.ts";
 import { type JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import { seededRandom } from "../math/random.ts";
 import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
