@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { isTooLong, shorten, toFailure } from "evaluator-runs/testing";
+import { toFailure } from "evaluator-runs/testing";
 import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
-import { refusing, statusError, words } from "../testing/refusing.ts";
+import { refusing, shorten, statusError, words } from "../testing/refusing.ts";
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];
@@ -94,7 +94,7 @@ test.each([
   [404, "The context length of no such model is known.", null, false],
   [429, "Too many tokens per minute.", null, false],
 ])("a %i that says %j with the type %j is for good: %j", (status, message, type, isForGood) => {
-  expect(isTooLong(statusError(status, message, type))).toBe(isForGood);
+  expect(toFailure(statusError(status, message, type)).isRefusal).toBe(isForGood);
 });
 
 test.each([

@@ -1,5 +1,4 @@
 import { StatusError, type Transport } from "evaluator-client";
-import { shorten } from "evaluator-runs/testing";
 import { sampleResponse } from "./samples.ts";
 
 const details = {
@@ -11,6 +10,9 @@ const details = {
 const said = 'The gateway answered 400: "Its maximum context length is 8192 tokens."';
 const advice =
   'Check the request against the service\'s documentation. If the gateway speaks the other generation, set the option wire: "decision-model".';
+/** The advice about a record that is too long. */
+export const shorten =
+  "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
 /** What is kept of the error that the service gives for a long state. */
 export const words = `${said} ${shorten}`;
 

@@ -5,7 +5,7 @@ import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.t
 import { openForWriting, toJournalError } from "./open-journal.ts";
 
 /** A record of a run's input, and the key of its answer. */
-export interface NotedRecord {
+interface NotedRecord {
   readonly id: string;
   readonly key: string;
   /** The source of the record as JSON (`toNote`). */

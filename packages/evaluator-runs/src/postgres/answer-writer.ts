@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { digestsOf, type KeptAnswer } from "./answers.ts";
+import { digestsOf } from "./answers.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { pack, type Sample, toSample } from "./packed-text.ts";
@@ -13,6 +13,18 @@ const LAST_RETRY_MS = 5000;
 /** Consecutive failures, of all workers, that mean the service is down. Chosen, not measured. */
 const FAILURES_IN_A_ROW = 20;
 const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "full", "read-only"]);
+
+/** An answer, stored under a key of its content, with a digest that detects changes. */
+export interface KeptAnswer {
+  /** A hash of the call and the service. */
+  readonly key: string;
+  /** The state of the call, as JSON. */
+  readonly state: string;
+  /** The evaluation, as JSON. */
+  readonly evaluation: string;
+  readonly inputTokens: number;
+  readonly costUsd: number;
+}
 
 /** The outcome of the call about a record. */
 export type RecordEnd =

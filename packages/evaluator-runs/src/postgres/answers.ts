@@ -2,21 +2,6 @@ import { hash } from "node:crypto";
 import type { Query } from "./database.ts";
 import { type Sample, toSample, unpack } from "./packed-text.ts";
 
-/** An answer, stored under a key of its content, with a digest that detects changes. */
-export interface KeptAnswer {
-  /** A hash of the call and the service. */
-  readonly key: string;
-  /** The state of the call, as JSON. */
-  readonly state: string;
-  /** The evaluation, as JSON. */
-  readonly evaluation: string;
-  readonly inputTokens: number;
-  readonly costUsd: number;
-}
-
-/** Whether an answer is unchanged, changed since it was written, refused for good, or missing. */
-export type AnswerStatus = "answered" | "changed" | "refused" | "unknown";
-
 /** The columns of `evaluator.answers` that an answer is read from; null without an answer. */
 export interface AnswerRow {
   readonly key: string;
@@ -55,7 +40,11 @@ const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;
 
 /** Returns the digests that are stored with an answer. */
-export function digestsOf({ key, state, evaluation }: KeptAnswer): [Buffer, Buffer] {
+export function digestsOf({
+  key,
+  state,
+  evaluation,
+}: Record<"key" | "state" | "evaluation", string>): [Buffer, Buffer] {
   const stateDigest = digestOfState(state);
   const digest = digestOf(key, stateDigest, evaluation);
   return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")];

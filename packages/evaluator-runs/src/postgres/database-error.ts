@@ -85,7 +85,7 @@ export function toDatabaseError(error: unknown): DatabaseError {
 }
 
 /** Returns PostgreSQL's or the system's code of an error, or null. */
-export function codeOf(error: unknown): string | null {
+function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
 }

@@ -1,5 +1,8 @@
+import type { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
 import {
   Client,
+  type ClientBase,
   escapeIdentifier,
   Pool,
   type PoolClient,
@@ -7,7 +10,7 @@ import {
   type QueryResult,
 } from "pg";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import { cancelStatement, runStatement } from "./run-statement.ts";
+import { runStatement } from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -174,6 +177,27 @@ async function runTransaction<TResult>(
   }
 }
 
+// The types of pg leave these out of a client.
+interface PgInternals {
+  readonly connection: EventEmitter & { readonly stream: Socket };
+  readonly processID: number;
+  readonly secretKey: number;
+  cancel(client: object, query: null): void;
+}
+
+// Chosen: a signal ends a query within two seconds, even if the server does not answer.
+const CANCEL_MS = 1000;
+
+/** Cancels the running statement and closes the connection; after a close alone the server continues. */
+function cancelStatement(client: ClientBase, options: PoolConfig): void {
+  const other = new Client(options) as Client & PgInternals;
+  const { connection, processID, secretKey } = client as ClientBase & PgInternals;
+  const close = () => connection.stream.destroy();
+  const { stream } = other.connection.on("error", () => {}).once("end", close);
+  stream.setTimeout(CANCEL_MS, () => stream.destroy());
+  other.cancel({ activeQuery: null, processID, secretKey }, null);
+}
+
 /**
  * Listens on a separate connection, and reconnects when it breaks. Never rejects: without it, a pause
  * comes with the next lease. Returns a function that ends it.
@@ -216,8 +240,7 @@ async function startListening(
 
 /** Sets whether a connection keeps the process alive, which it must while it closes. */
 function setReferenced(client: Client, isReferenced: boolean): void {
-  // The types of pg leave these out.
-  const { connection } = client as Client & { connection: { ref(): void; unref(): void } };
-  if (isReferenced) connection.ref();
-  else connection.unref();
+  const { stream } = (client as Client & PgInternals).connection;
+  if (isReferenced) stream.ref();
+  else stream.unref();
 }

@@ -1,5 +1,4 @@
-export type { AnswerWriter, RecordEnd, WriterOptions } from "./answer-writer.ts";
-export type { AnswerStatus, KeptAnswer } from "./answers.ts";
+export type { AnswerWriter, KeptAnswer, RecordEnd, WriterOptions } from "./answer-writer.ts";
 export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export type { Connection } from "./database.ts";
@@ -13,5 +12,13 @@ export {
   type WorkerReport,
 } from "./postgres-runs.ts";
 export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";
-export type { NewIds, RunInfo, RunRow, RunSetup, RunState, WorkerInfo } from "./run-reader.ts";
+export type {
+  AnswerStatus,
+  NewIds,
+  RunInfo,
+  RunRow,
+  RunSetup,
+  RunState,
+  WorkerInfo,
+} from "./run-reader.ts";
 export type { Cell } from "./run-statement.ts";

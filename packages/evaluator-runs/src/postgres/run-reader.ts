@@ -3,7 +3,6 @@ import { pipeline } from "node:stream/promises";
 import {
   answerColumns,
   type AnswerRow,
-  type AnswerStatus,
   readEvaluation,
   readSamples,
   type Samples,
@@ -89,6 +88,9 @@ export interface RunRow {
   /** The failure, or null. */
   readonly error: string | null;
 }
+
+/** Whether an answer is unchanged, changed since it was written, refused for good, or missing. */
+export type AnswerStatus = "answered" | "changed" | "refused" | "unknown";
 
 /** The records that are new since earlier runs. */
 export interface NewIds {

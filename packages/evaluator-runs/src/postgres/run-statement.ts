@@ -1,7 +1,5 @@
-import type { EventEmitter } from "node:events";
-import type { Socket } from "node:net";
-import { Client, type ClientBase, type PoolConfig, type QueryArrayConfig } from "pg";
-import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
+import type { ClientBase, QueryArrayConfig } from "pg";
+import { DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** A value of a row. */
 export type Cell = string | number | boolean | null;
@@ -19,27 +17,6 @@ export async function runStatement(client: ClientBase, text: string, start: numb
   } catch (error) {
     throw toQueryError(error, start);
   }
-}
-
-// The types of pg leave these out of a client.
-interface PgInternals {
-  readonly connection: EventEmitter & { readonly stream: Socket };
-  readonly processID: number;
-  readonly secretKey: number;
-  cancel(client: object, query: null): void;
-}
-
-// Chosen: a signal ends a query within two seconds, even if the server does not answer.
-const CANCEL_MS = 1000;
-
-/** Cancels the running statement and closes the connection; after a close alone the server continues. */
-export function cancelStatement(client: ClientBase, options: PoolConfig): void {
-  const other = new Client(options) as Client & PgInternals;
-  const { connection, processID, secretKey } = client as ClientBase & PgInternals;
-  const close = () => connection.stream.destroy();
-  const { stream } = other.connection.on("error", () => {}).once("end", close);
-  stream.setTimeout(CANCEL_MS, () => stream.destroy());
-  other.cancel({ activeQuery: null, processID, secretKey }, null);
 }
 
 function toConfig(text: string): QueryArrayConfig {
@@ -73,10 +50,11 @@ function toNumber(text: string): Cell {
  * not about values, which it quotes.
  */
 export function toQueryError(error: unknown, start: number): DatabaseError {
-  const code = codeOf(error) ?? "";
+  const failure = toDatabaseError(error);
+  const code = failure.code ?? "";
   if (code === "57014") return tookTooLong(code);
   const problem = problemsOf(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
-  if (problem === undefined) return toDatabaseError(error);
+  if (problem === undefined) return failure;
   return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
 }
 

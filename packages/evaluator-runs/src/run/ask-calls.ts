@@ -1,28 +1,13 @@
-import { toPrintable } from "evaluator-kit";
-import {
-  AuthenticationError,
-  ConfigurationError,
-  createEvaluator,
-  type Evaluation,
-  type EvaluationRequest,
-  type Evaluator,
-  EvaluatorError,
-  StatusError,
-} from "evaluator-client";
+import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
 import type { RunFacts } from "../journal/journal-schema.ts";
 import type { CallEnd, Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
+import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
-import { type CallPlan, isEnded, type PlanContext, type PlannedCall } from "./plan-calls.ts";
+import { type CallPlan, type PlanContext, type PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
-
-/**
- * The limits of a call. A service that is busy for a minute must not cost a record its answer, and a
- * wait for the service's limit is normal, so no call gives up within a day.
- */
-export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
 /** The part of a run that asking uses. */
 interface AskContext extends PlanContext, Pick<RunContext, "clock" | "stderr"> {
@@ -102,8 +87,7 @@ async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<Planned
   const { context, streak, budget } = work;
   const { questions, signal } = context;
   try {
-    for await (const call of plan.calls()) {
-      if (isEnded(call)) continue;
+    for await (const call of plan.openCalls()) {
       if (signal.aborted || streak.finalError !== null) return;
       if (!budget.allows(() => ({ state: call.record.state, questions }))) return;
       yield call;
@@ -163,26 +147,6 @@ async function askOne(
   return { id, key, state, ...end };
 }
 
-/** Asks once, and returns the answer or the failure; other errors than an `EvaluatorError` are thrown. */
-export async function evaluateOne(
-  evaluator: Evaluator,
-  request: EvaluationRequest,
-  signal: AbortSignal,
-): Promise<{ readonly evaluation: Evaluation } | (KeptFailure & { cause: EvaluatorError })> {
-  try {
-    const { deadlineMs } = callLimits;
-    return { evaluation: await evaluator.evaluate(request, { signal, deadlineMs }) };
-  } catch (error) {
-    if (!(error instanceof EvaluatorError)) throw error;
-    return { ...toFailure(error), cause: error };
-  }
-}
-
-/** Returns whether every further call would fail for the same reason here, such as a wrong key. */
-export function endsRun(error: EvaluatorError): boolean {
-  return error instanceof AuthenticationError || error instanceof ConfigurationError;
-}
-
 // Chosen, not measured: few enough that a service that is down ends the run soon.
 const FAILURES_IN_A_ROW = 20;
 
@@ -203,42 +167,4 @@ export class FailureStreak {
     const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
     if (endsRun(error) || isDown) this.finalError ??= error;
   }
-}
-
-interface KeptFailure {
-  readonly error: string;
-  /** Whether the service refuses the record each time, so that it is not asked again. */
-  readonly isRefusal: boolean;
-}
-
-/** Returns the part of an error that a journal keeps. */
-export function toFailure(error: EvaluatorError): KeptFailure {
-  const isRefusal = isTooLong(error);
-  const text = isRefusal ? `${withoutAdvice(error.message)} ${shorten}` : error.message;
-  return { error: toPrintable(text), isRefusal };
-}
-
-/** The advice about a refused record. */
-export const shorten =
-  "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
-
-// The client's message about a status: who answered, the service's words in quotes, advice.
-const statusMessage =
-  /^((?:The gateway|The vendor's API|The server) answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;
-
-function withoutAdvice(message: string): string {
-  const [, answered, words = "."] = statusMessage.exec(message) ?? [];
-  return answered === undefined ? message : `${answered}${words}`;
-}
-
-const tooLong =
-  /too (?:long|large|many tokens)|context[ _](?:length|size|window)|exceed.{0,80}(?:length|size|tokens)|tokens.{0,80}exceed/i;
-
-/** Returns whether the service refuses a record as too long, which it does each time. */
-export function isTooLong(error: EvaluatorError): boolean {
-  if (!(error instanceof StatusError)) return false;
-  const { status, type, message } = error;
-  return (
-    status === 413 || ((status === 400 || status === 422) && tooLong.test(`${type} ${message}`))
-  );
 }

@@ -10,7 +10,7 @@ import {
   type RunRecord,
 } from "../input/record-source.ts";
 import type { CallStatus } from "../journal/journal-reader.ts";
-import type { NotedRecord } from "../journal/journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -40,12 +40,9 @@ export interface PlanContext extends Pick<
   readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
 }
 
-/** The parts of a journal that a plan uses. */
-interface PlanJournal {
-  /** Returns the status of each call by its key. @default unknown */
+/** What a plan reads from a journal and notes in it. @default unknown statuses, and no notes */
+interface PlanJournal extends Partial<Pick<Journal, "noteRecords">> {
   statusesOf?(keys: readonly string[]): readonly CallStatus[] | Promise<readonly CallStatus[]>;
-  /** Notes the records and the keys of their answers. @default nothing is noted */
-  noteRecords?(entries: readonly NotedRecord[]): void;
 }
 
 /** Looks up the status of each record's call, in input order. */
@@ -149,7 +146,7 @@ export class CallPlan {
     this.#length += 1;
     this.#counts[status] += 1;
     this.additions?.add(record);
-    if (isEnded({ status })) return;
+    if (isEnded(status)) return;
     const { transport, questions } = this.#context;
     const request = { state: record.state, questions };
     const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
@@ -179,6 +176,11 @@ export class CallPlan {
     }
   }
 
+  /** Reads the calls to be made, as `calls` does. */
+  async *openCalls(): AsyncGenerator<PlannedCall, undefined> {
+    for await (const call of this.calls()) if (!isEnded(call.status)) yield call;
+  }
+
   #repeatedKey(at: number, key: string): string {
     return repeatedKey(key, this.#repeats.get(at) ?? 0);
   }
@@ -189,7 +191,7 @@ export class CallPlan {
 }
 
 /** Returns whether a call is not made again. */
-export function isEnded({ status }: Pick<PlannedCall, "status">): boolean {
+function isEnded(status: CallStatus): boolean {
   return status === "answered" || status === "refused";
 }
 

@@ -3,7 +3,7 @@ export { readJournal } from "../journal/read-journal.ts";
 export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
 export { toProblem } from "../query/sqlite-query.ts";
-export { isTooLong, shorten, toFailure } from "../run/ask-calls.ts";
+export { toFailure } from "../run/evaluate-one.ts";
 export { findPrice, RunTotals } from "../run/cost.ts";
 export { checkCost, describeMachines } from "../run/estimate.ts";
 export { showProgress } from "../run/progress.ts";

@@ -13,12 +13,11 @@ import type {
   ChunkRecord,
   LeasedChunk,
   PostgresRuns,
-  RecordEnd,
   RunInfo,
 } from "../postgres/index.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { callLimits, endsRun, evaluateOne } from "../run/ask-calls.ts";
 import { callUsd, evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
+import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { pause, repeat } from "../run/interruption.ts";
 import { startReports } from "./worker-reports.ts";
 
@@ -253,7 +252,7 @@ export class RunWorker {
     if ("error" in counted) {
       const { cause, ...failure } = counted;
       const { isRetryable } = cause;
-      const end: RecordEnd = { idx, ...failure, isRetryable, isFinal: endsRun(cause) };
+      const end = { idx, ...failure, isRetryable, isFinal: endsRun(cause) };
       return { end, counted };
     }
     const { evaluation } = counted;
@@ -261,7 +260,7 @@ export class RunWorker {
     this.#spent.calls += 1;
     this.#spent.usd += costUsd;
     const { inputTokens } = evaluation.usage;
-    const end: RecordEnd = { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
+    const end = { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
     return { end, counted };
   }
 
