@@ -1,5 +1,6 @@
 import { CliError, printable, toPrintable } from "evaluator-kit";
 import {
+  type Answer,
   type AnswerValue,
   type JsonValue,
   type Question,
@@ -59,8 +60,7 @@ function describeOfFile(journal: JournalReader, id: string, { word }: RecordSour
   const artifact = journal.runs().at(-1)?.calibration;
   const { evaluation } = entry;
   const isApplied = artifact !== undefined && evaluation?.modelId === artifact.model.id;
-  const calibrated = isApplied ? calibratedAnswers(evaluation, artifact) : null;
-  return describeEntry(entry, word, calibrated);
+  return describeEntry(entry, word, isApplied ? calibratedAnswers(evaluation, artifact) : null);
 }
 
 function describeEntry(
@@ -68,13 +68,29 @@ function describeEntry(
   word: string,
   calibrated: CalibratedAnswers | null = null,
 ): string {
-  return [
-    aligned([[word, toPrintable(entry.id)], ...runRows(entry)]),
-    `state\n${indented(stateRows(entry))}`,
-    ...Object.entries(entry.questions).map(([id, question]) =>
-      describeQuestion(id, question, { entry, calibrated }),
-    ),
-  ].join("\n");
+  const { state, questions, evaluation } = entry;
+  const described = Object.entries(questions).map(([id, question]) => {
+    const confidence = evaluation?.confidence[id] ?? "not reported";
+    const { hasConfidence } = questionKinds[question.type];
+    const isChanged = calibrated?.printed[id] !== undefined;
+    const values = valuesIn(question, evaluation?.answers[id]);
+    const rows = [
+      ...values.slice(0, 1).map((value) => ["answer", summary(value)]),
+      ...valuesIn(question, isChanged ? calibrated.answers[id] : undefined)
+        .slice(0, 1)
+        .map((value) => ["calibrated", summary(value)]),
+      ...(hasConfidence ? [["confidence", print(confidence)]] : []),
+    ];
+    const head = `${toPrintable(id)} (${question.type}): ${toPrintable(question.instructions)}\n`;
+    const shares = values.flatMap((value) => shareRows(question, value));
+    return `${head}${indented(rows)}${indented(shares)}`;
+  });
+  const head = aligned([[word, toPrintable(entry.id)], ...runRows(entry)]);
+  return [head, `state\n${indented(stateRows(state))}`, ...described].join("\n");
+}
+
+function valuesIn(question: Question, answer: Answer | undefined): readonly AnswerValue[] {
+  return answer === undefined ? [] : valuesOf(question, answer);
 }
 
 function runRows({ service: { address, modelId }, evaluation }: JournalEntry): string[][] {
@@ -91,31 +107,9 @@ function runRows({ service: { address, modelId }, evaluation }: JournalEntry): s
   ];
 }
 
-function stateRows({ state }: JournalEntry): string[][] {
+function stateRows(state: JsonValue): string[][] {
   if (typeof state !== "object" || state === null) return [[toPrintable(String(state))]];
   return Object.entries(state).map(([key, value]) => [toPrintable(key), print(value)]);
-}
-
-function describeQuestion(
-  id: string,
-  question: Question,
-  {
-    entry: { evaluation },
-    calibrated,
-  }: { entry: JournalEntry; calibrated: CalibratedAnswers | null },
-): string {
-  const answer = evaluation?.answers[id];
-  const confidence = evaluation?.confidence[id];
-  const head = `${toPrintable(id)} (${question.type}): ${toPrintable(question.instructions)}\n`;
-  const values = answer === undefined ? [] : valuesOf(question, answer);
-  const rows = values.slice(0, 1).map((value) => ["answer", summary(value)]);
-  const changed = calibrated?.printed[id] === undefined ? undefined : calibrated.answers[id];
-  const [recalibrated] = changed === undefined ? [] : valuesOf(question, changed);
-  if (recalibrated !== undefined) rows.push(["calibrated", summary(recalibrated)]);
-  if (questionKinds[question.type].hasConfidence) {
-    rows.push(["confidence", print(confidence ?? "not reported")]);
-  }
-  return `${head}${indented(rows)}${indented(values.flatMap((value) => shareRows(question, value)))}`;
 }
 
 function summary(value: AnswerValue): string {

@@ -4,7 +4,6 @@ import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
 import { toAnswered, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
-import type { AnsweredRecord } from "./rules/conditions.ts";
 import { readFilter, readRules, type Rule, takeRecord } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
 
@@ -18,7 +17,6 @@ export async function exportResults(
 ): Promise<number> {
   let isPrinting = false;
   return await withResults(command, context, async (results) => {
-    const { info } = results;
     const { source } = context;
     const rules =
       command.rules === undefined ? null : await readRules(command.rules, results.columns, context);
@@ -27,79 +25,65 @@ export async function exportResults(
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;
     const isShown = readFilter(command, results.columns);
-    let [count, failed, refused] = [0, 0, 0];
-    const counted = async function* counted(): AsyncGenerator<AnsweredRecord> {
+    const counts = { all: 0, failed: 0, refused: 0, taken: (rules ?? []).map(() => 0) };
+    const records = async function* records(): AsyncGenerator<ResultRecord> {
       const newRecords = await results.newRecords();
       for await (const row of results.rows) {
         const answered = toAnswered(row, results, newRecords);
         if (isShown?.(answered) === false) continue;
-        count += 1;
-        failed += Number(answered.record["error"] !== undefined);
-        refused += Number(answered.isRefused === true);
-        yield answered;
+        const { record } = answered;
+        counts.all += 1;
+        counts.failed += Number(record["error"] !== undefined);
+        counts.refused += Number(answered.isRefused === true);
+        if (rules === null) yield record;
+        const { taken: at } = takeRecord(rules ?? [], answered);
+        if (at === null) continue;
+        counts.taken[at] = (counts.taken[at] ?? 0) + 1;
+        yield { id: record.id, action: rules?.[at]?.action ?? "" };
       }
     };
-    const { format } = command;
-    const taken = (rules ?? []).map(() => 0);
-    const records = rules === null ? recordsOf(counted()) : actionsOf(counted(), { rules, taken });
-    const texts = formatRecords(records, { format, names });
+    const texts = formatRecords(records(), { format: command.format, names });
     // A file gets each value as it is.
     const isShownHere = context.stdout.isTTY === true;
     const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
     // The reader of the output closed it early, as `head` does; the counts are of no use.
     if (!isWhole) return 0;
-    if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }, source.word));
-    if (failed === 0) return 0;
-    context.stderr.write(describeLack({ count, failed, refused, program: source.program }, info));
+    if (rules !== null) context.stderr.write(describePlan(rules, counts, source.word));
+    if (counts.failed === 0) return 0;
+    context.stderr.write(describeLack(counts, source.program, results.info));
     return 2;
   });
 }
 
-async function* recordsOf(answered: AsyncIterable<AnsweredRecord>): AsyncGenerator<ResultRecord> {
-  for await (const { record } of answered) yield record;
+interface Counts {
+  readonly all: number;
+  /** Records without an answer. */
+  readonly failed: number;
+  /** Records that were refused as too long. */
+  readonly refused: number;
+  /** The records that each rule takes. */
+  readonly taken: readonly number[];
 }
 
-/** Returns the ids of the records that rules take, and what they do with them. */
-async function* actionsOf(
-  answered: AsyncIterable<AnsweredRecord>,
-  { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
-): AsyncGenerator<{ id: string; action: string }> {
-  for await (const one of answered) {
-    const at = takeRecord(rules, one).taken;
-    if (at === null) continue;
-    taken[at] = (taken[at] ?? 0) + 1;
-    yield { id: one.record.id, action: rules[at]?.action ?? "" };
-  }
-}
-
-function describePlan(
-  rules: readonly Rule[],
-  { taken, count }: { readonly taken: readonly number[]; readonly count: number },
-  word: string,
-): string {
-  const all = taken.reduce((sum, one) => sum + one, 0);
+function describePlan(rules: readonly Rule[], { taken, all }: Counts, word: string): string {
+  const sum = taken.reduce((total, one) => total + one, 0);
   const lines = rules.map(
     ({ line, text, action }, at) =>
       printable`line ${String(line)}: ${text} → ${action}: ${printCounted(taken[at] ?? 0, word)}\n`,
   );
-  return `${lines.join("")}Rules take ${printCount(all)} of ${printCounted(count, word)}; nothing was done to any of them.\n`;
+  return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done to any of them.\n`;
 }
 
-/** How many records there are, have no answer, and are refused as too long. */
-interface Lack {
-  readonly count: number;
-  readonly failed: number;
-  readonly refused: number;
-  /** The words that start the program. */
-  readonly program: string;
-}
-
-function describeLack({ count, failed, refused, program }: Lack, info: RunInfo | null): string {
+function describeLack(
+  { all, failed, refused }: Counts,
+  program: string,
+  info: RunInfo | null,
+): string {
   const next =
     info === null
       ? nextOfFile(failed - refused, refused, `"${program} work"`)
       : `run ${info.run} is ${info.state}, and "${program} status" prints more.`;
-  return `${printCount(failed)} of ${printCount(count)} records have no answer, and say why in "error"; ${next}\n`;
+  return `${printCount(failed)} of ${printCount(all)} records have no answer, and say why in "error"; ${next}\n`;
 }
 
 function nextOfFile(open: number, refused: number, work: string): string {

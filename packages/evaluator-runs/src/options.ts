@@ -84,6 +84,9 @@ export const calibrationOption = new Option(
   'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
 );
 
+const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
+  new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
+
 const formatOption = new Option("--format <format>", "the format of the results")
   .choices(outputFormats)
   .default("json" as const);
@@ -116,11 +119,7 @@ const declareRun = (program: Command, source: RecordSource) =>
       `Asks about every ${source.word} of a file. Results go beside it, with .${source.suffix}.json in place of .json\n(stdin.${source.suffix}.json for -). Every answer is kept in a journal (.${source.suffix}.sqlite): the same command\nagain asks only for what is missing. With a journal in PostgreSQL the same command on another\nmachine joins the run.\nExit code 2: some records have no answer.`,
     )
     .argument("<file>", source.inputForm)
-    .addOption(
-      new Option("--limit <n>", "only the first N records")
-        .argParser(count)
-        .default(Number.POSITIVE_INFINITY, "all"),
-    )
+    .addOption(firstOption("--limit <n>", "only the first N records"))
     .option("--questions <file>", "a JSON object of id to question (default: those of the source)")
     .addOption(offlineOption)
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
@@ -139,11 +138,7 @@ const declareRun = (program: Command, source: RecordSource) =>
     .addOption(formatOption)
     .option("--raw", "print the answers and providerMetadata of each call before the table")
     .option("--sort <field>", "sort the table by a field of the results (default: importance)")
-    .addOption(
-      new Option("--top <n>", "print only the first N rows of the table")
-        .argParser(count)
-        .default(Number.POSITIVE_INFINITY, "all"),
-    )
+    .addOption(firstOption("--top <n>", "print only the first N rows of the table"))
     .addOption(sinceOption)
     .addOption(onlyOption)
     .addHelpText(

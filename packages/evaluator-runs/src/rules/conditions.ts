@@ -74,15 +74,8 @@ function shareOf({ distribution }: AskedQuestion, answer: Answer, name: string) 
   return Object.hasOwn(shares, name) ? shares[name] : undefined;
 }
 
-/** Whether a calibration promises the threshold of a rule. */
-interface RulePromise {
-  readonly isPromised: boolean;
-  /** In words. */
-  readonly text: string;
-}
-
 /**
- * Returns whether a calibration promises the threshold of a rule, and at which risk.
+ * Returns whether a calibration promises the threshold of a rule, and at which risk, in words.
  *
  * @param takenBefore - The records that meet its conditions and that earlier rules take.
  */
@@ -90,25 +83,32 @@ export function promiseOf(
   { conditions }: { readonly conditions: readonly Condition[] },
   calibration: CalibrationArtifact | null,
   takenBefore: number,
-): RulePromise {
+) {
   if (calibration === null) return no("nobody has checked (--calibration)");
   const [condition, ...others] = conditions;
   if (condition === undefined || others.length > 0) {
     return no("a calibration promises one threshold alone, and this rule asks for more");
   }
-  const act = actOf(condition, calibration);
-  if (typeof act === "string") return no(act);
-  const { questionId, action, threshold } = act;
+  const isOfYes = condition.kind === "number" && condition.share === null;
+  if (!isOfYes || condition.column.asked.short.form !== "probability") {
+    return no("a calibration promises thresholds of yes or no");
+  }
+  const { id } = condition.column.asked;
+  const isPrinted = condition.column.part === "printed";
+  const recalibration = isPrinted ? null : recalibrationOf(calibration, id);
+  const decimals = Math.min(calibration.rounding.probabilityDecimals, 4);
+  const printed = outermost(condition, recalibration, decimals);
+  if (printed === null) return no("its recalibration does not rise with what came");
+  const isYes = condition.comparison.startsWith(">");
   const locked = calibration.thresholds.find(
-    (locked) => locked.question === questionId && locked.action === action,
+    ({ question, action }) => question === id && action === (isYes ? "yes" : "no"),
   );
-  const about = toPrintable(questionId);
+  const about = toPrintable(id);
   if (locked === undefined) return no(`its labels promise no threshold of ${about}`);
   const bound = boundOf(locked);
-  if (threshold < locked.threshold - EPSILON) {
-    const sign = action === "yes" ? ">=" : "<=";
-    const from = action === "yes" ? locked.threshold : 1 - locked.threshold;
-    return no(`promised is ${about} ${sign} ${from.toFixed(2)}: ${bound}`);
+  if ((isYes ? printed : 1 - printed) < locked.threshold - EPSILON) {
+    const from = isYes ? locked.threshold : 1 - locked.threshold;
+    return no(`promised is ${about} ${isYes ? ">=" : "<="} ${from.toFixed(2)}: ${bound}`);
   }
   const together =
     takenBefore === 0
@@ -120,7 +120,7 @@ export function promiseOf(
 // As floating-point numbers, 1 - 0.7 is more than 0.3.
 const EPSILON = 1e-9;
 
-function no(text: string): RulePromise {
+function no(text: string) {
   return { isPromised: false, text: `not promised: ${text}` };
 }
 
@@ -130,23 +130,6 @@ function boundOf({ maxRisk, confidence, n, wrong }: LockedThreshold): string {
 
 function percent(share: number): string {
   return `${Number((100 * share).toFixed(1))} %`;
-}
-
-// Returns the question, yes or no, and the printed value from which the rule acts; a string is the
-// reason why there is no promise.
-function actOf(condition: Condition, calibration: CalibrationArtifact) {
-  const noProbability = "a calibration promises thresholds of yes or no";
-  if (condition.kind !== "number" || condition.share !== null) return noProbability;
-  const { column, comparison } = condition;
-  const { asked } = column;
-  if (asked.short.form !== "probability") return noProbability;
-  const questionId = asked.id;
-  const action: LockedThreshold["action"] = comparison.startsWith(">") ? "yes" : "no";
-  const recalibration = column.part === "printed" ? null : recalibrationOf(calibration, questionId);
-  const decimals = Math.min(calibration.rounding.probabilityDecimals, 4);
-  const printed = outermost(condition, recalibration, decimals);
-  if (printed === null) return "its recalibration does not rise with what came";
-  return { questionId, action, threshold: action === "yes" ? printed : 1 - printed };
 }
 
 /**
