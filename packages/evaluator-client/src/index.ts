@@ -40,7 +40,7 @@ export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type * from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
-export type { TransportOptions } from "./transports/transport-options.ts";
+export type { TransportOptions } from "./transports/post-transport.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export { sharedPacer } from "./pacing/shared-pacer.ts";
 export type { SharedPacerOptions } from "./pacing/leased-slots.ts";

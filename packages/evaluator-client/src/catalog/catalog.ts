@@ -19,7 +19,7 @@ import {
   httpClientFor,
   mergeHeaders,
   type TransportOptions,
-} from "../transports/transport-options.ts";
+} from "../transports/post-transport.ts";
 import type { AttemptContext } from "../transports/transport.ts";
 
 /** One model of the gateway's price list (contract section 4.2). */

@@ -73,7 +73,7 @@ export function toConnectionError(thrown: unknown, context: FailureContext): Con
     return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: false });
   }
   const { fate, why } = sort(thrown);
-  const isUnsent = wasNeverSent(thrown, { fate, wasSent: context.wasSent });
+  const isUnsent = wasNeverSent(thrown, fate, context.wasSent);
   const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : billingOf(endpoint);
   const because = why === null ? "" : ` (${why})`;
   const message = isUnsent
@@ -96,10 +96,7 @@ function describeUnsent(fate: Fate, to: string): string {
   return `Could not connect to ${to}; check the base URL and the network.`;
 }
 
-function wasNeverSent(
-  thrown: unknown,
-  { fate, wasSent }: { fate: Fate; wasSent: boolean | undefined },
-): boolean {
+function wasNeverSent(thrown: unknown, fate: Fate, wasSent: boolean | undefined): boolean {
   if (fate === "unreachable" || fate === "unsendable" || fate === "http2") return true;
   if (wasSent === false) return true;
   if (fate === "insecure") return wasSent !== true;

@@ -11,7 +11,7 @@ import { listenAsProxy } from "../testing/proxy-server.ts";
 import { httpResponse, listenOnSocket, servers } from "../testing/socket-server.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import type { TransportOptions } from "../transports/transport-options.ts";
+import type { TransportOptions } from "../transports/post-transport.ts";
 
 const answer = httpResponse(200, JSON.stringify(gatewayBody));
 

@@ -68,8 +68,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     const contentEncoding = headerOf({ headers: this.#headers }, "content-encoding");
     const bytes = this.#body.bytes();
     if (contentEncoding === null) return this.#succeed(bytes);
-    const { endpoint } = this.#context;
-    decodeBody(bytes, { contentEncoding, endpoint }).then(
+    decodeBody(bytes, contentEncoding, this.#context.endpoint).then(
       (decoded) => this.#succeed(decoded),
       (error: Error) => this.onResponseError(null, error),
     );
@@ -153,10 +152,7 @@ const decoders = new Map<
 ]);
 
 /** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
-async function decodeBody(
-  bytes: Uint8Array,
-  { contentEncoding, endpoint }: { contentEncoding: string; endpoint: HttpEndpoint },
-): Promise<Uint8Array> {
+async function decodeBody(bytes: Uint8Array, contentEncoding: string, endpoint: HttpEndpoint) {
   const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   let decoded = bytes;
   for (const coding of codings.toReversed()) {

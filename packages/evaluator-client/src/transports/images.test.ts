@@ -9,7 +9,7 @@ import { onePixel } from "../testing/one-pixel.ts";
 import { directTransport } from "./direct/direct-transport.ts";
 import { gatewayTransport } from "./gateway/gateway-transport.ts";
 import { logprobsTransport } from "./logprobs/logprobs-transport.ts";
-import type { TransportOptions } from "./transport-options.ts";
+import type { TransportOptions } from "./post-transport.ts";
 import type { Transport } from "./transport.ts";
 
 const base64 = onePixel.toString("base64");

@@ -1,19 +1,142 @@
-import type { TransportName } from "../environment.ts";
-import type { StatusError } from "../errors.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
-import { imagesIn, type ImageSupport } from "../questions/state.ts";
+import { createHttpClient } from "#http-client";
 import {
+  type Environment,
+  environmentNames,
+  programEnvironment,
+  type TransportName,
+} from "../environment.ts";
+import { ConfigurationError, type StatusError } from "../errors.ts";
+import {
+  type AnyDispatcher,
+  type Fetch,
   type HttpClient,
   type HttpEndpoint,
   isSuccess,
   type JsonResponse,
   toJsonResponse,
 } from "../http/http-client.ts";
+import { checkOptions, optionsNamed } from "../options.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { imagesIn, type ImageSupport } from "../questions/state.ts";
 import type { StatusFailure } from "./status-failure.ts";
-import type { AttemptContext } from "./transport.ts";
-import type { Transport, TransportReply } from "./transport.ts";
-import { httpClientFor, mergeHeaders, type TransportOptions } from "./transport-options.ts";
+import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
+
+/** Options that every transport takes. */
+export interface TransportOptions {
+  /** Headers sent with every request; they cannot replace the transport's own. */
+  headers?: Readonly<Record<string, string>>;
+  /** Sends through this `fetch`. @default undici's own `Pool` on Node, the global `fetch` elsewhere */
+  fetch?: Fetch;
+  /** On Node, sends through this dispatcher of undici, such as a `ProxyAgent`; whoever made it closes it. @default the transport's own */
+  dispatcher?: AnyDispatcher;
+  /** Environment variables for the options not given. @default the program's own */
+  env?: Environment;
+}
+
+/** Rejects unknown options of a transport. */
+export function checkTransportOptions(options: TransportOptions, ...own: readonly string[]): void {
+  checkOptions(optionsNamed(...own, "headers", "fetch", "dispatcher", "env"), options);
+}
+
+/** The environment variable of an option; without a fallback, the option is required. */
+interface Source {
+  readonly variable: string;
+  readonly fallback?: string | undefined;
+}
+
+type OptionName = "apiKey" | "baseUrl" | "model" | "modelId";
+type Given = { readonly env?: Environment } & {
+  readonly [TName in OptionName]?: string | null | undefined;
+};
+
+/** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
+function readOption(options: Given, option: OptionName, { variable, fallback }: Source): string {
+  const env = options.env ?? programEnvironment();
+  const value = options[option] ?? (env[variable]?.trim() || fallback);
+  if (value !== undefined && value !== "") return value;
+  const message = `No ${option}: pass the option "${option}" or set ${variable}.`;
+  throw new ConfigurationError(message, { option, environmentVariable: variable });
+}
+
+/** Reads an option that is sent in a header, so that it must be visible ASCII. */
+export function readHeaderOption(options: Given, option: OptionName, source: Source): string {
+  const value = readOption(options, option, source);
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  const { variable } = source;
+  const message = `The option "${option}" (${variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
+  throw new ConfigurationError(message, { option, environmentVariable: variable });
+}
+
+/** Reads the option `baseUrl`: http or https, without credentials, query, fragment or slash at the end. */
+export function readBaseUrl(options: Given, source: Source): string {
+  const value = readOption(options, "baseUrl", source);
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
+    return url.href.replace(/(?<!\/)\/+$/, "");
+  }
+  const environmentVariable = source.variable;
+  const message = `The option "baseUrl" (${environmentVariable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
+  throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
+}
+
+/** Where to read the options of a server. */
+interface ServerSources {
+  readonly keyVariable: string;
+  readonly needsKey: boolean;
+  readonly baseUrl: Source;
+  /** @default none, and the model is required */
+  readonly model?: string | undefined;
+}
+
+/** Reads the options of a server with paths under `/v1`, which people copy into its address. */
+export function readServer(options: Given & TransportOptions, sources: ServerSources) {
+  const apiKey = readServerKey(options, sources);
+  const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
+  const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
+  const model = readOption(options, "model", modelSource);
+  // Without a key there is no `Authorization` (field facts).
+  const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
+  const own = { ...authorization, "Content-Type": "application/json" };
+  return { apiKey, baseUrl, model, headers: mergeHeaders(own, options.headers) };
+}
+
+function readServerKey(options: Given, { keyVariable, needsKey }: ServerSources): string | null {
+  const { apiKey, env = programEnvironment() } = options;
+  const isUnset = apiKey === undefined && !env[keyVariable]?.trim();
+  if (apiKey === null || (isUnset && !needsKey)) return null;
+  return readHeaderOption(options, "apiKey", { variable: keyVariable });
+}
+
+/** Returns the transport's own headers and the caller's, which cannot replace them. */
+export function mergeHeaders(
+  own: Readonly<Record<string, string>>,
+  added: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const reserved = new Set(["content-length", "host"]);
+  for (const name of Object.keys(own)) reserved.add(name.toLowerCase());
+  for (const [name, value] of Object.entries(added)) {
+    const isSendable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
+    if (isSendable && !reserved.has(name.toLowerCase())) continue;
+    const problem = isSendable ? "is set by the transport itself" : "cannot be sent";
+    const message = `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`;
+    throw new ConfigurationError(message, { option: "headers" });
+  }
+  return { ...own, ...added };
+}
+
+/** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
+export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
+  const isAllowed =
+    fetch === undefined || (typeof fetch === "function" && dispatcher === undefined);
+  if (isAllowed) return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });
+  const message =
+    dispatcher === undefined
+      ? 'The option "fetch" is no function, such as the global fetch.'
+      : 'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
+  throw new ConfigurationError(message, { option: "fetch" });
+}
 
 /** The parts of a transport that differ by service: wire, mapping and reading of errors. */
 export interface PostedService {

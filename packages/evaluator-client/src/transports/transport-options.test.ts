@@ -7,7 +7,7 @@ import {
   readBaseUrl,
   readHeaderOption,
   type TransportOptions,
-} from "./transport-options.ts";
+} from "./post-transport.ts";
 
 const source = { variable: "A_KEY" };
 

@@ -124,16 +124,12 @@ function toMessage(parts: readonly StatePart[]): object {
 
 const toListJson = perQuestions((questions) => {
   const names = namesOf(questions);
-  const listed = Object.values(questions).map((question, index) =>
-    toDecisionQuestion(question, names[index] as string),
-  );
+  const listed = Object.values(questions).map((question, index) => {
+    const kind: DecisionKind = decisionKinds[question.type];
+    return Object.assign({ type: kind.name, name: names[index] }, kind.toQuestion(question));
+  });
   return JSON.stringify(listed);
 });
-
-function toDecisionQuestion(question: Question, name: string): object {
-  const kind: DecisionKind = decisionKinds[question.type];
-  return { type: kind.name, name, ...kind.toQuestion(question) };
-}
 
 /** Returns the names of questions: their ids if the form takes all of them, else their numbers. */
 function namesOf(questions: Questions): readonly string[] {
@@ -153,9 +149,12 @@ function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
 function readDecisions(json: unknown, questions: Questions): DirectReply {
   const { data, error } = decisionsResponseSchema.safeParse(json);
   if (data === undefined) throw invalidBody(error.issues[0]?.path[0]);
+  const { answers } = data;
   const ids = Object.keys(questions);
-  checkNames(data.answers, { names: namesOf(questions), ids });
-  const byId = ids.map((id, index) => [id, data.answers[index] as DecisionAnswer] as const);
+  const names = namesOf(questions);
+  const wrong = names.findIndex((name, index) => answers[index]?.name !== name);
+  if (wrong >= 0 || answers.length > names.length) throw misplaced(ids[wrong] ?? null);
+  const byId = ids.map((id, index) => [id, answers[index] as DecisionAnswer] as const);
   return {
     model: data.model,
     usage: data.usage,
@@ -166,19 +165,17 @@ function readDecisions(json: unknown, questions: Questions): DirectReply {
   };
 }
 
-function checkNames(
-  answers: readonly DecisionAnswer[],
-  { names, ids }: { names: readonly string[]; ids: readonly string[] },
-): void {
-  const wrong = names.findIndex((name, index) => answers[index]?.name !== name);
-  if (wrong < 0 && answers.length === names.length) return;
-  const questionId = ids[wrong] ?? null;
+function misplaced(questionId: string | null): InvalidResponseError {
   const what =
     questionId === null
       ? "There are more answers than questions"
       : `The answer in the place of ${quoteName(questionId)} belongs to no question or to another one`;
   const message = `${what} (rule answer-ids); none is used, and asking again may not help.`;
-  throw new InvalidResponseError(message, { questionId, rule: "answer-ids" });
+  return new InvalidResponseError(message, { questionId, rule: "answer-ids" });
+}
+
+function withConfidence([id, answer]: readonly [string, DecisionAnswer]) {
+  return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer["confidence"] } : {}];
 }
 
 function toGatewayAnswer(answer: DecisionAnswer, questionId: string): object {
@@ -190,15 +187,10 @@ function toDistribution(
   listed: readonly { value: string | number; probability: number }[],
   questionId: string,
 ): object {
-  const entries = listed.map(({ value, probability }) => [String(value), probability]);
-  const probabilities: object = Object.fromEntries(entries);
-  if (Object.keys(probabilities).length === entries.length) return probabilities;
+  const probabilities = new Map(listed.map((one) => [String(one.value), one.probability]));
+  if (probabilities.size === listed.length) return Object.fromEntries(probabilities);
   const message = `The answer ${quoteName(questionId)} has two probabilities for one option or level (rule probabilities-keys); it is not used.`;
   throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
-}
-
-function withConfidence([id, answer]: readonly [string, DecisionAnswer]) {
-  return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer["confidence"] } : {}];
 }
 
 function invalidBody(field: PropertyKey | undefined): InvalidResponseError {

@@ -4,10 +4,14 @@ import { ConfigurationError, type StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { textAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
-import { postTransport } from "../post-transport.ts";
+import {
+  checkTransportOptions,
+  postTransport,
+  readServer,
+  type TransportOptions,
+} from "../post-transport.ts";
 import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
-import { checkTransportOptions, readServer, type TransportOptions } from "../transport-options.ts";
 import { decisionsForm } from "./decisions-wire.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
 

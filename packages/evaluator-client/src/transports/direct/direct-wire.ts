@@ -5,7 +5,6 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import {
   type ImageData,
   imageDataOf,
-  type ImagePart,
   imagesIn,
   isImage,
   type StatePart,
@@ -81,28 +80,29 @@ const toQuestionsJson = perQuestions((questions) =>
 );
 
 function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
-  if (Array.isArray(state)) return toDirectPartsBody(state, { questions }, model);
+  if (Array.isArray(state)) return toDirectPartsBody(state, questions, model);
   return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
 }
 
 /** Returns a body with images: the state contains a name for each, and `assets` the bytes by name. */
 function toDirectPartsBody(
   parts: readonly StatePart[],
-  { questions }: Pick<EvaluationRequest, "questions">,
+  questions: Questions,
   model: string,
 ): string {
   const images = imagesIn(parts);
   const others = parts.filter((part) => !isImage(part));
   const names = unusedNames(images.length, JSON.stringify([others, questions]));
-  const nameOf = new Map<ImagePart, string>();
-  for (const [index, part] of images.entries()) nameOf.set(part, names[index] as string);
+  const nameOf = new Map(images.map((part, index) => [part, names[index] as string]));
   const assets = [...nameOf].map(([part, name]) => {
     // Addresses were rejected with the request.
     const { format, base64 } = imageDataOf(part) as ImageData;
-    return [
-      name,
-      { type: "image", format: format === "jpeg" ? "jpg" : format, data_base64: base64 },
-    ];
+    const asset = {
+      type: "image",
+      format: format === "jpeg" ? "jpg" : format,
+      data_base64: base64,
+    };
+    return [name, asset];
   });
   const state = parts.map((part) => {
     if (typeof part === "string") return part;
@@ -124,7 +124,11 @@ function unusedNames(count: number, text: string): string[] {
 
 function readDirectResponse(json: unknown, _: Questions, vendor: string): DirectReply {
   const flaw = flawIn(json);
-  if (flaw !== null) throw invalidBody(flaw);
+  if (flaw !== null) {
+    const where = flaw === "" ? "as a whole" : `at ${flaw}`;
+    const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
+    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+  }
   const { model, usage, answers } = json as DirectReply & { readonly answers: DirectAnswers };
   const own = { confidence: pick(answers, "confidence"), legend: pick(answers, "legend") };
   return {
@@ -167,12 +171,8 @@ function withoutMetadata(answer: DirectAnswer): object {
 
 /** Returns one field of the answers that have it, by question id. */
 function pick(answers: DirectAnswers, field: "confidence" | "legend"): object {
-  const picked: [string, unknown][] = [];
-  for (const id of Object.keys(answers)) {
-    const answer = answers[id] as DirectAnswer;
-    if (Object.hasOwn(answer, field)) picked.push([id, answer[field]]);
-  }
-  return Object.fromEntries(picked);
+  const having = Object.entries(answers).filter(([, answer]) => Object.hasOwn(answer, field));
+  return Object.fromEntries(having.map(([id, answer]) => [id, answer[field]]));
 }
 
 function mapRecord<TValue>(
@@ -181,10 +181,4 @@ function mapRecord<TValue>(
 ): object {
   // Object.fromEntries keeps an id such as __proto__ as data.
   return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
-}
-
-function invalidBody(path: string): InvalidResponseError {
-  const where = path === "" ? "as a whole" : `at ${path}`;
-  const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
-  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

@@ -17,16 +17,17 @@ import {
   type State,
   type StatePart,
 } from "../../questions/state.ts";
-import { type PostedService, postTransport } from "../post-transport.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
-import type { Transport } from "../transport.ts";
 import {
   checkTransportOptions,
   mergeHeaders,
+  type PostedService,
+  postTransport,
   readBaseUrl,
   readHeaderOption,
   type TransportOptions,
-} from "../transport-options.ts";
+} from "../post-transport.ts";
+import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
+import type { Transport } from "../transport.ts";
 
 /** Writes the body of each generation of the gateway's wire; its name is also in the path and a header. */
 const bodies = { "evaluation-model": toEvaluationBody, "decision-model": toDecisionBody };

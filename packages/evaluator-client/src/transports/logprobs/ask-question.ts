@@ -127,17 +127,18 @@ async function readOnce(reading: Reading, question: AskedQuestion) {
   for (let calls = 1; ; calls += 1) {
     const depth = session.server.depths[calls - 1] as number;
     const { tokens } = await session.ask(reading, { depth, tokenIds });
-    const labels = readLabels(tokens, { reading, questionId });
+    const labels = readLabels(tokens, reading, questionId);
     const isDeepest = calls === session.server.depths.length || tokens.length < depth;
     if (labels.unseenShare > MOST_UNSEEN && !isDeepest) continue;
-    checkReading(labels, { reading, question });
+    checkReading(labels, reading, question);
     return { labels, calls };
   }
 }
 
 function checkReading(
   { labelMass, mostMass, unseenShare, topToken }: ReturnType<typeof readLabels>,
-  { reading, question }: { reading: Reading; question: AskedQuestion },
+  reading: Reading,
+  question: AskedQuestion,
 ): void {
   const { minLabelMass } = question;
   // Unlisted labels may explain a low mass, unless the mass would be too low even with them.

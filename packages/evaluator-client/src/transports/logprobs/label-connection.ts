@@ -1,11 +1,10 @@
 import { StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt } from "../../questions/json.ts";
-import { prepareJson } from "../post-transport.ts";
+import { httpClientFor, prepareJson, type TransportOptions } from "../post-transport.ts";
 import type { AttemptContext } from "../transport.ts";
 import { Semaphore } from "../../semaphore.ts";
 import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "../status-failure.ts";
-import { httpClientFor, type TransportOptions } from "../transport-options.ts";
 import { type LabelServer, labelServers, type LabelServerName } from "./label-servers.ts";
 
 /** A server, and the common parts of its requests. */

@@ -5,7 +5,7 @@ import { type Question, questionKinds, type Questions } from "../../questions/ki
 import { quoteName, textAt } from "../../questions/json.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Transport, TransportReply } from "../transport.ts";
-import { checkTransportOptions, readServer, type TransportOptions } from "../transport-options.ts";
+import { checkTransportOptions, readServer, type TransportOptions } from "../post-transport.ts";
 import { askQuestion } from "./ask-question.ts";
 import { LabelConnection } from "./label-connection.ts";
 import { type LabelServerName, labelServers } from "./label-servers.ts";

@@ -34,7 +34,7 @@ test.each<[string, Reading, Record<string, number>, number[]]>([
   ],
   ["numbers as wholes", digits, { "1": 0.5, " 12": 0.3, "123": 0.1 }, [0.5, 0.3]],
 ])("sums %s", (_, reading, listed, masses) => {
-  const read = readLabels(tokens(listed), { reading, questionId: "q" });
+  const read = readLabels(tokens(listed), reading, "q");
   const weights = read.logWeights.map((weight) => Math.exp(weight));
   for (const [index, mass] of masses.entries()) expect(weights[index]).toBeCloseTo(mass, 12);
   expect(read.labelMass).toBeCloseTo(
@@ -45,10 +45,7 @@ test.each<[string, Reading, Record<string, number>, number[]]>([
 });
 
 test("a label that is in no list has the smallest listed value, never zero", () => {
-  const read = readLabels(tokens({ A: 0.9, The: 0.05, I: 0.01 }), {
-    reading: letters,
-    questionId: "q",
-  });
+  const read = readLabels(tokens({ A: 0.9, The: 0.05, I: 0.01 }), letters, "q");
   expect(Math.exp(read.logWeights[1] ?? 0)).toBeCloseTo(0.01, 12);
   expect(read.unseenShare).toBeCloseTo(0.01 / 0.9, 12);
   expect(read.labelMass).toBeCloseTo(0.9, 12);
@@ -58,7 +55,7 @@ test.each([-9999, -9999.5, -3.4e38, Number.NEGATIVE_INFINITY])(
   "the filler %d is no value",
   (logprob) => {
     const listed = [...tokens({ A: 0.9, The: 0.05 }), { text: "B", logprob }];
-    const read = readLabels(listed, { reading: letters, questionId: "q" });
+    const read = readLabels(listed, letters, "q");
     expect(Math.exp(read.logWeights[1] ?? 0)).toBeCloseTo(0.05, 12);
   },
 );
@@ -69,18 +66,18 @@ test.each<[string, number[], string]>([
   ["logarithms that add up to more than 1", [0, 0, 0], "logprob-sum"],
 ])("rejects %s", (_, logprobs, rule) => {
   const listed = logprobs.map((logprob) => ({ text: "A", logprob }));
-  expect(() => readLabels(listed, { reading: letters, questionId: "q" })).toThrow(
+  expect(() => readLabels(listed, letters, "q")).toThrow(
     expect.objectContaining({ name: "InvalidResponseError", rule, questionId: "q" }),
   );
 });
 
 test("half precision may add up to a little over 1", () => {
   const listed = tokens({ A: 0.7, B: 0.305 });
-  expect(readLabels(listed, { reading: letters, questionId: "q" }).labelMass).toBe(1);
+  expect(readLabels(listed, letters, "q").labelMass).toBe(1);
 });
 
 test("with no label listed at all, all of it is unseen", () => {
-  const read = readLabels(tokens({ The: 0.9 }), { reading: letters, questionId: "q" });
+  const read = readLabels(tokens({ The: 0.9 }), letters, "q");
   expect(read).toMatchObject({
     labelMass: 0,
     unseenShare: Number.POSITIVE_INFINITY,

@@ -29,7 +29,8 @@ const SUM_TOLERANCE = 0.01;
  */
 export function readLabels(
   tokens: FirstToken["tokens"],
-  { reading, questionId }: { reading: Reading; questionId: string },
+  reading: Reading,
+  questionId: string,
 ): LabelReading {
   const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
   checkLogprobs(listed, questionId);
@@ -69,16 +70,16 @@ function checkLogprobs(listed: FirstToken["tokens"], questionId: string): void {
   for (const { logprob } of listed) {
     if (!(logprob <= 0)) {
       const what = "has a logprob above 0, so the server put something else there";
-      reject(questionId, { rule: "logprob-range", what });
+      reject(questionId, "logprob-range", what);
     }
     sum += Math.exp(logprob);
   }
   if (sum <= 1 + SUM_TOLERANCE) return;
   const what = `has log-probabilities that add up to ${sum.toFixed(2)}, so they are something else`;
-  reject(questionId, { rule: "logprob-sum", what });
+  reject(questionId, "logprob-sum", what);
 }
 
-function reject(questionId: string, { rule, what }: { rule: string; what: string }): never {
+function reject(questionId: string, rule: string, what: string): never {
   const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used. Update the server, or name it in the option "server".`;
   throw new InvalidResponseError(message, { questionId, rule });
 }
