@@ -186,7 +186,7 @@ class Calls {
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
     if (isSurelyTooLong(request.state)) this.#log.warnOfLong();
-    this.#log.warnOfBlank(request.state);
+    if (!this.#log.isSilent) this.#log.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>
       this.#send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });

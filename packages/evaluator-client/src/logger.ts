@@ -71,6 +71,8 @@ let hasWarnedOfLongState = false;
 
 /** Writes one line for each event of an evaluator's calls, without keys or states. */
 export class CallLog {
+  // A field, so that a call without a logger enters no function for it.
+  readonly isSilent: boolean;
   readonly #logger: Logger | undefined;
   #calls = 0;
   #hasWarnedOfBlank = false;
@@ -78,10 +80,7 @@ export class CallLog {
   /** @param logger - Without one, only states that are too long are reported. */
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
-  }
-
-  get isSilent(): boolean {
-    return this.#logger === undefined;
+    this.isSilent = logger === undefined;
   }
 
   /** Makes a call whose events are written besides reaching other hooks. */
@@ -117,8 +116,7 @@ export class CallLog {
 
   /** Reports an empty state, once. */
   warnOfBlank(state: unknown): void {
-    if (this.isSilent || this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state))
-      return;
+    if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
     this.#hasWarnedOfBlank = true;
     const advice = "its answers mean nothing; check its source";
     this.#write("warn", `a state is empty or only white space: ${advice}.`);
