@@ -58,6 +58,7 @@ export class LeasedSlots {
   #tokensOwed = 0;
   #members = 1;
   #roundTripMs = 0;
+  /** The demand that the store is asked for. */
   #asked: object | null = null;
   #isAskingOwn = false;
   #isDown = false;
@@ -140,8 +141,7 @@ export class LeasedSlots {
 
   async #askStore(wanted: { requests: number; tokens: number }): Promise<void> {
     const { store, key, limits, clock } = this.#options;
-    const asked = {};
-    this.#asked = asked;
+    this.#asked = wanted;
     const askedAtMs = clock.now();
     const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
     try {
@@ -154,7 +154,7 @@ export class LeasedSlots {
       this.#lost();
     }
     cancelTimeout();
-    if (this.#asked === asked) this.#asked = null;
+    if (this.#asked === wanted) this.#asked = null;
     this.#options.onChange();
   }
 
