@@ -1,18 +1,15 @@
 import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
-import type { Redact } from "./reply/redactor.ts";
 import type { ModelPrice } from "./reply/reply.ts";
+import type { Services } from "./services/connect-services.ts";
 
 interface ConfiguredModels {
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly fallbackModels: readonly string[];
 }
 
-interface PriceRefresh {
-  /** Null if the replies have no price list. */
-  readonly catalog: Catalog | null;
-  readonly redact: Redact;
+interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
   readonly models: ConfiguredModels;
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
@@ -82,8 +79,6 @@ function describeRatio(tierModels: ConfiguredModels["tierModels"], list: ListedP
   if (known.length < prices.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
-  const ratio = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(
-    highest / cheapest,
-  );
+  const ratio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });
   return `Input costs from $${cheapest} to $${highest} per million tokens: the dearest tier is ${ratio} times the cheapest.`;
 }

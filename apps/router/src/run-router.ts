@@ -66,7 +66,9 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
       reportDefect,
       prices,
       pricesTried: pricesTried.promise,
-      ...(path !== null && { drawDecisions: () => drawDecisions(path) }),
+      ...(path !== null && {
+        drawDecisions: async () => (await import("./report/decisions-page.ts")).decisionsPage(path),
+      }),
       ...(log && { observe: log.add, keepFeedback: log.add, logDropped: log.dropped }),
       ...(options.hasAccessLog && { accessLog: stdout }),
     },
@@ -74,7 +76,7 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   );
   const { catalog, redact } = services;
   write(describeStart(router.origin, services, calibration));
-  if (!isLoopbackHost(host)) warn(exposureNotice(host));
+  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
   const models = { tierModels, fallbackModels: policy.fallbackModels };
   const refresh = { catalog, redact, models, prices, onTried: pricesTried.resolve };
   const refreshed = refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
@@ -82,11 +84,6 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   await router.close();
   await refreshed;
   await log?.close();
-}
-
-async function drawDecisions(path: string): Promise<string> {
-  const { decisionsPage } = await import("./report/decisions-page.ts");
-  return decisionsPage(path);
 }
 
 function describeStart(
@@ -157,6 +154,5 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
   });
 }
 
-function exposureNotice(host: string): string {
-  return `HOST=${host}: other machines can reach this router. Whoever has its access token can spend your credits; the token and all messages cross the network unencrypted unless a proxy adds TLS.\n`;
-}
+const exposed =
+  "other machines can reach this router. Whoever has its access token can spend your credits; the token and all messages cross the network unencrypted unless a proxy adds TLS.";

@@ -136,9 +136,8 @@ function toDecision(evaluation: TierEvaluation, routing: Routing, atLeast: Tier 
   const ruled = applyPolicy(choice, shares, policy);
   const isTooLow =
     atLeast !== null && tierNames.indexOf(ruled.tierUsed) < tierNames.indexOf(atLeast);
-  const { tierUsed, cause } = isTooLow
-    ? { tierUsed: atLeast, cause: "conversation" as const }
-    : ruled;
+  const tierUsed = isTooLow ? atLeast : ruled.tierUsed;
+  const cause = isTooLow ? "conversation" : ruled.cause;
   return { tierChosen: choice, ...toTierModel(tierUsed, routing), cause, ...shares, ...asked };
 }
 
@@ -147,13 +146,11 @@ function calibrated(
   asked: AskedEvaluation,
   calibration: CalibrationArtifact,
 ) {
+  const hashed = { ...evaluation, questionHash: tierQuestionHash };
   try {
-    const { tier } = calibrate(
-      { ...evaluation, questionHash: tierQuestionHash },
-      calibration,
-    ).answers;
+    const { probabilities } = calibrate(hashed, calibration).answers.tier;
     const printedProbabilities = evaluation.answers.tier.probabilities;
-    return { probabilities: tier.probabilities, printedProbabilities, confidence: null };
+    return { probabilities, printedProbabilities, confidence: null };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     throw new UnfitCalibrationError(asked, error);

@@ -2,7 +2,6 @@ import {
   type FinishReason,
   generateText,
   type LanguageModel,
-  type LanguageModelMiddleware,
   streamText,
   wrapLanguageModel,
 } from "ai";
@@ -189,9 +188,6 @@ async function ask(
   throw new Error("The reply model's stream ended before its reply did.");
 }
 
-type WrapGenerate = NonNullable<LanguageModelMiddleware["wrapGenerate"]>;
-type Content = Awaited<ReturnType<WrapGenerate>>["content"];
-
 /**
  * Returns a model that is asked for the given form. Its tool calls go to the callback and not to the
  * `ai` package, which would parse the arguments and write them anew.
@@ -209,34 +205,24 @@ function inForm(
       transformParams: async ({ params }) => ({ ...params, ...form }),
       async wrapGenerate({ doGenerate }) {
         const result = await doGenerate();
-        return { ...result, content: withoutToolCalls(result.content, onToolCall) };
+        const content = result.content.filter((part) => {
+          if (part.type !== "tool-call") return true;
+          const input: unknown = part.input; // the `ai` package does not check the gateway's answers
+          const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
+          onToolCall({ id: part.toolCallId, name: part.toolName, arguments: text });
+          return false;
+        });
+        return { ...result, content };
       },
     },
   });
 }
 
-function withoutToolCalls(content: Content, onToolCall: (call: ToolCall) => void): Content {
-  return content.filter((part) => {
-    if (part.type !== "tool-call") return true;
-    const { toolCallId: id, toolName: name } = part;
-    const input: unknown = part.input; // the `ai` package does not check the gateway's answers
-    onToolCall({
-      id,
-      name,
-      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
-    });
-    return false;
-  });
-}
-
 /** Creates a stream that numbers the pieces of tool calls and redacts them. */
 function createToolCallStream(redact: Redact) {
-  const begin = (index: number) => ({
-    index,
-    redactor: redact.inPieces(),
-    hasBegun: false,
-    hasText: false,
-  });
+  const begin = (index: number) => {
+    return { index, redactor: redact.inPieces(), hasBegun: false, hasText: false };
+  };
   const calls = new Map<string | number, ReturnType<typeof begin>>();
   return {
     /** Returns the deltas that are clear after these pieces. */

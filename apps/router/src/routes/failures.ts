@@ -4,7 +4,7 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
-import type { Context, Env, ErrorHandler, Hono, NotFoundHandler } from "hono";
+import type { Context, Env, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { UnfitCalibrationError } from "../decision/decide.ts";
@@ -31,13 +31,11 @@ export class HttpError extends Error {
   }
 }
 
-interface FailureParts {
-  readonly redact: Redact;
-  readonly reportDefect: (error: Error) => void;
-}
-
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
-export function addFailureRoutes<TEnv extends Env>(app: Hono<TEnv>, parts: FailureParts): void {
+export function addFailureRoutes<TEnv extends Env>(
+  app: Hono<TEnv>,
+  { redact, reportDefect }: { redact: Redact; reportDefect: (error: Error) => void },
+): void {
   app.use(
     methodNotAllowed({
       app,
@@ -47,12 +45,13 @@ export function addFailureRoutes<TEnv extends Env>(app: Hono<TEnv>, parts: Failu
       },
     }),
   );
-  app.notFound(sendNotFound);
-  app.onError(failureRoute(parts));
-}
-
-function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler {
-  return (thrown, c) => {
+  app.notFound((c) => {
+    const message = isOpenAi(c)
+      ? "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions."
+      : "There is nothing here; the page is at /.";
+    return sendHttpError(c, new HttpError(404, message));
+  });
+  app.onError((thrown, c: Context) => {
     const clientSignal = c.get("clientSignal") as AbortSignal;
     if (clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
     if (thrown instanceof HttpError) return sendHttpError(c, thrown);
@@ -61,18 +60,11 @@ function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler {
     }
     reportDefect(thrown);
     return sendHttpError(c, new HttpError(500, defectMessage));
-  };
+  });
 }
 
 /** The answer to a client after an unexpected error. */
 export const defectMessage = "The router failed; its console shows where.";
-
-const sendNotFound: NotFoundHandler = (c) => {
-  const message = isOpenAi(c)
-    ? "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions."
-    : "There is nothing here; the page is at /.";
-  return sendHttpError(c, new HttpError(404, message));
-};
 
 /** A rejected key is the router's fault, not its client's. */
 function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {
