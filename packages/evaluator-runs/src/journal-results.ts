@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
 import { calibratedAnswers, readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
-import type { RunRecord } from "./input/record-source.ts";
+import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, NewRecords, RecordEnd } from "./journal/journal-reader.ts";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
@@ -149,8 +149,14 @@ async function fileResults(
   if (newest === null) throw new CliError(printable`No run has asked yet about ${inputPath}.`);
   const calibration = command.calibration ?? newest.begin?.options.calibration;
   const setup = await setupOf(newest.questions, calibration, context);
-  const read = { journal, newest, inputPath, setup, context };
-  const part = command.isOrdered === false ? keptRows(read) : await orderedRows(read);
+  const { signal, source } = context;
+  const open = () => source.open(inputPath, { skipInvalid: true, signal });
+  const { isOrdered = true } = command;
+  const input = isOrdered ? await open() : null;
+  const part =
+    input === null
+      ? keptRows(journal.results(newest), open, setup)
+      : orderedRows(journal, () => input.records(newest.begin?.mails), setup);
   const facts = journal.runs();
   const name = basename(inputPath);
   return {
@@ -166,28 +172,24 @@ async function fileResults(
   };
 }
 
-interface FileRead {
-  readonly journal: JournalReader;
-  readonly newest: NonNullable<ReturnType<JournalReader["newestRun"]>>;
-  readonly inputPath: string;
-  readonly setup: Awaited<ReturnType<typeof setupOf>>;
-  readonly context: ProgramContext;
-}
+type FileSetup = Awaited<ReturnType<typeof setupOf>>;
 
 /** Reads the rows from the journal alone, in no order, in a third of the time. */
-function keptRows({ journal, newest, inputPath, setup, context }: FileRead) {
+function keptRows(
+  ends: ReturnType<JournalReader["results"]>,
+  open: () => Promise<RecordInput>,
+  setup: FileSetup,
+) {
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
     const unknown = new Map<string, RecordEnd>();
-    for (const end of journal.results(newest)) {
+    for (const end of ends) {
       const { id, state, note } = end;
       if (state === null) unknown.set(id, end);
       else yield toRow({ id, state: state as JsonObject, source: note }, end, setup);
     }
     // The journal keeps only the id of a record without an answer.
     if (unknown.size === 0) return;
-    const { signal, source } = context;
-    const input = await source.open(inputPath, { skipInvalid: true, signal });
-    for await (const { record } of input.records()) {
+    for await (const { record } of (await open()).records()) {
       const end = unknown.get(record.id);
       if (end !== undefined) yield toRow(record, end, setup);
     }
@@ -195,16 +197,17 @@ function keptRows({ journal, newest, inputPath, setup, context }: FileRead) {
   return { rows: rows(), names: async () => recordNames(setup, true) };
 }
 
-async function orderedRows({ journal, newest, inputPath, setup, context }: FileRead) {
-  const { signal, source } = context;
-  const input = await source.open(inputPath, { skipInvalid: true, signal });
-  const error = `The ${source.word} has changed since it was asked about; run again.`;
+function orderedRows(
+  journal: JournalReader,
+  records: () => ReturnType<RecordInput["records"]>,
+  setup: FileSetup,
+) {
+  const error = `The ${setup.source.word} has changed since it was asked about; run again.`;
   const endOf = (record: RunRecord): RecordEnd => {
     const end = journal.endOf(record.id, setup.questions);
     const isCurrent = end.evaluation === null || isAbout(record, end.state);
     return isCurrent ? end : { ...end, evaluation: null, error };
   };
-  const records = () => input.records(newest.begin?.mails);
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
     for await (const { record } of records()) yield toRow(record, endOf(record), setup);
   };
