@@ -55,23 +55,11 @@ const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
 async function* toCsv(records: Items<Fields>, names: readonly string[]): AsyncGenerator<string> {
-  let rows: (readonly Cell[])[] = [names];
-  let characters = 0;
+  yield stringify([names], { cast });
   for await (const record of records) {
-    const row = names.map((name) => record[name] ?? null);
-    rows.push(row);
-    characters += row.reduce<number>((sum, cell) => sum + String(cell).length, 0);
-    if (rows.length < ROWS_AT_ONCE && characters < CHARACTERS_AT_ONCE) continue;
-    yield stringify(rows, { cast });
-    [rows, characters] = [[], 0];
+    yield stringify([names.map((name) => record[name] ?? null)], { cast });
   }
-  if (rows.length > 0) yield stringify(rows, { cast });
 }
-
-// Row by row the library takes twice the time, for its options.
-const ROWS_AT_ONCE = 100;
-// A row of a query has up to two million: a hundred of them would take hundreds of MB.
-const CHARACTERS_AT_ONCE = 1_000_000;
 
 function toCell(text: string): string {
   const plain = toPrintable(text);
