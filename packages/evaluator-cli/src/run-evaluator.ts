@@ -32,8 +32,7 @@ function createProgram(context: CliContext) {
   const version = packageVersion(import.meta.url);
   const program = createCommand("evaluator", { context, version })
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
         "evaluator emulator --port 8787",
         "evaluator mcp --max-cost 1",

@@ -29,8 +29,7 @@ ${lines.join("\n")}
   AI_GATEWAY_API_KEY, EVALUATOR_DIRECT_API_KEY (direct, decisions),
   EVALUATOR_LOGPROBS_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
   price=USD (of a million input tokens, logprobs), debias=raw,
-  server=${serverNames.join("|")}.
-`;
+  server=${serverNames.join("|")}.`;
 
 const engineOption = new Option(
   "--engine <engine>",
@@ -48,14 +47,13 @@ function askCommand(program: Command, typed: TypedWord[]) {
     .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
     .addOption(engineOption)
     .addOption(jsonOption)
+    .addHelpText("after", engineHelp)
     .addHelpText(
-      "after",
-      engineHelp +
-        examples(
-          'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-          'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
-          "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
-        ),
+      ...examples(
+        'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+        'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
+        "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+      ),
     );
   for (const kind of Object.keys(typedKinds) as KindName[]) {
     const { names, example } = typedKinds[kind];
@@ -81,8 +79,7 @@ const doctorCommand = (program: Command) =>
     )
     .addOption(jsonOption)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator doctor http://127.0.0.1:11434",
         "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
       ),
@@ -127,11 +124,14 @@ const mcpCommand = (program: Command) =>
 An assistant's settings, with the key in its environment:
   { "mcpServers": { "evaluator": { "command": "npx", "args": ["evaluator-cli", "mcp"],
     "env": { "AI_GATEWAY_API_KEY": "…", "EVALUATOR_MAX_COST_USD": "1" } } } }
-${engineHelp}${examples(
+${engineHelp}`,
+    )
+    .addHelpText(
+      ...examples(
         "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
         "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
         "evaluator mcp --http 8765",
-      )}`,
+      ),
     );
 
 const compareCommand = (program: Command) =>
@@ -180,12 +180,11 @@ const compareCommand = (program: Command) =>
     .addOption(lastOption)
     .addOption(seedOption)
     .addOption(jsonOption)
+    .addHelpText("after", engineHelp)
     .addHelpText(
-      "after",
-      engineHelp +
-        examples(
-          "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
-        ),
+      ...examples(
+        "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+      ),
     );
 
 /** The commands that ask engines. */

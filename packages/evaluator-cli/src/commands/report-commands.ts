@@ -67,8 +67,7 @@ const calibrateCommand = (program: Command) =>
     .addOption(seedOption)
     .addOption(jsonOption)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
         "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
       ),
@@ -130,8 +129,7 @@ const pickCommand = (program: Command) =>
     .addOption(lastOption)
     .addOption(new Option("--uncertain").hideHelp())
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
       ),
     );
@@ -150,8 +148,7 @@ const checkCommand = (program: Command) =>
     .addOption(lastOption)
     .addOption(jsonOption)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
       ),
     );
@@ -175,8 +172,7 @@ const driftCommand = (program: Command) =>
     .addOption(lastOption)
     .addOption(jsonOption)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
         "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
       ),
@@ -208,8 +204,7 @@ const recordCommand = (program: Command) =>
       ).conflicts(["out", "replace"]),
     )
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "evaluator record gateway/greeting-routes-to-nano --out recordings",
         "evaluator record --compare",
       ),

@@ -8,9 +8,9 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 
-/** Returns examples for the end of a command's help. */
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`;
+/** Returns examples for the end of a command's help, as `addHelpText` takes them. */
+export function examples(...lines: readonly string[]): ["after", string] {
+  return ["after", `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`];
 }
 
 /** Collects the values of an option that may be given again. */

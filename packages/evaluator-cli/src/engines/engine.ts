@@ -55,23 +55,7 @@ function given<TFields extends object>(fields: TFields) {
 }
 
 /** One way to have questions answered. */
-export interface Engine {
-  /** The typed text. */
-  readonly name: string;
-  readonly transport: Transport;
-  /** Whether an address was typed, so that the vendor's limits do not apply. */
-  readonly isOwn: boolean;
-  /** Whether the cost of an answer is known, from the service or from the typed price. */
-  readonly reportsCost: boolean;
-  /** Whether the service lists models and prices. */
-  readonly hasCatalog: boolean;
-  /** Whether it is at a loopback address, so that no state leaves this machine. */
-  readonly isLocal: boolean;
-  /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
-  readonly isFree: boolean;
-  /** Whether the service claims calibrated probabilities; "unknown" at any other address. */
-  readonly calibration: "claimed" | "none" | "unknown";
-}
+export type Engine = ReturnType<typeof readEngine>;
 
 const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
 const settings = ["key", "price", "debias", "server"] as const;
@@ -79,22 +63,28 @@ const settings = ["key", "price", "debias", "server"] as const;
 type Typed = ReturnType<typeof parseEngine>;
 
 /** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
-export function readEngine(given: string | undefined, env: Environment): Engine {
+export function readEngine(given: string | undefined, env: Environment) {
   const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
-  // The gateway also reports the cost of each answer.
   const hasCatalog = typed.kind === "gateway";
   try {
     const transport = transports[typed.kind](typed, env);
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
+      /** The typed text. */
       name: text,
       transport,
+      /** Whether it is at a loopback address, so that no state leaves this machine. */
       isLocal,
+      /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
       isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
+      /** Whether the service claims calibrated probabilities; "unknown" at any other address. */
       calibration: calibrationOf(transport),
+      /** Whether an address was typed, so that the vendor's limits do not apply. */
       isOwn: typed.baseUrl !== undefined,
+      /** Whether the cost of an answer is known, from the service or from the typed price. */
       reportsCost: hasCatalog || typed.price !== undefined,
+      /** Whether the service lists models and prices; the gateway also reports each cost. */
       hasCatalog,
     };
   } catch (error) {
@@ -104,7 +94,7 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
   }
 }
 
-function calibrationOf({ name, target }: Transport): Engine["calibration"] {
+function calibrationOf({ name, target }: Transport): "claimed" | "none" | "unknown" {
   if (name === "logprobs") return "none";
   const { target: gateway } = gatewayTransport({ apiKey: "none", env: {} });
   const { target: direct } = directTransport({ apiKey: null, env: {} });

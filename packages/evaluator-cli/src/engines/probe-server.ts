@@ -18,17 +18,6 @@ interface ProbedServer {
   readonly apiKey: string | null;
 }
 
-/** The result of asking known questions one way. */
-interface Probe {
-  readonly isUsable: boolean;
-  /** Whether the server has such a route. */
-  readonly isThere: boolean;
-  /** The finding; if it is not usable, with what to change. */
-  readonly found: string;
-  /** The lower probability of the two right answers; null without an answer. */
-  readonly right: number | null;
-}
-
 const known = {
   state: "The sky over the harbour is blue today, and there is not a cloud in it.",
   questions: {
@@ -57,15 +46,16 @@ async function probeNative(
   wire: "systemone" | "decisions",
   { baseUrl, model, apiKey }: ProbedServer,
   context: CliContext,
-): Promise<Probe> {
+) {
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
   const answered = await askKnown(transport, context);
-  if (!(answered instanceof EvaluatorError)) {
-    return { isUsable: true, isThere: true, found: "yes", right: rightIn(answered) };
-  }
+  const isUsable = !(answered instanceof EvaluatorError);
+  /** The lower probability of the two right answers; null without an answer. */
+  const right = isUsable ? rightIn(answered) : null;
+  if (isUsable) return { isUsable, isThere: true, found: "yes", right };
   const isAbsent = answered instanceof StatusError && [404, 405].includes(answered.status);
   const found = isAbsent ? `no (${answered.status})` : answered.message;
-  return { isUsable: false, isThere: !isAbsent, found, right: null };
+  return { isUsable, isThere: !isAbsent, found, right };
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
