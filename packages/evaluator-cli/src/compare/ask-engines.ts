@@ -10,11 +10,9 @@ import {
   type Question,
   RefusalError,
   StatusError,
-  type Transport,
   valuesOf,
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-kit";
-import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { progressTimer } from "../files/read-answers.ts";
 import { makeFolder } from "../files/write-report.ts";
@@ -27,7 +25,6 @@ const MOST_IN_A_ROW = 5;
 /** The parts that all engines of a run share. */
 interface Shared {
   readonly asked: Asked;
-  readonly options: CompareOptions;
   readonly context: CliContext;
   readonly store: AnswerStore;
   /** The key of the call about each record. */
@@ -37,11 +34,11 @@ interface Shared {
 }
 
 /** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
-export async function askEngines(asked: Asked, options: CompareOptions, context: CliContext) {
-  const folder = await makeFolder(options.out, context);
+export async function askEngines(asked: Asked, context: CliContext) {
+  const folder = await makeFolder(asked.options.out, context);
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const calls = callKeys(asked.states, asked.questions);
-  const shared = { asked, options, context, store, calls, spent: { usd: 0, dearestUsd: 0 } };
+  const shared = { asked, context, store, calls, spent: { usd: 0, dearestUsd: 0 } };
   const answered: Pick<EngineRun, "engine" | "evaluations" | "failures">[] = [];
   for (const engine of asked.engines) {
     const run = new EngineRun(engine, shared);
@@ -55,17 +52,12 @@ export async function askEngines(asked: Asked, options: CompareOptions, context:
   return answered;
 }
 
-/** Returns the key of an engine: its address, its model, and how its answers are read. */
-function engineKey({ name, target }: Transport): string {
-  const { url = "", modelId = "", format = "" } = target ?? {};
-  return JSON.stringify([name, url, modelId, format]);
-}
-
 class EngineRun {
   readonly engine: Engine;
   readonly evaluations = new Map<string, KeptEvaluation>();
   readonly failures = new Map<string, string>();
   readonly #shared: Shared;
+  /** Its address, its model, and how its answers are read. */
   readonly #key: string;
   readonly #missing: string[] = [];
   readonly #isProgressDue: () => boolean;
@@ -77,7 +69,8 @@ class EngineRun {
   constructor(engine: Engine, shared: Shared) {
     this.engine = engine;
     this.#shared = shared;
-    this.#key = engineKey(engine.transport);
+    const { name, target: { url = "", modelId = "", format = "" } = {} } = engine.transport;
+    this.#key = JSON.stringify([name, url, modelId, format]);
     this.#isProgressDue = progressTimer(shared.context.clock);
     for (const id of shared.asked.states.keys()) {
       const outcome = shared.store.find(this.#key, this.#callOf(id));
@@ -91,9 +84,9 @@ class EngineRun {
   }
 
   async askMissing(): Promise<void> {
-    const { asked, options, context } = this.#shared;
+    const { asked, context } = this.#shared;
+    const { concurrency } = asked.options;
     await using evaluator = evaluatorOf(this.engine, context.env);
-    const { concurrency } = options;
     const batch = { signal: context.signal, concurrency, order: "completion" } as const;
     const kept = asked.states.size - this.#missing.length;
     this.#print(`${kept} kept, ${this.#missing.length} to ask.`);
@@ -107,15 +100,16 @@ class EngineRun {
         this.#printProgress();
       }
     }
-    if (this.#begun < this.#missing.length) throw this.#outOfBudget();
+    const left = this.#missing.length - this.#begun;
+    if (left > 0) throw this.#outOfBudget(left);
   }
 
   *#requestsOf(part: readonly string[]) {
-    const { asked, options, spent } = this.#shared;
+    const { asked, spent } = this.#shared;
+    const { maxCost = Number.POSITIVE_INFINITY } = asked.options;
     for (const id of part) {
       // One more call, beside those under way, could pass the limit.
-      const possible = spent.usd + (this.#begun - this.#ended + 1) * spent.dearestUsd;
-      if (options.maxCost !== undefined && possible > options.maxCost) return;
+      if (spent.usd + (this.#begun - this.#ended + 1) * spent.dearestUsd > maxCost) return;
       this.#begun += 1;
       yield { state: asked.states.get(id) as string | object, questions: asked.questions };
     }
@@ -155,16 +149,14 @@ class EngineRun {
 
   #printProgress(): void {
     if (!this.#isProgressDue()) return;
+    const { size } = this.#shared.asked.states;
     const failed = this.failures.size === 0 ? "" : `, ${this.failures.size} failed`;
     const cost = this.#spentUsd === 0 ? "" : `, $${this.#spentUsd.toFixed(4)}`;
-    this.#print(
-      `${this.evaluations.size} of ${this.#shared.asked.states.size} answered${failed}${cost}`,
-    );
+    this.#print(`${this.evaluations.size} of ${size} answered${failed}${cost}`);
   }
 
-  #outOfBudget(): CliError {
+  #outOfBudget(left: number): CliError {
     const spent = this.#shared.spent.usd.toFixed(4);
-    const left = this.#missing.length - this.#begun;
     const problem = printable`Stopped at --max-cost: $${spent} spent, and ${this.engine.name} has ${String(left)} records left.`;
     return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
   }

@@ -11,9 +11,9 @@ import { readAsked } from "./read-asked.ts";
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
   const asked = await readAsked(options, context);
-  checkLabels(asked, options);
-  const answered = await askEngines(asked, options, context);
-  const comparison = compareEngines(answered, asked, options);
+  checkLabels(asked);
+  const answered = await askEngines(asked, context);
+  const comparison = compareEngines(answered, asked);
   const json = `${JSON.stringify(comparison, null, 2)}\n`;
   const files = { "report.html": comparisonPage(comparison), "report.json": json };
   const printed = options.json === true ? json : printComparison(comparison);

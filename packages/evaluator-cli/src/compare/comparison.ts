@@ -2,12 +2,10 @@ import {
   type AnswerColumn,
   compareLabelled,
   LEAST_JUDGED,
-  type QuestionReport,
   reportQuestions,
   toLabelledRows,
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-kit";
-import type { CompareOptions } from "../commands/ask-commands.ts";
 import { describeState } from "../files/read-answers.ts";
 import type { askEngines } from "./ask-engines.ts";
 import { type EngineColumn, joinEngine } from "./engine-columns.ts";
@@ -24,23 +22,18 @@ const CONFIDENCE = 0.95;
 type AskedEngine = Awaited<ReturnType<typeof askEngines>>[number];
 
 /** Compares the answers of several engines with each other and with the labels. */
-export function compareEngines(
-  engines: readonly AskedEngine[],
-  asked: Asked,
-  options: CompareOptions,
-) {
+export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
+  const { options } = asked;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const names = engines.map(({ engine }) => engine.name);
-  const joined = engines.map((engine) => joinEngine(engine, asked, options));
+  const joined = engines.map((engine) => joinEngine(engine, asked));
   const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => ({
     question,
     kind,
     columns: onSameRecords(joined.map(({ columns }) => columns.get(question) ?? null)),
   }));
-  const reports = reportsOf(
-    answered.flatMap(({ columns }) => columns),
-    options,
-  );
+  const all = answered.flatMap(({ columns }) => columns);
+  const reports = reportsOf(all, options);
   const questions = answered.map(({ question, kind, columns }) => {
     const compared = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
@@ -54,7 +47,7 @@ export function compareEngines(
         report: reports.get(column) ?? null,
         /** To the first engine, on the labelled records of both. */
         difference,
-        judgement: at === 0 ? ("first" as const) : judge(difference, options),
+        judgement: at === 0 ? ("first" as const) : judge(difference, margin),
       };
     });
     return Object.assign({ question, kind, engines: compared }, agreementsOf(columns, names));
@@ -129,17 +122,13 @@ function flipsOf({ evaluations }: AskedEngine, question: string): number | null 
 /** Reports all engines on all questions together, since their promises share one level. */
 function reportsOf(
   columns: readonly ComparedColumn[],
-  { require: maxRisk, seed }: CompareOptions,
-): ReadonlyMap<ComparedColumn, QuestionReport> {
-  const labelled = columns.flatMap((one) => {
-    return one === null || one.rows === null ? [] : [{ one, rows: one.rows }];
-  });
+  { require: maxRisk, seed }: Asked["options"],
+) {
+  const labelled = columns.flatMap((one) => (one?.rows ? [{ one, rows: one.rows }] : []));
+  const all = labelled.map(({ rows }) => rows);
   const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
-  const reports = reportQuestions(
-    labelled.map(({ rows }) => rows),
-    wanted,
-  );
-  return new Map(labelled.map(({ one }, at) => [one, reports[at] as QuestionReport]));
+  const reports = reportQuestions(all, wanted);
+  return new Map(labelled.map(({ one }, at) => [one as ComparedColumn, reports[at] ?? null]));
 }
 
 function differenceOf(first: ComparedColumn, column: ComparedColumn, seed: number) {
@@ -147,8 +136,8 @@ function differenceOf(first: ComparedColumn, column: ComparedColumn, seed: numbe
   return compareLabelled(first.rows, column.rows, { thresholds: [], seed });
 }
 
-function judge(difference: ReturnType<typeof differenceOf>, { margin }: CompareOptions): Judgement {
-  if (margin === undefined) return "no margin";
+function judge(difference: ReturnType<typeof differenceOf>, margin: number | null): Judgement {
+  if (margin === null) return "no margin";
   if (difference === null || difference.n < LEAST_JUDGED) return "not shown";
   const { low, high } = difference.brierDifference;
   if (high <= margin) return "as good";

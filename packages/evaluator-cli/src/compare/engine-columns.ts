@@ -13,7 +13,6 @@ import {
 } from "evaluator-calibration";
 import { type Question, questionKinds } from "evaluator-client";
 import { CliError, exitCodes, printable } from "evaluator-kit";
-import type { CompareOptions } from "../commands/ask-commands.ts";
 import { fieldsOf } from "../files/read-answers.ts";
 import { nameSource } from "../report/sentences.ts";
 import type { KeptEvaluation } from "./answer-store.ts";
@@ -35,7 +34,7 @@ interface Answered {
 }
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
-export function checkLabels(asked: Asked, options: CompareOptions): void {
+export function checkLabels(asked: Asked): void {
   const even = Object.entries(asked.questions).map(([id, question]) => {
     const { keys } = keysOf(question);
     return [id, keys.length === 0 ? [0.5] : keys.map(() => 1 / keys.length)] as const;
@@ -43,16 +42,16 @@ export function checkLabels(asked: Asked, options: CompareOptions): void {
   const made = { answers: Object.fromEntries(even), modelId: null, basis: null };
   const evaluations = new Map(Array.from(asked.states.keys(), (id) => [id, made]));
   const [engine] = asked.engines;
-  if (engine !== undefined) joinPrinted({ engine, evaluations }, asked, options);
+  if (engine !== undefined) joinPrinted({ engine, evaluations }, asked);
 }
 
 /** Returns an engine's answers by question, with --calibrated the fitted ones, joined with the labels. */
-export function joinEngine(engine: Answered, asked: Asked, options: CompareOptions) {
-  const printed = joinPrinted(engine, asked, options);
-  return options.calibrated === true ? recalibrateEngine(printed, asked, options) : printed;
+export function joinEngine(engine: Answered, asked: Asked) {
+  const printed = joinPrinted(engine, asked);
+  return asked.options.calibrated === true ? recalibrateEngine(printed, asked) : printed;
 }
 
-function joinPrinted({ engine, evaluations }: Answered, asked: Asked, options: CompareOptions) {
+function joinPrinted({ engine, evaluations }: Answered, asked: Asked) {
   const table = new AnswerTable();
   const hashed = questionHash(asked.questions);
   const wire = engine.name;
@@ -68,18 +67,14 @@ function joinPrinted({ engine, evaluations }: Answered, asked: Asked, options: C
   for (const id of asked.states.keys()) {
     if (!evaluations.has(id)) table.addFailed(id);
   }
-  return joinTable(table, asked.labels, { asked, options });
+  return joinTable(table, asked.labels, asked);
 }
 
-function joinTable(
-  table: AnswerTable,
-  labels: readonly InputRecord[],
-  { asked, options }: { readonly asked: Asked; readonly options: CompareOptions },
-) {
-  const { last, allowUnknown } = options;
+function joinTable(table: AnswerTable, labels: readonly InputRecord[], asked: Asked) {
+  const { last, allowUnknown, labels: file = "" } = asked.options;
   const questions = Object.keys(asked.questions);
   const join = new LabelJoin(table, { last, allowUnknown, questions });
-  for (const record of labels) join.add(record, options.labels ?? "");
+  for (const record of labels) join.add(record, file);
   const columns = new Map<string, EngineColumn>();
   const notes = new Set<string>();
   for (const [question, found] of Map.groupBy(table.columns, (column) => column.question)) {
@@ -105,12 +100,8 @@ function isFitted(id: string, seed: number): boolean {
 }
 
 /** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
-function recalibrateEngine(
-  { columns, notes }: JoinedEngine,
-  asked: Asked,
-  options: CompareOptions,
-) {
-  const { seed } = options;
+function recalibrateEngine({ columns, notes }: JoinedEngine, asked: Asked) {
+  const { seed } = asked.options;
   const table = new AnswerTable();
   // The half of the fit and records without an answer are known, but not compared.
   for (const id of asked.states.keys()) table.addFailed(id);
@@ -129,7 +120,7 @@ function recalibrateEngine(
     }
   }
   const others = asked.labels.filter(({ value }) => !isFitted(String(fieldsOf(value)["id"]), seed));
-  return { columns: joinTable(table, others, { asked, options }).columns, notes };
+  return { columns: joinTable(table, others, asked).columns, notes };
 }
 
 function noFit(question: string, reason: string): CliError {

@@ -6,7 +6,7 @@ import { readEngine } from "../engines/engine.ts";
 import { fieldsOf, journalEntries, readRecords } from "../files/read-answers.ts";
 import { readQuestionsFile } from "../files/read-json-files.ts";
 
-/** The engines, questions and records of a comparison, and the labels. */
+/** The options, engines, questions and records of a comparison, and the labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 /** Reads states, questions and labels. @throws an error with the file, the line and the advice. */
@@ -27,7 +27,7 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }
   if (states.size === 0) throw new CliError("There are no records to ask about.");
-  return { engines, states, questions, labels, labelsFile };
+  return { options, engines, states, questions, labels, labelsFile };
 }
 
 /** Returns the states of a file, and its questions if it is a journal. */
