@@ -38,46 +38,39 @@ export async function ask(
   const engine = readEngine(options.engine, env);
   const state = await readState(options.state, context);
   await using evaluator = evaluatorOf(engine, env);
-  const evaluation = await evaluator
-    .evaluate({ state, questions }, { signal })
-    .catch((error: unknown) => {
-      throw toEngineError(error, engine);
-    });
+  const asked = evaluator.evaluate({ state, questions }, { signal });
+  const evaluation = await asked.catch((error: unknown) => {
+    throw toEngineError(error, engine);
+  });
   const { headers: _, raw: _raw, ...kept } = evaluation;
   const text =
     options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
 }
 
-type Words = readonly [text: string, names: string];
+type Names = readonly (readonly [name: string, description: string])[];
 
 const builders = {
-  choice: ([text, names]) => choice(text, Object.fromEntries(namesIn(names, "choice"))),
-  score: ([text, names]) =>
-    score(
-      text,
-      namesIn(names, "score").map(([, description]) => description),
-    ),
-  boolean: ([text]) => boolean(text),
-} satisfies Record<KindName, (words: Words) => Question>;
+  choice: (text, names) => choice(text, Object.fromEntries(names)),
+  score: (text, names) => {
+    const levels = names.map(([, description]) => description);
+    return score(text, levels);
+  },
+  boolean: (text) => boolean(text),
+} satisfies Record<KindName, (text: string, names: Names) => Question>;
 
 /** Returns the typed questions; each is called after its kind. */
 function toQuestions(typed: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
   const words = typed.values();
   for (const { kind, word } of words) {
-    const names = typedKinds[kind].names !== "" ? nameWord(words.next().value, kind) : "";
     if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
+    const names = typedKinds[kind].names === "" ? [] : namesIn(words.next().value, kind);
     let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
-    questions.set(id, builders[kind]([word, names]));
+    questions.set(id, builders[kind](word, names));
   }
   return Object.fromEntries(questions);
-}
-
-function nameWord(next: TypedWord | undefined, kind: KindName): string {
-  if (next?.kind === kind) return next.word;
-  throw mistyped(kind);
 }
 
 function mistyped(kind: KindName): UsageError {
@@ -88,16 +81,17 @@ function exampleOf(kind: KindName): string {
   return `--${kind} ${typedKinds[kind].example}`;
 }
 
-function namesIn(text: string, kind: KindName): [name: string, description: string][] {
-  const parts = text.split(",").map((part) => part.trim());
-  const names = parts.map((part): [string, string] => {
+function namesIn(typed: TypedWord | undefined, kind: KindName): Names {
+  if (typed?.kind !== kind) throw mistyped(kind);
+  const parts = typed.word.split(",").map((part) => part.trim());
+  const names = parts.map((part) => {
     const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());
-    return [name, description];
+    return [name, description] as const;
   });
-  const isNamed = names.every(([name]) => name !== "");
-  if (isNamed && new Set(names.map(([name]) => name)).size === names.length) return names;
+  const different = new Set(names.map(([name]) => name));
+  if (!different.has("") && different.size === names.length) return names;
   throw new UsageError(
-    printable`"${text}" names an option twice or not at all; type ${exampleOf(kind)}.`,
+    printable`"${typed.word}" names an option twice or not at all; type ${exampleOf(kind)}.`,
   );
 }
 

@@ -80,12 +80,8 @@ function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
   };
 }
 
-async function evaluate(
-  request: EvaluationRequest,
-  { evaluator }: ToolContext,
-  signal: AbortSignal,
-) {
-  const evaluation = await evaluator.evaluate(request, { signal });
+async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {
+  const evaluation = await context.evaluator.evaluate(request, { signal });
   const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
   const basis = emulatedBasis(evaluation.headers);
   const answers = Object.entries(request.questions).map(([id, question]) => {
@@ -153,14 +149,9 @@ async function listModels(type: string, { catalog, engine }: ToolContext, signal
   const id = engine.transport.target?.modelId ?? "unknown";
   const own = { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
   const models = listed?.filter((model) => types.has(model.type ?? "")) ?? [own];
-  return {
-    models: models
-      .slice(0, mostModels)
-      .map(({ id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens }) => {
-        return { id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens };
-      }),
-    total: models.length,
-  };
+  // The schema drops the other fields of a model.
+  const { outputSchema } = tools.list_models;
+  return outputSchema.parse({ models: models.slice(0, mostModels), total: models.length });
 }
 
 /** Returns a result for an assistant; a failure is a message that never repeats the request. */
