@@ -50,10 +50,7 @@ export class ChunkQueue {
     this.#query = query;
   }
 
-  /**
-   * Opens the queue, and makes or upgrades its tables when it has to; one that supervises also hands
-   * the chunks of dead workers out again, and one that only reads does not touch its tables.
-   */
+  /** Opens the queue, and makes or upgrades its tables if needed. */
   static async open(database: Database, options: RunsOptions): Promise<ChunkQueue> {
     try {
       return await ChunkQueue.#start(database, options);
@@ -82,22 +79,21 @@ export class ChunkQueue {
 
   /** Makes the queue for the chunks of a run. */
   async prepare(run: number): Promise<void> {
-    await withOwnErrors(() =>
-      this.#boss.createQueue(queueOf(run), {
-        retryLimit: RETRIES,
-        retryDelay: 0,
-        heartbeatSeconds: HEARTBEAT_SECONDS,
-        expireInSeconds: DAY_SECONDS,
-        retentionSeconds: FOREVER_SECONDS,
-      }),
-    );
-    // pg-boss looks a queue up once, and not on the connection of the transaction it adds jobs in.
-    await withOwnErrors(() => this.#boss.insert(queueOf(run), []));
+    const options = {
+      retryLimit: RETRIES,
+      retryDelay: 0,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: DAY_SECONDS,
+      retentionSeconds: FOREVER_SECONDS,
+    };
+    await withOwnErrors(async () => {
+      await this.#boss.createQueue(queueOf(run), options);
+      // pg-boss looks a queue up once, and not on the connection of the transaction it adds jobs in.
+      await this.#boss.insert(queueOf(run), []);
+    });
   }
 
-  /**
-   * Replaces the chunks of a run in the caller's transaction, also those that workers have.
-   */
+  /** Replaces the chunks of a run in the caller's transaction, also those that workers have. */
   async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
     await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
     const db = toDb(query);
@@ -116,12 +112,12 @@ export class ChunkQueue {
     const [job] = await withOwnErrors(() =>
       this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
     );
-    if (job === undefined) {
-      await this.#query(forgetFuture, [queueOf(run)]);
-      return null;
+    if (job !== undefined) {
+      const { id, retryCount, data } = job;
+      return { run, chunk: data.chunk, lease: { id, retryCount } };
     }
-    const { id, retryCount, data } = job;
-    return { run, chunk: data.chunk, lease: { id, retryCount } };
+    await this.#query(forgetFuture, [queueOf(run)]);
+    return null;
   }
 
   /** Renews the lease of a chunk; returns whether the worker still has it. */
@@ -132,14 +128,9 @@ export class ChunkQueue {
     return (touched as { affected: number }).affected > 0;
   }
 
-  /** Ends a chunk whose records all have an answer or a failure. */
-  async complete({ run, lease }: LeasedChunk): Promise<void> {
-    await withOwnErrors(() => this.#boss.complete(queueOf(run), lease));
-  }
-
-  /** Releases a chunk that is not finished; another worker gets it at once. */
-  async release({ run, lease }: LeasedChunk): Promise<void> {
-    await withOwnErrors(() => this.#boss.fail(queueOf(run), lease));
+  /** Ends a chunk whose records all have an answer or a failure; another worker gets any other at once. */
+  async end({ run, lease }: LeasedChunk, isWhole: boolean): Promise<void> {
+    await withOwnErrors(() => this.#boss[isWhole ? "complete" : "fail"](queueOf(run), lease));
   }
 
   /** Ends the supervision. */

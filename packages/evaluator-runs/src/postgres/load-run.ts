@@ -44,8 +44,8 @@ export async function joinRun(
   const { signal } = made;
   for (;;) {
     signal.throwIfAborted();
-    const outcome = await loadRun(database, queue, { ...made, run });
-    if (outcome !== "busy") return { run, isJoined: outcome === "joined" };
+    const isJoined = await loadRun(database, queue, { ...made, run });
+    if (isJoined !== null) return { run, isJoined };
     await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
@@ -84,19 +84,19 @@ const LOAD_LOCK = 0x6c_6f_61_64;
 
 /**
  * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
- * and the next one loads it. Returns "busy" while another process is at it.
+ * and the next one loads it. Returns whether it was loaded before, null while another process loads it.
  */
 async function loadRun(
   database: Database,
   queue: ChunkQueue,
   { run, maxCostUsd, load }: Parameters<typeof joinRun>[2] & { readonly run: number },
-): Promise<"loaded" | "joined" | "busy"> {
+): Promise<boolean | null> {
   return await database.transaction(async ({ query }) => {
     const [lock] = await query<{ taken: boolean }>(
       "select pg_try_advisory_xact_lock($1, $2) as taken",
       [LOAD_LOCK, run],
     );
-    if (lock?.taken !== true) return "busy";
+    if (lock?.taken !== true) return null;
     const [row] = await query<{ state: string; chunks: number }>(
       `select state, ceil(records / ${CHUNK_SIZE}::float8)::integer as chunks
        from evaluator.runs where run = $1 for update`,
@@ -105,7 +105,7 @@ async function loadRun(
     if (row?.state !== "loading") {
       await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [run, maxCostUsd]);
       await reopenRun(query, { run, queue });
-      return "joined";
+      return true;
     }
     const samples = await insertRecords(query, run, load());
     await query(refuseStatement, [run]);
@@ -115,7 +115,7 @@ async function loadRun(
          state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
       [run, samples.state, samples.note],
     );
-    return "loaded";
+    return false;
   });
 }
 

@@ -173,8 +173,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
       [chunk.run, chunk.chunk, first, first + CHUNK_SIZE],
     );
     const isWhole = row?.whole === true;
-    if (isWhole) await this.#queue.complete(chunk);
-    else await this.#queue.release(chunk);
+    await this.#queue.end(chunk, isWhole);
     return isWhole;
   }
 

@@ -1,4 +1,3 @@
-import type { CliContext } from "evaluator-kit";
 import {
   createEvaluator,
   type EvaluationRequest,
@@ -6,7 +5,6 @@ import {
   EvaluatorError,
   type Pacer,
   type Questions,
-  type Transport,
 } from "evaluator-client";
 import type {
   AnswerWriter,
@@ -15,10 +13,12 @@ import type {
   PostgresRuns,
   RunInfo,
 } from "../postgres/index.ts";
+import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { callUsd, evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { pause, repeat } from "../run/interruption.ts";
+import type { RunContext } from "../run/run-context.ts";
 import { startReports } from "./worker-reports.ts";
 
 // A lease lasts ten seconds, so two touches may be missed.
@@ -30,13 +30,12 @@ interface WorkOptions {
   readonly runs: PostgresRuns;
   readonly info: RunInfo;
   readonly questions: Questions;
-  readonly transport: Transport;
   readonly price: Price;
-  readonly concurrency: number;
+  readonly asking: Pick<AskingOptions, "concurrency">;
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;
-  readonly context: Pick<CliContext, "clock" | "stderr" | "signal">;
+  readonly context: Pick<RunContext, "clock" | "stderr" | "signal" | "transport">;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
 }
@@ -74,8 +73,8 @@ export class RunWorker {
   #failure: unknown = null;
 
   constructor(options: WorkOptions) {
-    const { runs, info, transport, pacer, signal, context } = options;
-    const { stderr } = context;
+    const { runs, info, pacer, signal, context } = options;
+    const { stderr, transport } = context;
     this.#options = options;
     const shared = pacer === null ? {} : { pacer };
     this.#evaluator = createEvaluator({ transport, maxRetries: callLimits.maxRetries, ...shared });
@@ -175,11 +174,11 @@ export class RunWorker {
 
   /** Begins the calls of a chunk; they may end later. */
   async #askAbout(chunk: Chunk): Promise<void> {
-    const { runs, info, concurrency } = this.#options;
+    const { runs, info, asking } = this.#options;
     const calls: Promise<void>[] = [];
     try {
       for (const [index, record] of chunk.records.entries()) {
-        while (this.#inFlight >= concurrency) {
+        while (this.#inFlight >= asking.concurrency) {
           this.#freed = Promise.withResolvers();
           await this.#freed.promise;
         }
@@ -217,7 +216,8 @@ export class RunWorker {
 
   #callUsd(records: readonly ChunkRecord[]): number {
     const requests = records.map((record) => this.#requestOf(record));
-    return callUsd(requests, { ...this.#options, spent: this.#spent });
+    const { price, context } = this.#options;
+    return callUsd(requests, { price, transport: context.transport, spent: this.#spent });
   }
 
   #requestOf({ state }: ChunkRecord): EvaluationRequest {

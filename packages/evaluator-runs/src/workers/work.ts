@@ -40,34 +40,21 @@ interface WorkSetting {
  *
  * @throws CliError if the run asks other questions, or another engine, than this program would.
  */
-export async function workWithOthers(
-  info: RunInfo,
-  { runs, context, price, asking, url }: WorkSetting,
-) {
-  const { clock, signal, transport } = context;
+export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
+  const { context, price, asking, url } = setting;
+  const { clock, transport } = context;
   const questions = checkedQuestions(info, context.service);
   const limits = limitsOf(asking, transport);
   const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
   const shared = hasLimits ? await openPacer(url, limits, context) : null;
   const pacer = shared?.pacer ?? null;
   const totals = new RunTotals(price);
-  const drain = startDrain(signal, context);
+  const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(info.records - info.answered, totals, context);
   try {
-    const { concurrency } = asking;
-    const options = {
-      runs,
-      info,
-      questions,
-      transport,
-      price,
-      concurrency,
-      pacer,
-      totals,
-      context,
-    };
-    await new RunWorker({ ...options, signal: drain.signal }).work();
+    const { signal } = drain;
+    await new RunWorker({ ...setting, info, questions, pacer, totals, signal }).work();
   } finally {
     hideProgress();
     drain.release();
