@@ -16,7 +16,6 @@ import type { TraceHeaders } from "./services/tracing.ts";
 export interface Call {
   readonly requestId: string;
   readonly endpoint: "chat" | "decide" | "openai";
-  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;
 }

@@ -232,7 +232,6 @@ function hasTraces(env: Environment): boolean {
   return address !== undefined && !isOff && env["OTEL_TRACES_EXPORTER"] !== "none";
 }
 
-/** Null if the variable is unset. */
 function optional<TSchema extends z.ZodType>(schema: TSchema) {
   return schema.nullable().default(null);
 }

@@ -10,7 +10,6 @@ const style = `${pageStyle}
 .warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
 `;
 
-/** The figures and their source. */
 type RoutingFigures = ReturnType<typeof evaluateRouting> & {
   readonly name: string;
   readonly decider: Decider;

@@ -19,7 +19,10 @@ export function evaluateRouting(
 ) {
   const draws = drawPrompts(prompts, options);
   const shareOf = (isSo: (excess: number) => boolean) => {
-    const count = prompts.filter((prompt) => isSo(excessOf(prompt))).length;
+    const excesses = prompts.map(
+      ({ used, rightTier }) => tierNames.indexOf(used) - tierNames.indexOf(rightTier),
+    );
+    const count = excesses.filter(isSo).length;
     return { share: count / prompts.length, ...wilson(count, prompts.length) };
   };
   return {
@@ -49,11 +52,6 @@ export function evaluateRouting(
     }),
     advice: adviseOn(prompts, options),
   };
-}
-
-/** Tiers above the right one, negative below it. */
-function excessOf({ used, rightTier }: JudgedPrompt): number {
-  return tierNames.indexOf(used) - tierNames.indexOf(rightTier);
 }
 
 type Way = [name: string, pointAt: (prompt: JudgedPrompt) => Point];

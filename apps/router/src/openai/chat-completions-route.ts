@@ -76,7 +76,10 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
     const call = callOf(c, "openai");
     const chosen = await chooseModel(request, call, { ...parts, readConversation });
     const { decision, autoDecision } = chosen;
-    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
+    const ignored = [...read.unknown];
+    // Only models of OpenAI and Anthropic support it.
+    const takesSerial = takesOpenAi || /^(?:openai|anthropic)\//.test(decision.model);
+    if (request.parallel_tool_calls === false && !takesSerial) ignored.push("parallel_tool_calls");
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const { prompt, ...asked } = toReplyRequest(request);
     const sent = { ...call, ...asked, body, autoDecision };
@@ -117,12 +120,6 @@ async function chooseModel(
   if (!isShadow) return { decision: await autoDecision, autoDecision: null };
   autoDecision.catch(() => undefined); // the log records that it failed
   return { decision: decideUnasked({ model: shadowModel }, "shadow", routing), autoDecision };
-}
-
-/** Only models of OpenAI and Anthropic support `parallel_tool_calls: false`. */
-function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[] {
-  const isPassedOn = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
-  return isPassedOn ? [] : ["parallel_tool_calls"];
 }
 
 function sendWhole(c: Context<ClientEnv>, answer: Answer): Response {

@@ -166,34 +166,31 @@ type AddEvent = (data: string, parts: ReplyParts) => void;
 /** Adds an event of the gateway's stream (language model specification v4). */
 const addGatewayEvent: AddEvent = (data, parts) => {
   if (data === "[DONE]") return passOn(data, parts); // some gateways end with this mark
-  const part = parsePart(data);
-  const { type, delta, toolName: name, toolCallId, input } = part;
-  const id = String(part.id);
+  const { type, id, delta, toolName, toolCallId, input, usage, error } = parsePart(data);
   switch (type) {
     case "text-delta":
       if (typeof delta !== "string") return passOn(data, parts);
       parts.text += delta;
       return;
-    case "reasoning-delta":
-      return; // clients are not shown it
+    case "reasoning-delta": // clients are not shown it
+    case "tool-input-end":
+      return;
     case "error":
-      throw new BrokenReplyError(wordsOf(part.error));
+      throw new BrokenReplyError(wordsOf(error));
     case "tool-input-start":
-      parts.tools.push({ key: id, id, name: String(name), text: "" });
+      parts.tools.push({ key: String(id), id: String(id), name: String(toolName), text: "" });
       return;
     case "tool-input-delta":
-      parts.tools.push({ key: id, text: String(delta) });
-      return;
-    case "tool-input-end":
+      parts.tools.push({ key: String(id), text: String(delta) });
       return;
     case "tool-call": {
       const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
       const key = String(toolCallId);
-      parts.tools.push({ key, id: key, name: String(name), text, isWhole: true });
+      parts.tools.push({ key, id: key, name: String(toolName), text, isWhole: true });
       return;
     }
     case "finish": {
-      const { inputTokens, outputTokens } = (part.usage ?? {}) as Record<string, Total | null>;
+      const { inputTokens, outputTokens } = (usage ?? {}) as GatewayUsage;
       parts.usage = toTokenUsage(inputTokens?.total, outputTokens?.total);
       parts.isFinished = true;
       return passOn(data, parts);
@@ -207,9 +204,7 @@ function passOn(data: string, parts: ReplyParts): void {
   parts.rest += `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
 }
 
-interface Total {
-  readonly total?: unknown;
-}
+type GatewayUsage = Readonly<Record<string, { readonly total?: unknown } | null>>;
 
 /** Adds an event of OpenAI's chat API, as many servers send it. */
 const addOpenAiEvent: AddEvent = (data, parts) => {
@@ -218,15 +213,14 @@ const addOpenAiEvent: AddEvent = (data, parts) => {
     parts.isFinished = true;
     return passOn(data, parts);
   }
-  if (part.error !== undefined && part.error !== null) {
-    throw new BrokenReplyError(wordsOf(part.error));
-  }
-  const choice = Array.isArray(part.choices) ? (part.choices[0] as OpenAiChoice | undefined) : null;
+  const { error, choices: given, usage } = part;
+  if (error !== undefined && error !== null) throw new BrokenReplyError(wordsOf(error));
+  const choice = Array.isArray(given) ? (given[0] as OpenAiChoice | undefined) : null;
   const { content, tool_calls: called } = choice?.delta ?? {};
   if (typeof content === "string") parts.text += content;
   if (Array.isArray(called)) parts.tools.push(...called.map(toToolPiece));
   const isEnd = typeof choice?.finish_reason === "string";
-  const counts = part.usage as Record<string, unknown> | null | undefined;
+  const counts = usage as Record<string, unknown> | null | undefined;
   if (counts) parts.usage = toTokenUsage(counts["prompt_tokens"], counts["completion_tokens"]);
   if (!isEnd && counts == null) return;
   parts.isFinished ||= isEnd;
@@ -258,19 +252,9 @@ function toToolPiece(call: OpenAiToolCall | null, position: number): ToolPiece {
   };
 }
 
-/** The fields of an event that are read, of any service. */
-type StreamPart = Readonly<
-  Partial<
-    Record<
-      "type" | "id" | "delta" | "toolName" | "toolCallId" | "input" | "choices" | "usage" | "error",
-      unknown
-    >
-  >
->;
-
-function parsePart(data: string): StreamPart {
+function parsePart(data: string): Readonly<Record<string, unknown>> {
   try {
-    return (JSON.parse(data) ?? {}) as StreamPart;
+    return (JSON.parse(data) ?? {}) as Record<string, unknown>;
   } catch (error) {
     const message = "The reply broke off: the model's service sent an event that is not JSON.";
     throw new BrokenReplyError(message, { cause: error });

@@ -21,7 +21,6 @@ export interface ToolPiece {
   readonly key: string | number;
   readonly id?: string;
   readonly name?: string;
-  /** The next part of the arguments. */
   readonly text: string;
   /** Whether the text is all of the arguments, which may have come in pieces before. */
   readonly isWhole?: boolean;
@@ -33,7 +32,6 @@ export interface ToolCallDelta {
   readonly index: number;
   readonly id?: string;
   readonly name?: string;
-  /** The next part of the arguments. */
   readonly arguments: string;
 }
 

@@ -16,7 +16,6 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
 /** The size of the read part at the log's end: about a hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** The most days in the table. */
 const MOST_DAYS = 31;
 
 /** Draws the end of a decision log as a page. @throws CliError if the log cannot be read. */

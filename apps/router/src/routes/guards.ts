@@ -122,7 +122,6 @@ function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** The largest request body, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The largest conversation, which may hold images, audio and files, in bytes. */

@@ -59,7 +59,6 @@ function describeDecision(answer: ChatAnswer): string {
   return `${answer.tier} (${shares.join(", ")})`;
 }
 
-/** The tiers and their shares, the largest first. */
 function rankShares(probabilities: ChatResponse["probabilities"]): [Tier, number][] {
   const shares = Object.entries(probabilities) as [Tier, number][];
   return shares.toSorted(([, a], [, b]) => b - a);

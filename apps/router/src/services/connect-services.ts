@@ -39,7 +39,6 @@ export function connectServices(
   return {
     ...evaluation,
     ...replies,
-    /** Removes the keys in use from a text. */
     redact: redactor(secrets),
     tracing: options.tracing ?? null,
     notice: describeServices(evaluation.decider, replies.replier, missing),
