@@ -116,22 +116,30 @@ export class CallQueue {
   readonly waiters: readonly Waiter[] = this.#waiters;
   readonly #clock: Clock;
   readonly #pause: () => Pause | null;
-  readonly #onLeave: () => void;
+  readonly #onChange: () => void;
 
-  /** @param pause - Returns the pause in effect. @param onLeave - A call left by its signal or deadline. */
-  constructor(clock: Clock, pause: () => Pause | null, onLeave: () => void) {
+  /** @param pause - Returns the pause in effect. @param onChange - A call joined, or left by itself. */
+  constructor(clock: Clock, pause: () => Pause | null, onChange: () => void) {
     this.#clock = clock;
     this.#pause = pause;
-    this.#onLeave = onLeave;
+    this.#onChange = onChange;
   }
 
   /** Adds a call at the end and waits until it leaves; no listener or timer remains. */
-  join(call: PacedCall): Promise<Admission> {
+  join(call: PacedCall, delayMs: number | null): Promise<Admission> {
+    const admission = this.#enqueue(call);
+    call.onWait?.(delayMs);
+    this.rejectLate();
+    this.#onChange();
+    return admission;
+  }
+
+  #enqueue(call: PacedCall): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const giveUp = (reason: unknown) => {
         this.leave(waiter).reject(reason);
-        this.#onLeave();
+        this.#onChange();
       };
       const onAbort = () => giveUp(signal?.reason);
       const cancelDeadline = this.#at(call.deadlineAtMs, () => giveUp(pastDeadline(call, null)));

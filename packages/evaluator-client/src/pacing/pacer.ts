@@ -58,13 +58,9 @@ class LocalPacer implements Pacer {
     const nowMs = this.#clock.now();
     const delayMs = this.#delayMs(call.tokens, nowMs);
     this.#endIdling(nowMs);
-    const admission = this.#queue.join(call);
     const pauseMs = this.#pause?.leftMs(nowMs) ?? 0;
-    if (pauseMs > 0) call.onWait?.(pauseMs);
-    else call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
-    this.#queue.rejectLate();
-    this.#wake();
-    return admission;
+    const turnMs = isNext && Number.isFinite(delayMs) ? delayMs : null;
+    return this.#queue.join(call, pauseMs > 0 ? pauseMs : turnMs);
   }
 
   admitNow(tokens: number): Admission | null {

@@ -31,30 +31,23 @@ export function scaleLimits(limits: RateLimits, share: number): RateLimits {
 export class TokenBucket {
   readonly #perMs: number;
   readonly #capacity: number;
-  #level: number;
-  #filledAtMs: number | null = null;
+  #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param perSecond - The refill rate; the capacity is one second's worth, at least 1. */
   constructor(perSecond: number) {
     this.#perMs = perSecond / 1000;
     this.#capacity = Math.max(1, perSecond);
-    this.#level = this.#capacity;
   }
 
   /** How long until `amount` may be taken, in milliseconds; 0 when it may be now. */
   delayMs(amount: number, nowMs: number): number {
-    const missing = Math.min(amount, this.#capacity) - this.#levelAt(nowMs);
+    const level = this.#capacity - Math.max(0, this.#fullAtMs - nowMs) * this.#perMs;
+    const missing = Math.min(amount, this.#capacity) - level;
     return missing <= 1e-9 ? 0 : missing / this.#perMs;
   }
 
   /** Takes `amount`; a negative amount gives back. */
   take(amount: number, nowMs: number): void {
-    this.#level = Math.min(this.#capacity, this.#levelAt(nowMs) - amount);
-    this.#filledAtMs = nowMs;
-  }
-
-  #levelAt(nowMs: number): number {
-    const refilled = (nowMs - (this.#filledAtMs ?? nowMs)) * this.#perMs;
-    return Math.min(this.#capacity, this.#level + refilled);
+    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + amount / this.#perMs;
   }
 }

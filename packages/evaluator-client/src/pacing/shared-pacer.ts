@@ -94,12 +94,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
     const admitted = this.admitNow(call.tokens);
     if (admitted !== null) return Promise.resolve(admitted);
-    const admission = this.#queue.join(call);
-    const pausedMs = this.#pausedMs();
-    call.onWait?.(pausedMs > 0 ? pausedMs : null);
-    this.#queue.rejectLate();
-    this.#wake();
-    return admission;
+    return this.#queue.join(call, this.#pausedMs() || null);
   }
 
   admitNow(tokens: number): Admission | null {
