@@ -9,18 +9,13 @@ import {
 } from "evaluator-kit";
 import {
   addRunCommands,
-  calibrationOption,
   examples,
   interrupted,
-  journalOption,
   loadExplain,
-  onlyOption,
   optionalFile,
   type ProgramContext,
-  rulesOption,
   runAction,
-  runOption,
-  sinceOption,
+  sharedOptions,
 } from "evaluator-runs/commands";
 
 /**
@@ -105,12 +100,12 @@ function addReport(program: Program, context: ProgramContext): void {
       "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption(context.source))
-    .addOption(runOption)
-    .addOption(sinceOption)
-    .addOption(onlyOption)
-    .addOption(calibrationOption)
-    .addOption(rulesOption)
+    .addOption(sharedOptions.journal(context.source))
+    .addOption(sharedOptions.run)
+    .addOption(sharedOptions.since)
+    .addOption(sharedOptions.only)
+    .addOption(sharedOptions.calibration)
+    .addOption(sharedOptions.rules)
     .action(async (file, options) => {
       const { writeReport } = await import("./report/write-report.ts");
       await runAction(context, () => writeReport({ ...options, file }, context));
@@ -124,8 +119,8 @@ function addExplain(program: Program, context: ProgramContext): void {
     .description("Prints what was sent, asked and answered about one mail.")
     .argument("<id>", "the id of the mail")
     .argument("[file]", optionalFile)
-    .addOption(journalOption(context.source))
-    .addOption(runOption)
+    .addOption(sharedOptions.journal(context.source))
+    .addOption(sharedOptions.run)
     .action(async (id, file, options) => {
       const explainRecord = await loadExplain();
       await runAction(context, () => explainRecord({ ...options, id, file }, context));

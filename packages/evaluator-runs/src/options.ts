@@ -49,62 +49,49 @@ export function day(text: string): string {
 export const optionalFile =
   "the input of the run; without it and --journal the only journal in the folder";
 
-export const journalOption = ({ suffix, journalVariable: variable }: RecordSource) =>
-  new Option(
-    "--journal <journal>",
-    `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
-  );
-
-export const runOption = new Option(
-  "--run <n>",
-  "the run of a database (default: all or the newest)",
-).argParser(count);
-
-const offlineOption = new Option(
-  "--offline",
-  "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
-);
-
-const concurrencyOption = new Option("--concurrency <n>", "requests at once")
-  .argParser(count)
-  .default(1);
-
-const priceOption = new Option(
-  "--price <usd>",
-  "the price of a million input tokens, for an engine that no list has",
-).argParser(usd);
-
-const rateOption = new Option(
-  "--rate <n>",
-  "the requests a minute that the key allows, for all machines together",
-).argParser(count);
-
-export const calibrationOption = new Option(
-  "--calibration <file>",
-  'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
-);
-
 const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
   new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
 
-const formatOption = new Option("--format <format>", "the format of the results")
-  .choices(outputFormats)
-  .default("json" as const);
-
-export const sinceOption = new Option(
-  "--since <day>",
-  "show only records of that day or later",
-).argParser(day);
-
-export const onlyOption = new Option(
-  "--only <conditions>",
-  'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
-);
-
-export const rulesOption = new Option(
-  "--rules <file>",
-  "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
-);
+/** Options that several commands have. */
+export const sharedOptions = {
+  journal: ({ suffix, journalVariable: variable }: RecordSource) =>
+    new Option(
+      "--journal <journal>",
+      `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
+    ),
+  run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
+    count,
+  ),
+  offline: new Option(
+    "--offline",
+    "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
+  ),
+  concurrency: new Option("--concurrency <n>", "requests at once").argParser(count).default(1),
+  price: new Option(
+    "--price <usd>",
+    "the price of a million input tokens, for an engine that no list has",
+  ).argParser(usd),
+  rate: new Option(
+    "--rate <n>",
+    "the requests a minute that the key allows, for all machines together",
+  ).argParser(count),
+  calibration: new Option(
+    "--calibration <file>",
+    'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
+  ),
+  format: new Option("--format <format>", "the format of the results")
+    .choices(outputFormats)
+    .default("json" as const),
+  since: new Option("--since <day>", "show only records of that day or later").argParser(day),
+  only: new Option(
+    "--only <conditions>",
+    'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
+  ),
+  rules: new Option(
+    "--rules <file>",
+    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
+  ),
+};
 
 /** Returns examples for the end of a command's help. */
 export function examples(...lines: readonly string[]): string {
@@ -121,26 +108,26 @@ const declareRun = (program: Command, source: RecordSource) =>
     .argument("<file>", source.inputForm)
     .addOption(firstOption("--limit <n>", "only the first N records"))
     .option("--questions <file>", "a JSON object of id to question (default: those of the source)")
-    .addOption(offlineOption)
+    .addOption(sharedOptions.offline)
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
     .addOption(
       new Option("--max-cost <usd>", "stop before the run costs more")
         .argParser(usd)
         .default(Number.POSITIVE_INFINITY, "no limit"),
     )
-    .addOption(priceOption)
+    .addOption(sharedOptions.price)
     .option("-y, --yes", "do not ask before a run above $1")
-    .addOption(concurrencyOption)
-    .addOption(rateOption)
-    .addOption(journalOption(source))
+    .addOption(sharedOptions.concurrency)
+    .addOption(sharedOptions.rate)
+    .addOption(sharedOptions.journal(source))
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
-    .addOption(calibrationOption)
-    .addOption(formatOption)
+    .addOption(sharedOptions.calibration)
+    .addOption(sharedOptions.format)
     .option("--raw", "print the answers and providerMetadata of each call before the table")
     .option("--sort <field>", "sort the table by a field of the results (default: importance)")
     .addOption(firstOption("--top <n>", "print only the first N rows of the table"))
-    .addOption(sinceOption)
-    .addOption(onlyOption)
+    .addOption(sharedOptions.since)
+    .addOption(sharedOptions.only)
     .addHelpText(
       "after",
       examples(...source.examples.map((words) => `${source.program} ${words}`)),
@@ -154,13 +141,13 @@ const declareWork = (program: Command, source: RecordSource) =>
       "Answers what a run still lacks, with the options it was begun with: on another machine, or here\nonce it ended.",
     )
     .argument("[file]", optionalFile)
-    .addOption(runOption)
+    .addOption(sharedOptions.run)
     .option("--wait", "wait for runs that are still to come, and for a database that is away")
-    .addOption(journalOption(source))
-    .addOption(offlineOption)
-    .addOption(concurrencyOption)
-    .addOption(rateOption)
-    .addOption(priceOption);
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.offline)
+    .addOption(sharedOptions.concurrency)
+    .addOption(sharedOptions.rate)
+    .addOption(sharedOptions.price);
 
 const declareStatus = (program: Command, source: RecordSource) =>
   program
@@ -170,8 +157,8 @@ const declareStatus = (program: Command, source: RecordSource) =>
       "Prints how far runs are, how fast, at what cost, and who works on them; in a terminal until they\nare over.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption(source))
-    .addOption(runOption);
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run);
 
 const declareQuery = (program: Command, source: RecordSource) =>
   program
@@ -182,8 +169,8 @@ const declareQuery = (program: Command, source: RecordSource) =>
     )
     .argument("[query]", "one statement, such as select; the file may come first")
     .argument("[file]", optionalFile)
-    .addOption(journalOption(source))
-    .addOption(runOption)
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run)
     .addOption(
       new Option(
         "--format <format>",
@@ -208,13 +195,13 @@ const declareExport = (program: Command, source: RecordSource) =>
       "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions. Exit code 2: some records have no answer.",
     )
     .argument("[file]", optionalFile)
-    .addOption(journalOption(source))
-    .addOption(runOption)
-    .addOption(formatOption)
-    .addOption(sinceOption)
-    .addOption(onlyOption)
-    .addOption(calibrationOption)
-    .addOption(rulesOption);
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run)
+    .addOption(sharedOptions.format)
+    .addOption(sharedOptions.since)
+    .addOption(sharedOptions.only)
+    .addOption(sharedOptions.calibration)
+    .addOption(sharedOptions.rules);
 
 const declareLabel = (program: Command, { word }: RecordSource) =>
   program

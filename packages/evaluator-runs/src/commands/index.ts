@@ -1,14 +1,4 @@
-export {
-  calibrationOption,
-  day,
-  examples,
-  journalOption,
-  onlyOption,
-  optionalFile,
-  rulesOption,
-  runOption,
-  sinceOption,
-} from "../options.ts";
+export { day, examples, optionalFile, sharedOptions } from "../options.ts";
 export { interrupted } from "../run/interruption.ts";
 export type { OpenRuns, ProgramContext } from "../service.ts";
 export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";
