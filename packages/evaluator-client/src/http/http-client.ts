@@ -15,10 +15,7 @@ export interface Abortable {
 }
 
 /** Calls back with the reason when it aborts. The returned function, if any, stops that. */
-export function whenAborted(
-  abortable: Abortable,
-  listener: (reason: unknown) => void,
-): (() => void) | null {
+export function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) {
   if (abortable.onAbort !== undefined) {
     abortable.onAbort(listener);
     return null;

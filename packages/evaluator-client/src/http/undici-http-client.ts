@@ -100,23 +100,19 @@ class UndiciHttpClient implements HttpClient {
 }
 
 /** The last found replacement, and the globals that decided it. */
-let seen: {
-  readonly fetch: unknown;
-  readonly newer: unknown;
-  readonly older: unknown;
-  readonly replacement: ReturnType<typeof findReplacement>;
-} | null = null;
+let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
+type Replacement = ReturnType<typeof findReplacement>;
 
 /** Returns the program's replacement of `fetch` or of undici's dispatcher; Node sets one for proxies. */
-function replacementInUse(hasProxies: boolean): ReturnType<typeof findReplacement> {
+function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
   const newer: unknown = Reflect.get(globalThis, dispatcherKeys.newer);
   const older: unknown = Reflect.get(globalThis, dispatcherKeys.older);
   if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
-    seen = { fetch, newer, older, replacement: findReplacement(fetch, { newer, older }) };
+    seen = { fetch, newer, older, found: findReplacement(fetch, { newer, older }) };
   }
-  const { replacement } = seen;
-  return hasProxies && replacement?.constructor.name === "EnvHttpProxyAgent" ? null : replacement;
+  const { found } = seen;
+  return hasProxies && found?.constructor.name === "EnvHttpProxyAgent" ? null : found;
 }
 
 function targetOf({ url, method }: HttpEndpoint) {

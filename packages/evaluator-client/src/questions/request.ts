@@ -27,12 +27,9 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
  *
  * @throws InvalidRequestError naming the question, or the path in the state.
  */
-export function requestParser(
-  limits: QuestionLimits = {},
-  images?: ImageSupport,
-): (request: EvaluationRequest) => EvaluationRequest {
+export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport) {
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
-  return (request) => {
+  return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }

@@ -89,10 +89,7 @@ export class RetriedCall {
     return { endsAtMs: this.#patienceEndsAtMs, isMeant: (cause) => waitLimit.isMeant(cause) };
   }
 
-  async #waitForAttempt(
-    signal: AbortSignal | undefined,
-    lastError: EvaluatorError | null,
-  ): Promise<Admission> {
+  async #waitForAttempt(signal: AbortSignal | undefined, lastError: EvaluatorError | null) {
     try {
       return await this.waitForTurn(signal);
     } catch (error) {
@@ -173,10 +170,7 @@ export class Attempt implements AttemptContext {
   }
 
   /** Settles once the time limit or the signal ends it, even if `send` does not listen; leaves no timer. */
-  run<TValue>(
-    send: (context: AttemptContext) => Promise<TValue>,
-    limits: AttemptLimits,
-  ): Promise<TValue> {
+  run<TValue>(send: (context: AttemptContext) => Promise<TValue>, limits: AttemptLimits) {
     if (limits.signal?.aborted) return Promise.reject(limits.signal.reason);
     const { promise, resolve, reject } = Promise.withResolvers<TValue>();
     const fail = (reason: unknown) => {
@@ -195,10 +189,7 @@ export class Attempt implements AttemptContext {
   }
 
   /** Calls `end` when the time is up or the caller aborts; the returned function stops that. */
-  #limit(
-    { signal, timeoutMs, createTimeoutError }: AttemptLimits,
-    end: (reason: unknown) => void,
-  ): () => void {
+  #limit({ signal, timeoutMs, createTimeoutError }: AttemptLimits, end: (reason: unknown) => void) {
     const { clock } = this;
     const startedAtMs = clock.now();
     const onTime = () => {

@@ -111,10 +111,7 @@ interface PrivateText {
  * Quotes a server's text for an error message in one line of at most 300 characters. Returns null if
  * the text repeats a key, a header value or a part of the state.
  */
-export function quoteServerText(
-  text: unknown,
-  { apiKey, headers = {}, state }: PrivateText,
-): string | null {
+export function quoteServerText(text: unknown, { apiKey, headers = {}, state }: PrivateText) {
   if (typeof text !== "string" || text.trim() === "") return null;
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   // A search for parts of images would read megabytes, so any text that may be one is refused.
@@ -159,10 +156,7 @@ const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4
  * Returns the wait that a response asks for, in milliseconds, or null. `retry-after-ms` wins over
  * `Retry-After`, which is an HTTP date or seconds (whole in RFC 9110, fractions in the field).
  */
-function parseRetryAfterMs(
-  header: (name: string) => string | null,
-  epochNowMs: number,
-): number | null {
+function parseRetryAfterMs(header: (name: string) => string | null, epochNowMs: number) {
   const waitMs = readWaitMs(header, epochNowMs);
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), LONGEST_WAIT_MS);
 }

@@ -85,11 +85,7 @@ function toDirectBody({ state, questions }: EvaluationRequest, model: string): s
 }
 
 /** Returns a body with images: the state contains a name for each, and `assets` the bytes by name. */
-function toDirectPartsBody(
-  parts: readonly StatePart[],
-  questions: Questions,
-  model: string,
-): string {
+function toDirectPartsBody(parts: readonly StatePart[], questions: Questions, model: string) {
   const images = imagesIn(parts);
   const others = parts.filter((part) => !isImage(part));
   const names = unusedNames(images.length, JSON.stringify([others, questions]));

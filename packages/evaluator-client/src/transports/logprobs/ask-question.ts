@@ -55,10 +55,7 @@ export async function askQuestion(
 }
 
 /** Asks for all options at once; null if the server cannot list a single token for each. */
-async function askNumbered(
-  numbered: ReadingSet,
-  question: AskedQuestion,
-): Promise<ReadAnswer | null> {
+async function askNumbered(numbered: ReadingSet, question: AskedQuestion) {
   const labels = numbered.readings[0]?.labels ?? [];
   if (!(await question.session.areSingleTokens(labels))) return null;
   return askSet(numbered, question).catch((error: unknown) => {

@@ -39,8 +39,8 @@ export class LabelConnection {
   readonly #service: Parameters<typeof prepareJson>[1];
   readonly #tokens = new Map<string, readonly number[] | null>();
   readonly #slots: Semaphore;
+  readonly #detection = new Semaphore(1);
   #kind: LabelServerName | null;
-  #detecting: Promise<unknown> | null = null;
 
   constructor(address: ServerAddress, options: TransportOptions) {
     const { model, apiKey, concurrency, server } = address;
@@ -57,21 +57,14 @@ export class LabelConnection {
    * reached or is not ready, it throws an EvaluatorError and the next call asks again.
    */
   async findServer(call: LabelCall): Promise<LabelServer> {
-    while (this.#kind === null) {
-      if (this.#detecting !== null) {
-        await this.#detecting;
-        continue;
-      }
-      call.signal.throwIfAborted();
-      const found = this.#detect(call);
-      this.#detecting = found.catch(() => undefined);
-      try {
-        this.#kind = await found;
-      } finally {
-        this.#detecting = null;
-      }
+    if (this.#kind !== null) return labelServers[this.#kind];
+    await this.#detection.acquire();
+    try {
+      this.#kind ??= await this.#detect(call);
+      return labelServers[this.#kind];
+    } finally {
+      this.#detection.release();
     }
-    return labelServers[this.#kind];
   }
 
   /** Sends one request to the model, within the service's rate limits too. */

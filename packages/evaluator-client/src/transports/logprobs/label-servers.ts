@@ -125,10 +125,7 @@ const llamaCppAdvice =
   "Update llama-server: it must take post_sampling_probs: false and answer with top_logprobs.";
 
 // llama-server's own completion lists far more tokens than its chat.
-async function askLlamaCpp(
-  { model, prompt, depth }: FirstTokenRequest,
-  post: Post,
-): Promise<FirstToken> {
+async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Post) {
   const messages = [{ role: "user", content: prompt }];
   const templated = await post("/apply-template", { model, messages, ...noThinking });
   const text = textAt(templated.json, "prompt");
@@ -158,10 +155,7 @@ async function askLlamaCpp(
 const sglangAdvice = 'Update SGLang, or pass server: "openai" to use its chat.';
 
 // SGLang's own generation takes the ids of the tokens to list.
-async function askSglang(
-  { model, prompt, depth, tokenIds }: FirstTokenRequest,
-  post: Post,
-): Promise<FirstToken> {
+async function askSglang({ model, prompt, depth, tokenIds }: FirstTokenRequest, post: Post) {
   const messages = [{ role: "user", content: prompt }];
   const template = await post("/tokenize", { model, messages, ...noThinking });
   const inputIds = listAt(template.json, "tokens");

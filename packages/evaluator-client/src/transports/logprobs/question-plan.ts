@@ -183,10 +183,7 @@ function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias
 }
 
 /** Position 0 is no, 1 is yes; a reading asks if the proposed answer is right. */
-function booleanReadings(
-  { instructions, criteria = {} }: BooleanQuestion,
-  debias: Debias,
-): ReadingSet {
+function booleanReadings({ instructions, criteria = {} }: BooleanQuestion, debias: Debias) {
   const meanings = `${meaningOf("yes", criteria.true)}${meaningOf("no", criteria.false)}`;
   const proposals = debias === "raw" ? ["yes"] : ["yes", "no"];
   const readings = proposals.map((proposed): Reading => {
@@ -200,11 +197,7 @@ Is the answer to this question ${proposed}? Reply with yes or no and nothing els
 }
 
 /** Returns the orders of the options: their cyclic shifts, or forward and reversed. */
-function arrange(
-  count: number,
-  debias: Debias,
-  mostShifts: number,
-): readonly (readonly number[])[] {
+function arrange(count: number, debias: Debias, mostShifts: number) {
   const forward = upTo(count);
   if (debias === "raw" || count < 2) return [forward];
   if (count > mostShifts) return [forward, forward.toReversed()];

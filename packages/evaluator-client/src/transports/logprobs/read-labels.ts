@@ -27,11 +27,7 @@ const SUM_TOLERANCE = 0.01;
  *
  * @throws InvalidResponseError if the values are not log-probabilities.
  */
-export function readLabels(
-  tokens: FirstToken["tokens"],
-  reading: Reading,
-  questionId: string,
-): LabelReading {
+export function readLabels(tokens: FirstToken["tokens"], reading: Reading, questionId: string) {
   const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
   checkLogprobs(listed, questionId);
   const { labels, foldsCase } = reading;
