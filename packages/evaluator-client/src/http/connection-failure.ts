@@ -109,7 +109,8 @@ function sort(thrown: unknown): { fate: Fate; why: string | null } {
   if (data.slice(0, 2) + data.slice(3, 9) === settingsFrame) return { fate: "http2", why: null };
   const code = findText(thrown, "code");
   const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
-  const known = code === null ? undefined : (fates.get(code) ?? familyOf(code));
+  const family = families.find(([pattern]) => pattern.test(code ?? ""));
+  const known = fates.get(code ?? "") ?? family?.[1];
   if (known !== undefined) return { fate: known, why };
   for (const [pattern, fate, words] of sayings) {
     if (causesOf(thrown).some(({ message }) => pattern.test(message.slice(0, 500)))) {
@@ -119,10 +120,6 @@ function sort(thrown: unknown): { fate: Fate; why: string | null } {
   // For a network error a browser's `fetch` throws a `TypeError` without a cause.
   const isNetwork = code === null && thrown instanceof TypeError && thrown.cause === undefined;
   return { fate: isNetwork ? "lost" : "unknown", why };
-}
-
-function familyOf(code: string): Fate | undefined {
-  return families.find(([pattern]) => pattern.test(code))?.[1];
 }
 
 /** The status with which a proxy rejected a tunnel or asked for credentials; undici has it only in the message. */

@@ -35,7 +35,8 @@ export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport
     }
     const { state } = request;
     checkState(state, images);
-    const questions = constantQuestions(request.questions);
+    const copy = copies.get(request.questions);
+    const questions = copy && isCopy(copy, request.questions) ? copy : request.questions;
     const problem = problemsOf(questions)[0];
     if (problem !== undefined) {
       const { questionId } = problem;
@@ -100,12 +101,6 @@ function rejectState(problem: string): never {
 
 /** The frozen copies of questions; null for questions that were asked once. */
 const copies = new WeakMap<object, Questions | null>();
-
-/** Returns the frozen copy of questions that were asked before and have not changed, else themselves. */
-function constantQuestions(questions: Questions): Questions {
-  const copy = copies.get(questions);
-  return copy && isCopy(copy, questions) ? copy : questions;
-}
 
 /** Keeps a copy of checked questions when they are asked a second time. */
 function rememberQuestions(questions: Questions): void {

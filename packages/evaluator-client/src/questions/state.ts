@@ -140,7 +140,7 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   const { formats, maxBytes, takesAddresses } = support;
   const data = imageDataOf(part);
   if (data === null) {
-    if (!isHttps(part.image)) {
+    if (!URL.canParse(part.image) || new URL(part.image).protocol !== "https:") {
       return "is an image that is neither a data: URL of PNG, JPEG, WebP or GIF in base64 nor an https: address";
     }
     return takesAddresses
@@ -158,10 +158,6 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   return holds(format, base64)
     ? null
     : `is labelled as an image of the format ${format} in base64, but is not one`;
-}
-
-function isHttps(url: string): boolean {
-  return URL.canParse(url) && new URL(url).protocol === "https:";
 }
 
 /** Returns whether text is base64 and begins like the format. */

@@ -22,10 +22,7 @@ export interface BooleanQuestion {
 
 /** The answer to a boolean question: the probability of yes. */
 export const booleanAnswerSchema = /* @__PURE__ */ (() =>
-  z.looseObject({
-    type: z.literal("boolean"),
-    probability: probability(),
-  }))();
+  z.looseObject({ type: z.literal("boolean"), probability: probability() }))();
 /** See {@link booleanAnswerSchema}. */
 export interface BooleanAnswer {
   type: "boolean";

@@ -55,14 +55,8 @@ export function choice<const TOption extends string>(
   return frozenCopy({ type: "choice", instructions, criteria });
 }
 
-const notOffered = {
-  rule: "choice-option",
-  what: "picks an option that was not offered",
-} as const;
-const beaten = {
-  rule: "choice-highest",
-  what: "picks an option that another one beats",
-} as const;
+const notOffered = { rule: "choice-option", what: "picks an option that was not offered" } as const;
+const beaten = { rule: "choice-highest", what: "picks an option that another one beats" } as const;
 
 /** The kind `choice`. */
 export const choiceKind = {

@@ -1,6 +1,6 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { isRecord } from "../../questions/json.ts";
-import type { KindName, Question, Questions } from "../../questions/kinds.ts";
+import type { KindName, Questions } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
@@ -76,7 +76,9 @@ function isDirectAnswer(answer: unknown): boolean {
 }
 
 const toQuestionsJson = perQuestions((questions) =>
-  JSON.stringify(mapRecord(questions, toDirectQuestion)),
+  JSON.stringify(
+    mapRecord(questions, (question) => ({ ...question, type: directKinds[question.type].name })),
+  ),
 );
 
 function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
@@ -130,7 +132,8 @@ function readDirectResponse(json: unknown, _: Questions, vendor: string): Direct
   return {
     model,
     usage,
-    answers: mapRecord(answers, toGatewayAnswer),
+    // A refusal and what no kind has pass, so that the check of answers rejects them.
+    answers: mapRecord(answers, (one) => (answerMappers.get(one.type) ?? withoutMetadata)(one)),
     providerMetadata: { [vendor]: own },
   };
 }
@@ -150,15 +153,6 @@ const directKinds = {
 const answerMappers = new Map<string, DirectKind["toAnswer"]>(
   Object.values(directKinds).map(({ name, toAnswer }) => [name, toAnswer]),
 );
-
-function toDirectQuestion(question: Question): object {
-  return { ...question, type: directKinds[question.type].name };
-}
-
-/** Maps an answer; a refusal and what no kind has pass, so that the check of answers rejects them. */
-function toGatewayAnswer(answer: DirectAnswer): object {
-  return (answerMappers.get(answer.type) ?? withoutMetadata)(answer);
-}
 
 function withoutMetadata(answer: DirectAnswer): object {
   const { confidence: _confidence, legend: _legend, ...rest } = answer;

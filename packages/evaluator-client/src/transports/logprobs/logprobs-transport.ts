@@ -1,7 +1,7 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type Question, questionKinds, type Questions } from "../../questions/kinds.ts";
+import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Transport, TransportReply } from "../transport.ts";
@@ -60,7 +60,12 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
   const { address, debias, minLabelMass } = readOptions(options);
   const { baseUrl, model } = address;
   const connection = new LabelConnection(address, options);
-  const plansOf = perQuestions((questions) => planAll(questions, debias));
+  const plansOf = perQuestions((questions) =>
+    Object.entries(questions).map(([id, question]) => {
+      checkSize(id, question);
+      return { id, question, plan: planQuestion(question, debias) };
+    }),
+  );
   return {
     name: "logprobs" satisfies TransportName,
     target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
@@ -126,19 +131,6 @@ function costOf(
   return (inputTokens * input + outputTokens * output) / 1_000_000;
 }
 
-interface PlannedQuestion {
-  readonly id: string;
-  readonly question: Question;
-  readonly plan: QuestionPlan;
-}
-
-function planAll(questions: Questions, debias: Debias): readonly PlannedQuestion[] {
-  return Object.entries(questions).map(([id, question]) => {
-    checkSize(id, question);
-    return { id, question, plan: planQuestion(question, debias) };
-  });
-}
-
 function checkSize(questionId: string, question: Question): void {
   const kind = questionKinds[question.type];
   const count = kind.keys(question).length;
@@ -149,7 +141,7 @@ function checkSize(questionId: string, question: Question): void {
 }
 
 /** Estimates a request at most: each block is opened, and each list is long enough. */
-function estimate({ state }: EvaluationRequest, plans: readonly PlannedQuestion[]) {
+function estimate({ state }: EvaluationRequest, plans: readonly { readonly plan: QuestionPlan }[]) {
   const prompts = plans.flatMap(({ plan: { whole, blocks } }) =>
     [whole, blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)].flatMap(
       (set) => set?.readings ?? [],

@@ -85,10 +85,7 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
     plan: (question: ScoreQuestion, debias) => wholePlan(scoreReadings(question, debias)),
     toAnswer(probabilities, keys) {
       const mean = probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
-      return {
-        score: Math.min(mean, keys.length - 1),
-        probabilities: byKey(keys, probabilities),
-      };
+      return { score: Math.min(mean, keys.length - 1), probabilities: byKey(keys, probabilities) };
     },
   },
   boolean: {
@@ -126,10 +123,7 @@ function planChoice({ instructions, criteria }: ChoiceQuestion, debias: Debias):
     numbered: choiceReadings(texts, { ...shown, labels, words: numberWords }),
     blocks: {
       groups: choiceReadings(groups, { ...shown, words: groupWords }),
-      members: blocks.map((options) => ({
-        options,
-        set: choiceReadings(textsOf(options), shown),
-      })),
+      members: blocks.map((options) => ({ options, set: choiceReadings(textsOf(options), shown) })),
     },
   };
 }
