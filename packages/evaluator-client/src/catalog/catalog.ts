@@ -4,11 +4,10 @@ import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
 import { quoteName } from "../questions/json.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.ts";
-import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
+import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { RetriedCall } from "../retry/retried-call.ts";
-import type { RetryPolicy } from "../retry/retry-policy.ts";
 import {
   readGatewayBaseUrl,
   readGatewayKey,
@@ -117,17 +116,17 @@ export function createCatalog(
   options: CatalogOptions = {},
   runtime: EvaluatorRuntime = {},
 ): Catalog {
-  const client = new CatalogClient(options, runtime);
+  const gateway = connect(options, runtime);
+  const close = () => gateway.http.close();
   return {
-    close: () => client.http.close(),
-    [Symbol.asyncDispose]: () => client.http.close(),
-    // Contract sections 4.2 to 4.4.
-    listModels: async (ofCall) => client.get({ path: "/v1/models", read: toModels }, ofCall),
+    close,
+    [Symbol.asyncDispose]: close,
+    listModels: async (ofCall) => lookUp(gateway, { path: "/v1/models", read: toModels }, ofCall),
     listEndpoints: async (modelId, ofCall) =>
-      client.get({ path: endpointsPath(modelId), read: toEndpoints }, ofCall),
+      lookUp(gateway, { path: endpointsPath(modelId), read: toEndpoints }, ofCall),
     getCredits: async (ofCall) => {
       const apiKey = readGatewayKey(options);
-      return client.get({ path: "/v1/credits", read: toCredits, apiKey }, ofCall);
+      return lookUp(gateway, { path: "/v1/credits", read: toCredits, apiKey }, ofCall);
     },
   };
 }
@@ -139,43 +138,35 @@ interface LookUp<TValue> {
   readonly apiKey?: string;
 }
 
-class CatalogClient {
-  readonly http: HttpClient;
-  readonly #origin: string;
-  readonly #headers: TransportOptions["headers"];
-  readonly #policy: RetryPolicy;
+function connect(options: CatalogOptions, runtime: EvaluatorRuntime) {
+  checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callSchemas.limits.shape));
+  checkOptions(callSchemas.limits, options);
+  const timing = readRuntime(runtime);
+  const { origin } = new URL(readGatewayBaseUrl(options));
+  const { headers } = options;
+  mergeHeaders(keyHeaders(""), headers); // rejects invalid headers before the first look-up
+  const pacer = createPacer({}, timing);
+  const policy = { ...callLimits(options), ...timing, pacer, hooks: null, maybeBilled: false };
+  return { http: httpClientFor(options), origin, headers, policy };
+}
 
-  constructor(options: CatalogOptions, runtime: EvaluatorRuntime) {
-    checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callSchemas.limits.shape));
-    checkOptions(callSchemas.limits, options);
-    const timing = readRuntime(runtime);
-    this.#origin = new URL(readGatewayBaseUrl(options)).origin;
-    this.#headers = options.headers;
-    mergeHeaders(keyHeaders(""), this.#headers); // rejects invalid headers before the first look-up
-    this.http = httpClientFor(options);
-    const pacer = createPacer({}, timing);
-    const limits = callLimits(options);
-    this.#policy = { ...limits, ...timing, pacer, hooks: null, maybeBilled: false };
-  }
-
-  async get<TValue>(
-    { path, read, apiKey }: LookUp<TValue>,
-    ofCall: LookUpOptions = {},
-  ): Promise<TValue> {
-    checkOptions(optionsNamed("signal"), ofCall);
-    const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), this.#headers);
-    const endpoint = { method: "GET", url: this.#origin + path, headers } as const;
-    const send = this.http.prepare(endpoint);
-    const attempt = async (context: AttemptContext) => {
-      const response = toJsonResponse(await send(null, context), endpoint);
-      const { status, json } = response;
-      if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
-      throw toGatewayError({ response, apiKey: apiKey ?? null, clock: this.#policy.clock }, null);
-    };
-    const policy = { ...this.#policy, signal: ofCall.signal };
-    const { value } = await new RetriedCall(policy, 0).run(attempt);
-    return value;
-  }
+async function lookUp<TValue>(
+  { http, origin, headers: added, policy }: ReturnType<typeof connect>,
+  { path, read, apiKey }: LookUp<TValue>,
+  ofCall: LookUpOptions = {},
+): Promise<TValue> {
+  checkOptions(optionsNamed("signal"), ofCall);
+  const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), added);
+  const endpoint = { method: "GET", url: origin + path, headers } as const;
+  const send = http.prepare(endpoint);
+  const attempt = async (context: AttemptContext) => {
+    const response = toJsonResponse(await send(null, context), endpoint);
+    const { status, json } = response;
+    if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
+    throw toGatewayError({ response, apiKey: apiKey ?? null, clock: policy.clock }, null);
+  };
+  const { value } = await new RetriedCall({ ...policy, signal: ofCall.signal }, 0).run(attempt);
+  return value;
 }
 
 /** Returns the headers that carry the key (contract section 5). */

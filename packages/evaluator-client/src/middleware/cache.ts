@@ -83,7 +83,7 @@ class CachedCalls {
   readonly #inFlight = new Map<string, Flight>();
 
   constructor({ store, maxEntries = 1000, onStoreError }: CacheOptions) {
-    this.#store = store ?? new BoundedMemory(maxEntries);
+    this.#store = store ?? boundedMemory(maxEntries);
     this.#onStoreError = onStoreError;
   }
 
@@ -171,25 +171,18 @@ async function keyOf(parts: readonly unknown[]): Promise<string> {
 }
 
 /** Keeps the most recently used evaluations. */
-class BoundedMemory implements EvaluationStore {
-  readonly #maxEntries: number;
-  readonly #kept = new Map<string, Evaluation>();
-
-  constructor(maxEntries: number) {
-    this.#maxEntries = maxEntries;
-  }
-
-  get(key: string): Evaluation | undefined {
-    const evaluation = this.#kept.get(key);
-    if (evaluation === undefined) return undefined;
-    this.set(key, evaluation);
+function boundedMemory(maxEntries: number): EvaluationStore {
+  const kept = new Map<string, Evaluation>();
+  const set = (key: string, evaluation: Evaluation) => {
+    kept.delete(key);
+    kept.set(key, evaluation);
+    const [oldest] = kept.keys();
+    if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
+  };
+  const get = (key: string) => {
+    const evaluation = kept.get(key);
+    if (evaluation !== undefined) set(key, evaluation);
     return evaluation;
-  }
-
-  set(key: string, evaluation: Evaluation): void {
-    this.#kept.delete(key);
-    this.#kept.set(key, evaluation);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > this.#maxEntries && oldest !== undefined) this.#kept.delete(oldest);
-  }
+  };
+  return { get, set };
 }
