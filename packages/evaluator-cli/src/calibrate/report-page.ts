@@ -1,7 +1,15 @@
 import type { CurveReport } from "evaluator-calibration";
-import { html, type Html, page } from "evaluator-kit/page";
+import { html, type Html, type HtmlValue, page } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, pageStyle, riskPlot, table } from "../report/page-parts.ts";
-import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
+import {
+  count,
+  describeJoin,
+  exactPercent,
+  nameSource,
+  percent,
+  range,
+  wordsOf,
+} from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
 /** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
@@ -56,20 +64,16 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
 
 function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsOf>): Html {
   const { scores, curve, n } = question;
-  const { skill, accuracy, constant } = scores;
+  const { skill, accuracy, constant, logLoss } = scores;
+  const always = `always “${constant.always}”: ${percent(constant.accuracy)}`;
+  const losses = `Log loss ${logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`;
+  const atHalf = rates === null ? "" : `. At 0.5 ${rates}`;
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
+  const skillNote = `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
   return html`<dl class="tiles">
-    ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
-    ${tile(
-      "Accuracy",
-      percent(accuracy.value),
-      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}${rates === null ? "" : `. At 0.5 ${rates}`}`,
-    )}
-    ${tile(
-      "Miscalibration",
-      curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
-      curve === null ? "needs 30 labels" : chanceOf(curve),
-    )}
+    ${tile("Skill", percent(skill.value), skillNote)}
+    ${tile("Accuracy", percent(accuracy.value), `${range(accuracy)}; ${always}. ${losses}${atHalf}`)}
+    ${tile("Miscalibration", ...describeCurve(curve))}
     ${tile("Labels", count(n), `by ${labelers}${weighted}`)}
   </dl>`;
 }
@@ -81,6 +85,16 @@ function tile(name: string, value: string, note: string): Html {
   </div>`;
 }
 
+function describeCurve(curve: CurveReport | null): [value: string, note: string] {
+  if (curve === null) return ["–", "needs 30 labels"];
+  const { miscalibration, miscalibrationByChance, isCalibrated, calibrationError } = curve;
+  const { equalWidth, equalWidthByChance } = calibrationError;
+  return [
+    `${isCalibrated ? "✓" : "✗"} ${miscalibration.toFixed(4)}`,
+    `by chance up to ${miscalibrationByChance.toFixed(4)}; ECE ${equalWidth.toFixed(3)}, by chance ${equalWidthByChance.toFixed(3)}`,
+  ];
+}
+
 function lossesOf({ scores, form }: Reported): string {
   const { brier, constant, levels } = scores;
   const first = `Brier ${brier.toFixed(3)}${form === "probability" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
@@ -88,19 +102,16 @@ function lossesOf({ scores, form }: Reported): string {
   return `${first}; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
 }
 
-function chanceOf({ miscalibrationByChance, calibrationError }: CurveReport): string {
-  const { equalWidth, equalWidthByChance } = calibrationError;
-  return `by chance up to ${miscalibrationByChance.toFixed(4)}; ECE ${equalWidth.toFixed(3)}, by chance ${equalWidthByChance.toFixed(3)}`;
+function card(title: string, content: HtmlValue): Html {
+  return html`<div class="card">
+    <h3>${title}</h3>
+    ${content}
+  </div>`;
 }
 
 function fewCard({ n }: Reported): Html {
-  return html`<div class="card">
-    <h3>Too few labels for a curve</h3>
-    <p>
-      ${count(n)} labelled answers show scores with wide ranges, and no curve, threshold or promise.
-      From 30 on there is one.
-    </p>
-  </div>`;
+  const text = `${count(n)} labelled answers show scores with wide ranges, and no curve, threshold or promise.`;
+  return card("Too few labels for a curve", html`<p>${text} From 30 on there is one.</p>`);
 }
 
 function curveCard({ form, scores, question }: Reported, curve: CurveReport): Html {
@@ -126,17 +137,11 @@ function printedCard({ points }: CurveReport): Html {
     const observed = found.reduce((sum, { n, raw }) => sum + n * raw, 0) / n;
     return [`${from.toFixed(1)}–${to.toFixed(1)}`, count(n), percent(printed), percent(observed)];
   });
-  return html`<div class="card">
-    <h3>Printed → came true</h3>
-    ${table(["printed", "rows", "mean", "came true"], rows, 1)}
-  </div>`;
+  return card("Printed → came true", table(["printed", "rows", "mean", "came true"], rows, 1));
 }
 
-function actionCard(
-  { actions, verdict, noPromise }: Reported,
-  maxRisk: number,
-  permissions: readonly string[],
-): Html {
+function actionCard(question: Reported, maxRisk: number, permissions: readonly string[]): Html {
+  const { actions, verdict, noPromise } = question;
   const isPermitted = verdict === "useful" && noPromise === null;
   return html`<figure class="card">
     <h3>What may I do without asking?</h3>
@@ -169,10 +174,7 @@ function groupCard({ groups }: Reported): Html | null {
     ];
   });
   const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
-  return html`<div class="card">
-    <h3>Groups</h3>
-    ${table(head, rows, 1)}
-  </div>`;
+  return card("Groups", table(head, rows, 1));
 }
 
 function signed(share: number): string {
@@ -182,45 +184,37 @@ function signed(share: number): string {
 function recalibrationCard({ recalibration }: Reported): Html | null {
   const { heldOut, note, recalibration: found } = recalibration;
   if (heldOut === null && note === null) return null;
-  const gain =
-    found === null || heldOut === null
-      ? null
-      : html`<p>
-          A ${found.kind} fit lowers the log loss on rows it had not seen from
-          ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.
-        </p>`;
-  return html`<div class="card">
-    <h3>Recalibrating</h3>
-    ${gain}${note === null ? null : html`<p>${note}</p>`}
-  </div>`;
+  const paragraphs = note === null ? [] : [html`<p>${note}</p>`];
+  if (found !== null && heldOut !== null) {
+    const gain = `from ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.`;
+    const what = `A ${found.kind} fit lowers the log loss on rows it had not seen`;
+    paragraphs.unshift(html`<p>${what} ${gain}</p>`);
+  }
+  return card("Recalibrating", paragraphs);
 }
 
 function neededCard({ needed, n }: Reported, { maxRisk, confidence }: CalibrationReport): Html {
-  const risk = `${Number((100 * maxRisk).toFixed(4))} %`;
   const more = Math.max(0, needed.forFivePoints - n);
-  return html`<div class="card">
-    <h3>How many more labels?</h3>
-    <ul>
+  const missing = more === 0 ? "you have them" : `${count(more)} more`;
+  return card(
+    "How many more labels?",
+    html`<ul>
+      <li>Accuracy to ±5 points takes ${count(needed.forFivePoints)} labels: ${missing}.</li>
       <li>
-        Accuracy to ±5 points takes ${count(needed.forFivePoints)} labels:
-        ${more === 0 ? "you have them" : `${count(more)} more`}.
-      </li>
-      <li>
-        A promise of ${risk} with ${percent(confidence)} confidence takes
+        A promise of ${exactPercent(maxRisk)} with ${percent(confidence)} confidence takes
         ${count(needed.forPromiseWithoutErrors)} acted-on labels without one error;
-        ${count(needed.forPromise)} give an 80 % chance of it where
-        ${Number((40 * maxRisk).toFixed(4))} % are wrong.
+        ${count(needed.forPromise)} give an 80 % chance of it where ${exactPercent(0.4 * maxRisk)}
+        are wrong.
       </li>
-    </ul>
-  </div>`;
+    </ul>`,
+  );
 }
 
 function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
   if (worst.length === 0) return null;
   const rows = worst.map(({ id, truth, answer, probability }) => {
-    const text = texts !== null && Object.hasOwn(texts, id) ? (texts[id] ?? null) : null;
-    const shown =
-      text === null ? null : html`<br /><span class="quiet">${text.slice(0, 160)}</span>`;
+    const text = Object.hasOwn(texts ?? {}, id) ? texts?.[id]?.slice(0, 160) : undefined;
+    const shown = text === undefined ? null : html`<br /><span class="quiet">${text}</span>`;
     return html`<li>
       <b>${id}</b>: is “${truth}”, printed ${probability.toFixed(2)}; answered “${answer}”${shown}
     </li>`;

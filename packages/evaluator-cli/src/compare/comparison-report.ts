@@ -1,7 +1,7 @@
 import { columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, pageStyle, table } from "../report/page-parts.ts";
-import { count, describeBasis, percent, signed } from "../report/sentences.ts";
+import { count, describeBasis, percent, range, signed } from "../report/sentences.ts";
 import type { Comparison } from "./comparison.ts";
 
 type ComparedQuestion = Comparison["questions"][number];
@@ -116,24 +116,21 @@ const style = `${pageStyle}
 h3, .notice { overflow-wrap: anywhere; }
 `;
 
+const workHead = "engine;answered by;answered;failed;half within;95 % within;per 1,000".split(";");
+
 /** Returns a comparison as one page: the engines, then each question with all engines side by side. */
 export function comparisonPage(comparison: Comparison): string {
   const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
   const title = "Which engine for which question?";
+  const work = engines.map((engine) =>
+    [engine.name, engine.models.join(", ") || "–"].concat(describeWork(engine)),
+  );
   const body = html`<h1>${title}</h1>
     <h2>${engines.length} engines on the same ${count(records)} records</h2>
     ${notes.map((note) => html`<p class="notice">${note}</p>`)}
     <div class="card">
       <h3>What they took</h3>
-      ${table(
-        ["engine", "answered by", "answered", "failed", "half within", "95 % within", "per 1,000"],
-        engines.map((engine) => [
-          engine.name,
-          engine.models.join(", ") || "–",
-          ...describeWork(engine),
-        ]),
-        2,
-      )}
+      ${table(workHead, work, 2)}
       ${engines.flatMap(({ name, failures }) =>
         failures
           .slice(0, 3)
@@ -159,22 +156,17 @@ export function comparisonPage(comparison: Comparison): string {
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
   const { question, engines } = compared;
   const bases = [...new Set(engines.flatMap(({ report }) => report?.source.basis ?? []))];
-  const differences = engines.flatMap(
-    (engine) => describeDifference(engine, comparison.margin) ?? [],
-  );
-  const hasLabels = engines.some(({ report }) => report !== null);
+  const { margin, texts } = comparison;
+  const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
+  const figures = engines.map((engine) => [engine.name, ...describeFigures(engine)]);
   return html`<section class="question">
     <h2><code>${question}</code></h2>
     ${bases.flatMap((basis) => describeBasis(basis) ?? []).map((line) => html`<p class="notice">${line}</p>`)}
     ${
-      hasLabels
+      engines.some(({ report }) => report !== null)
         ? html`<div class="card figures">
             <h3>What each is worth on the labels of records that all answered</h3>
-            ${table(
-              ["engine", ...figureHead],
-              engines.map((engine) => [engine.name, ...describeFigures(engine)]),
-              1,
-            )}
+            ${table(["engine", ...figureHead], figures, 1)}
             ${differences.map((line) => html`<p>${line}.</p>`)}
           </div>`
         : null
@@ -183,7 +175,7 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
     <div class="card figures">
       <h3>How far they agree</h3>
       <p class="quiet">Equal decisions, and the mean total variation of the probabilities.</p>
-      ${matrix(compared)} ${disagreements(compared, comparison)}
+      ${matrix(compared)} ${disagreements(compared, texts)}
     </div>
   </section>`;
 }
@@ -206,37 +198,27 @@ function matrix({ engines, agreements }: ComparedQuestion): Html {
 function engineCard({ name, report }: EngineOnQuestion, question: string): Html | null {
   if (report === null) return null;
   const { curve, n, verdict, scores } = report;
-  const worth =
-    verdict === "useful"
-      ? `Worth ${percent(scores.skill.value)} of the way from guessing to knowing.`
-      : verdict === "worthless"
-        ? "Worthless as far as these labels show."
-        : "The labels have one truth only.";
+  const { skill } = scores;
+  const worth = {
+    useful: `Worth ${percent(skill.value)} of the way from guessing to knowing.`,
+    worthless: "Worthless as far as these labels show.",
+    "one truth only": "The labels have one truth only.",
+  }[verdict];
   return html`<figure class="card">
     <h3>${name}</h3>
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : html`${curvePlot(curve.points, `${question} of ${name}`)} ${histogramPlot(curve.points, `${question} of ${name}`)}`}
-    <figcaption>
-      ${worth} Skill ${percent(scores.skill.value)} (${percent(scores.skill.low)} to
-      ${percent(scores.skill.high)}).
-    </figcaption>
+    <figcaption>${worth} Skill ${percent(skill.value)} (${range(skill)}).</figcaption>
   </figure>`;
 }
 
-function disagreements(
-  { disagreements: found, engines }: ComparedQuestion,
-  { texts }: Comparison,
-): Html {
+function disagreements(compared: ComparedQuestion, texts: Comparison["texts"]): Html {
+  const { disagreements: found, engines } = compared;
   if (found.length === 0) return html`<p class="quiet">They disagree about no record.</p>`;
   const rows = found.map(({ id, answers, truth }) => {
     const text = texts?.[id];
-    const given = answers.map((answer) =>
-      answer === null ? "–" : `${answer.answer} ${answer.probability.toFixed(2)}`,
-    );
-    return [
-      text === undefined ? id : html`${id}<br /><span class="quiet">${text}</span>`,
-      truth ?? "–",
-      ...given,
-    ];
+    const given = answers.map((one) => (one ? `${one.answer} ${one.probability.toFixed(2)}` : "–"));
+    const record = text === undefined ? id : html`${id}<br /><span class="quiet">${text}</span>`;
+    return [record, [truth ?? "–"], given].flat();
   });
   const head = ["record", "is", ...engines.map(({ name }) => name)];
   return html`<h3 style="margin-top:0.8rem">Where they disagree most</h3>

@@ -66,10 +66,8 @@ function schemaBreaches(schema: z.core.$ZodType, body: unknown, asked: Asked = {
 }
 
 /** Checks the fields that the vendor's API gives (contract 2.6) and the client does not read. */
-function vendorBreaches(
-  { modelId, confidence, providerMetadata, raw }: Evaluation,
-  asked: Asked,
-): ContractBreach[] {
+function vendorBreaches(evaluation: Evaluation, asked: Asked): ContractBreach[] {
+  const { modelId, confidence, providerMetadata, raw } = evaluation;
   // The client has read both, so they have this form.
   const { answers } = raw as { answers: Record<string, { type: string }> };
   const { legend } = providerMetadata["typesafe"] as { legend: Record<string, unknown> };

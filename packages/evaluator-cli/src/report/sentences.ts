@@ -211,7 +211,8 @@ function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
 }
 
-function exactPercent(share: number): string {
+/** Returns a share in per cent with up to four decimals. */
+export function exactPercent(share: number): string {
   return `${Number((100 * share).toFixed(4))} %`;
 }
 
