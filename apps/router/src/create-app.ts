@@ -25,7 +25,6 @@ export type AppParts = Parameters<typeof addGuards>[1] & {
   /** Corrects the evaluation model's probabilities. @default null */
   readonly calibration?: CalibrationArtifact | null;
   readonly page: { readonly html: string };
-  readonly reportDefect: (error: Error) => void;
   readonly observe?: (record: MessageRecord) => void;
   readonly drawDecisions?: () => Promise<string>;
   readonly keepFeedback?: (record: FeedbackRecord) => void;
@@ -53,8 +52,8 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
-  addChatRoutes(app, { router, guards, reportDefect });
-  addOpenAiRoutes(app, { router, routing, options, guards, reportDefect });
+  addChatRoutes(app, { router, guards });
+  addOpenAiRoutes(app, { router, routing, options, guards });
   addStatusRoutes(app, parts, latest);
   app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
   app.get("/metrics", async (c) =>

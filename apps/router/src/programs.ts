@@ -12,9 +12,6 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 
-/** A program, and how it prints its failures. */
-type RouterProgram = readonly [Program, ProgramOptions];
-
 const router = declare("The router", "npm start --", (command, context) =>
   command
     .description("Start the router and its page. Without a key, the local emulator answers.")
@@ -107,18 +104,14 @@ function declare(
   name: string,
   words: string,
   addTo: (command: Command, context: CliContext) => unknown,
-): RouterProgram {
+): [Program, ProgramOptions] {
   const program: Program = (typed, context) => {
     const command = createCommand(words, { context, version: packageVersion(import.meta.url) });
     addTo(command, context);
     return runCommand(command, typed, context);
   };
-  return [program, { name, isForPerson }];
-}
-
-/** Checks the name only, so that `--help` does not load the client. */
-function isForPerson({ name }: Error): boolean {
-  return name === "ConfigurationError";
+  // The name suffices, so that `--help` does not load the client.
+  return [program, { name, isForPerson: (error) => error.name === "ConfigurationError" }];
 }
 
 function logPath(log: string | undefined, { env }: CliContext): string {

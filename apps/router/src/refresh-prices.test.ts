@@ -30,18 +30,20 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
   const models = { tierModels: { ...defaultTierModels, ...tierModels }, fallbackModels };
   const prices = new Map<string, ModelPrice>();
   const printed: string[] = [];
-  await refreshPrices(
-    { catalog, redact: redactor([]), models, prices, onTried: () => printed.push("tried") },
-    {
-      signal: signal ?? new AbortController().signal,
-      write: (text) => printed.push(text),
-      warn: (text) => printed.push(`warning: ${text}`),
-      sleep: async <T>(milliseconds?: number, value?: T) => {
-        printed.push(`${milliseconds} ms later`);
-        return value as T;
-      },
+  await refreshPrices({
+    catalog,
+    redact: redactor([]),
+    models,
+    prices,
+    onTried: () => printed.push("tried"),
+    signal: signal ?? new AbortController().signal,
+    write: (text) => printed.push(text),
+    warn: (text) => printed.push(`warning: ${text}`),
+    sleep: async <T>(milliseconds?: number, value?: T) => {
+      printed.push(`${milliseconds} ms later`);
+      return value as T;
     },
-  );
+  });
   return { prices, printed, asked };
 }
 

@@ -13,9 +13,6 @@ interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
   readonly models: ConfiguredModels;
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
-}
-
-interface RefreshContext {
   readonly signal: AbortSignal;
   readonly write: (text: string) => void;
   readonly warn: (text: string) => void;
@@ -23,9 +20,9 @@ interface RefreshContext {
 }
 
 /** Reads the price list, again each minute while it is unreadable, and prints missing models. */
-export async function refreshPrices(refresh: PriceRefresh, context: RefreshContext) {
+export async function refreshPrices(refresh: PriceRefresh) {
   const { catalog, redact, models, prices, onTried } = refresh;
-  const { signal, write, warn, sleep = setTimeout } = context;
+  const { signal, write, warn, sleep = setTimeout } = refresh;
   if (catalog === null) return onTried();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {

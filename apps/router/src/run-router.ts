@@ -78,8 +78,9 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   write(describeStart(router.origin, services, calibration));
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
   const models = { tierModels, fallbackModels: policy.fallbackModels };
-  const refresh = { catalog, redact, models, prices, onTried: pricesTried.resolve };
-  const refreshed = refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
+  const onTried = pricesTried.resolve;
+  const refresh = { catalog, redact, models, prices, onTried, signal, write, warn };
+  const refreshed = refreshPrices(refresh).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;

@@ -36,12 +36,8 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   const server = createServer(limits);
   const connections = followConnections(server, stallMs);
   limitConnections(server, maxConnections);
-  const { port, origin } = await listen(server, {
-    host,
-    port: options.port,
-    portSetting: "PORT=",
-    hostSetting: "HOST=",
-  });
+  const settings = { portSetting: "PORT=", hostSetting: "HOST=" };
+  const { port, origin } = await listen(server, { host, port: options.port, ...settings });
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
   const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });

@@ -22,18 +22,6 @@ interface AdviceOptions {
   readonly draws: number;
 }
 
-/** The advice that the labels allow; the figures are null unless the verdict is `route`. */
-interface Advice {
-  readonly verdict: "cheapest-is-best" | "cannot-tell" | "route";
-  readonly sentence: string;
-  /** The ROUTER_MIN_CONFIDENCE that was evaluated; null if it is off. */
-  readonly threshold: number | null;
-  /** The saved share of the cost of always frontier. */
-  readonly saving: Estimate | null;
-  /** The mean quality less that of always frontier. */
-  readonly quality: Estimate | null;
-}
-
 /** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;
 
@@ -43,8 +31,11 @@ const TRIALS = 1000;
 /** The APGR of random decisions. */
 const CHANCE = 0.5;
 
-/** Returns whether to route. Equal prompts count once, because a copied label is no further evidence. */
-export function adviseOn(all: readonly JudgedPrompt[], options: AdviceOptions): Advice {
+/**
+ * Returns whether to route, with the evaluated threshold, the saved share of the cost of always frontier
+ * and the difference from its quality. Equal prompts count once: a copied label is no further evidence.
+ */
+export function adviseOn(all: readonly JudgedPrompt[], options: AdviceOptions) {
   const nothing = { threshold: null, saving: null, quality: null };
   const prompts = all.filter(({ isRepeat }) => !isRepeat);
   const n = prompts.length;

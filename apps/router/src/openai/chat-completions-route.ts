@@ -28,7 +28,6 @@ interface OpenAiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
   readonly guards: Guards;
-  readonly reportDefect: (error: Error) => void;
   readonly options: Pick<RouterOptions, "aliases" | "context">;
 }
 
@@ -67,7 +66,7 @@ function missing(parts: OpenAiParts): HttpError {
 
 /** The conversation goes to the chosen model unchanged. */
 function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
-  const { router, reportDefect, routing, options } = parts;
+  const { router, routing, options } = parts;
   const { takesOpenAi } = routing.services;
   const readConversation = createConversationReader(options.context);
   return async (c) => {
@@ -87,7 +86,7 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
     const ask = (listeners: RouterReplyOptions) =>
       router.reply(decision, prompt, { ...sent, ...listeners });
     const hasUsage = request.stream_options?.include_usage === true;
-    return sendStream(c, decision, { ask, hasUsage, reportDefect });
+    return sendStream(c, decision, { ask, hasUsage });
   };
 }
 
@@ -156,16 +155,11 @@ function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 4
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
-interface StreamParts extends Pick<OpenAiParts, "reportDefect"> {
-  readonly ask: (listeners: RouterReplyOptions) => Promise<Answer>;
-  readonly hasUsage: boolean;
-}
-
 /** Streams a reply; a failure before its first piece can still change the response's status. */
 async function sendStream(
   c: Context<ClientEnv>,
   first: Decision,
-  { ask, hasUsage, reportDefect }: StreamParts,
+  { ask, hasUsage }: { ask: (listeners: RouterReplyOptions) => Promise<Answer>; hasUsage: boolean },
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<(delta: object) => Promise<void> | void>();
@@ -195,7 +189,7 @@ async function sendStream(
       if (hasUsage) await send({ ...chunkOf(head, {}), choices: [], usage: usageOf(reply) });
       await send("[DONE]");
     },
-    { reportDefect, failure: [openAiError(defectMessage, 500)] },
+    [openAiError(defectMessage, 500)],
   );
 }
 

@@ -18,13 +18,11 @@ import type { Guards } from "./guards.ts";
 interface ChatParts {
   readonly router: MessageRouter;
   readonly guards: Guards;
-  readonly reportDefect: (error: Error) => void;
 }
 
 /** Adds `POST /chat` (contract section 4.6) and `POST /decide`, the decision only. */
-export function addChatRoutes(app: Hono<ClientEnv>, parts: ChatParts): void {
-  const { router, guards } = parts;
-  app.post("/chat", ...guards.message, chatRoute(parts));
+export function addChatRoutes(app: Hono<ClientEnv>, { router, guards }: ChatParts): void {
+  app.post("/chat", ...guards.message, chatRoute(router));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
     const decision = await router.decideOnly({ user_message: message }, callOf(c, "decide"));
@@ -37,7 +35,7 @@ export function addChatRoutes(app: Hono<ClientEnv>, parts: ChatParts): void {
  * With `Accept: text/event-stream`, answers with the events `decision` (again if a fallback model
  * takes over), `reply` for each piece of text, and `done` with all fields but the text.
  */
-function chatRoute({ router, reportDefect }: ChatParts): Handler<ClientEnv> {
+function chatRoute(router: MessageRouter): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
     const call = callOf(c, "chat");
@@ -61,7 +59,7 @@ function chatRoute({ router, reportDefect }: ChatParts): Handler<ClientEnv> {
         const { reply: _, ...outcome } = toChatResponse(answer);
         await send(outcome satisfies ChatOutcome, "done");
       },
-      { reportDefect, failure: [{ error: defectMessage }, "error"] },
+      [{ error: defectMessage }, "error"],
     );
   };
 }

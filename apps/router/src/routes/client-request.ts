@@ -11,6 +11,7 @@ export interface ClientEnv {
   Variables: {
     /** Aborts when the client disconnects. */
     clientSignal: AbortSignal;
+    reportDefect: (error: Error) => void;
     /** The client's own id of the request if it is harmless, else a new one. */
     requestId: string;
     /** The slot among the calls in flight; a stream sets `isHeld` and releases it. */
@@ -85,12 +86,9 @@ type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;
 export function sendEvents(
   c: Context<ClientEnv>,
   run: (send: SendEvent) => Promise<void>,
-  {
-    reportDefect,
-    failure,
-  }: { reportDefect: (error: Error) => void; failure: Parameters<SendEvent> },
+  failure: Parameters<SendEvent>,
 ): Response {
-  const { slot, clientSignal } = c.var;
+  const { slot, clientSignal, reportDefect } = c.var;
   const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
   const { body, send, end } = createEventBody(outgoing);
   slot.isHeld = true;

@@ -5,6 +5,7 @@ import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
+import { auth } from "hono/utils/basic-auth";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "./failures.ts";
@@ -15,6 +16,7 @@ interface GuardParts {
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
   readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
+  readonly reportDefect: (error: Error) => void;
   /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
 }
@@ -24,7 +26,7 @@ interface GuardParts {
  * those of the routes with a JSON body.
  */
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
-  const { page, options, pricesTried } = parts;
+  const { page, options, reportDefect, pricesTried } = parts;
   const { accessToken, maxCallsInFlight } = options;
   const reportPath = "/decisions";
   const pageHeaders = headersWith({
@@ -33,7 +35,7 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
     connectSrc: ["'self'"],
     imgSrc: ["data:"],
   });
-  app.use(keepClientSignal, except(reportPath, pageHeaders));
+  app.use(setContext(reportDefect), except(reportPath, pageHeaders));
   app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
   app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
@@ -41,19 +43,22 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
 }
 
 /**
- * Keeps the client's own signal, and answers a client that is gone. The body limit replaces the
- * request with a copy, whose signal may be collected as garbage before it aborts.
+ * Sets the context, and answers a client that is gone. The body limit replaces the request with a copy,
+ * whose signal may be collected as garbage before it aborts, so the client's own signal is kept.
  */
-const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
-  const { signal } = c.req.raw;
-  c.set("clientSignal", signal);
-  try {
-    return await next();
-  } catch (reason) {
-    if (signal.aborted) return new Response(null, { status: 499 }); // the reason may be no error
-    throw reason;
-  }
-};
+function setContext(reportDefect: GuardParts["reportDefect"]): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const { signal } = c.req.raw;
+    c.set("clientSignal", signal);
+    c.set("reportDefect", reportDefect);
+    try {
+      return await next();
+    } catch (reason) {
+      if (signal.aborted) return new Response(null, { status: 499 }); // the reason may be no error
+      throw reason;
+    }
+  };
+}
 
 /**
  * Returns the allowed `Host` values. Any other value may be a foreign page's name that points to this
@@ -100,21 +105,13 @@ function requireToken(token: string): MiddlewareHandler {
   const expected = digestOf(token);
   return async ({ req }, next) => {
     if (req.path === "/healthz" || req.path === "/readyz") return next();
-    const given = tokenOf(req.header("authorization") ?? "");
+    const [, bearer] = /^bearer (\S*)/i.exec(req.header("authorization") ?? "") ?? [];
+    const given = bearer ?? auth(req.raw)?.password ?? "";
     if (timingSafeEqual(digestOf(given), expected)) return next();
     const error = "This router asks for its access token: Authorization: Bearer <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
     throw new HttpError(401, error, { headers });
   };
-}
-
-function tokenOf(authorization: string): string {
-  const [scheme = "", value = ""] = authorization.split(" ", 2);
-  if (scheme.toLowerCase() === "bearer") return value;
-  if (scheme.toLowerCase() !== "basic") return "";
-  return Buffer.from(value, "base64")
-    .toString("utf8")
-    .replace(/^[^:]*:/, "");
 }
 
 /** Digests have one length, which a comparison in constant time needs. */
