@@ -51,7 +51,7 @@ export class ChunkQueue {
   }
 
   /** Opens the queue, and makes or upgrades its tables if needed. */
-  static async open(database: Database, options: RunsOptions): Promise<ChunkQueue> {
+  static async open(database: Database, options: RunsOptions = {}): Promise<ChunkQueue> {
     try {
       return await ChunkQueue.#start(database, options);
     } catch (error) {
@@ -156,7 +156,7 @@ const forgetFuture = `
 const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
 /** Makes or upgrades the tables of pg-boss; writes nothing if they are up to date. */
-export async function migrateQueue(database: Database): Promise<void> {
+async function migrateQueue(database: Database): Promise<void> {
   // Of several that make them at once one wins, and the others find them made.
   for (let left = MIGRATION_TRIES; ; left -= 1) {
     const boss = new PgBoss({ ...bossOptions(database), migrate: true, supervise: false });

@@ -25,17 +25,11 @@ export interface Session {
   readonly runOne: (text: string, start: number) => ReturnType<typeof runStatement>;
 }
 
-/** A connection that only its owner uses. */
-export interface Connected {
-  readonly query: Query;
-  /** Returns it to the pool, or closes it, which rolls back an open transaction. */
-  release(isBroken: boolean): void;
-}
-
 /** The operations on PostgreSQL, with pg or a substitute. */
 export interface Database {
   readonly query: Query;
-  connect(): Promise<Connected>;
+  /** Takes a connection until it is released; a broken one is closed, which rolls back. */
+  connect(): Promise<{ readonly query: Query; release(isBroken: boolean): void }>;
   /**
    * Runs statements in a transaction.
    *

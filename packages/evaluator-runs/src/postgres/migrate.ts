@@ -1,4 +1,4 @@
-import { migrateQueue } from "./chunk-queue.ts";
+import { ChunkQueue } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase, type Query } from "./database.ts";
 import { migrations } from "./schema.ts";
@@ -18,7 +18,8 @@ export async function migrate(connection: Connection): Promise<void> {
   const database = openDatabase(connection);
   try {
     await migrateDatabase(database);
-    await migrateQueue(database);
+    const queue = await ChunkQueue.open(database);
+    await queue.close();
   } finally {
     await database.close();
   }

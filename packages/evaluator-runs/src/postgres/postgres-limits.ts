@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { LimitRow, LimitStore } from "evaluator-client";
 import { escapeLiteral } from "pg";
-import { type Connected, type Connection, type Database, openDatabase } from "./database.ts";
+import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
 
 // Longer than the writes that a crash may lose.
@@ -30,6 +30,8 @@ export async function postgresLimits(
     throw error;
   }
 }
+
+type Connected = Awaited<ReturnType<Database["connect"]>>;
 
 /** A row that is locked until it is swapped. */
 interface Held {

@@ -33,8 +33,12 @@ interface RunCounts {
  */
 export async function announceRun(
   plan: CallPlan,
-  counts: RunCounts,
   context: RunContext,
+  counts: RunCounts = {
+    open: plan.open,
+    kept: plan.count("answered"),
+    refused: plan.count("refused"),
+  },
 ): Promise<Price> {
   const { run, input, source, transport, stdout, stderr } = context;
   const estimate = await estimateRun(plan, counts.open, context);

@@ -7,7 +7,6 @@ import {
   inGroups,
   type InputRecord,
   type RecordInput,
-  type RunRecord,
 } from "../input/record-source.ts";
 import type { CallStatus } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -52,8 +51,8 @@ export async function planCalls(context: PlanContext, journal: PlanJournal): Pro
   for await (const records of inGroups(input.records(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
     const keys = plan.addKeys(records);
-    const entries = records.map(({ record }, at) => {
-      return { id: record.id, key: keys[at] ?? "", note: toNote(record) };
+    const entries = records.map(({ record: { id, source } }, at) => {
+      return { id, key: keys[at] ?? "", note: source && JSON.stringify(source) };
     });
     const statuses = await journal.statusesOf?.(keys);
     for (const [at, record] of records.entries()) {
@@ -197,9 +196,4 @@ function isEnded(status: CallStatus): boolean {
 
 function digestOfAll(keys: readonly string[]): Buffer {
   return hash("sha256", keys.join("\n"), "buffer");
-}
-
-/** Returns the source of a record as JSON, for a journal. */
-export function toNote({ source }: RunRecord): string | null {
-  return source === null ? null : JSON.stringify(source);
 }

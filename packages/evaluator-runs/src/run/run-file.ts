@@ -32,22 +32,18 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
     const plan = await (existsSync(journalPath)
       ? readJournal(journalPath, (journal) => planCalls(context, journal))
       : planCalls(context, {}));
-    await announceRun(plan, countsOf(plan), context);
+    await announceRun(plan, context);
     return 0;
   }
   await checkOutput(outputPath, inputPath);
   using journal = Journal.open(journalPath, context);
   const plan = await planCalls(context, journal);
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
-  const price = await announceRun(plan, countsOf(plan), context);
+  const price = await announceRun(plan, context);
   const outcome = await askMissing(plan, { context, journal, price });
   stderr.write(describeRun(plan, outcome));
   checkComplete(plan, outcome, context);
   return await giveFileResults(plan, outcome, { context, journal });
-}
-
-function countsOf(plan: CallPlan) {
-  return { open: plan.open, kept: plan.count("answered"), refused: plan.count("refused") };
 }
 
 // Everything that affects what a run asks and writes.

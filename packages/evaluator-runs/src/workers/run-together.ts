@@ -8,7 +8,7 @@ import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { announceRun } from "../run/estimate.ts";
-import { planCalls, toNote } from "../run/plan-calls.ts";
+import { planCalls } from "../run/plan-calls.ts";
 import { giveResults, unfinished } from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";
 import { describeEngine, type ProgramContext } from "../service.ts";
@@ -35,10 +35,8 @@ export async function runTogether(
     const known = run.dryRun ? [] : await runs.list();
     const planned = await planRun(runs, known, context);
     const { plan, begun } = planned;
-    const refused = begun === null ? plan.count("refused") : (await runs.refused(begun.run)).size;
-    const open = begun === null ? plan.open : begun.records - begun.answered - refused;
-    const counts = { open, kept: plan.length - open - refused, refused };
-    const price = await announceRun(plan, counts, context);
+    const counts = begun === null ? undefined : await countsOf(begun, runs);
+    const price = await announceRun(plan, context, counts);
     if (run.dryRun) return 0;
     const info = await join(runs, context, { ...planned, known });
     const refusals = await runs.refused(info.run);
@@ -52,6 +50,11 @@ export async function runTogether(
     return await giveRunResults(runs, { info: last, refusals }, context);
   };
   return await withRuns(url, { ...program, supervises: !run.dryRun }, use);
+}
+
+async function countsOf({ run, records, answered: kept }: RunInfo, runs: PostgresRuns) {
+  const { size: refused } = await runs.refused(run);
+  return { open: records - kept - refused, kept, refused };
 }
 
 // `begun` is the run, if its records are in the database already; then no answer is looked up.
@@ -100,8 +103,9 @@ async function join(
   const records = async function* records(): AsyncGenerator<RunRecord> {
     for await (const { record, key } of plan.calls()) {
       signal.throwIfAborted();
-      const state = JSON.stringify(record.state);
-      yield { id: record.id, key: toRunKey(key), state, note: toNote(record) };
+      const { id, state, source } = record;
+      const note = source && JSON.stringify(source);
+      yield { id, key: toRunKey(key), state: JSON.stringify(state), note };
     }
   };
   const made = { digest, setup, name, facts: "{}", records: plan.length, maxCostUsd };
