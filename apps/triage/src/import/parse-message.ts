@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
-import PostalMime from "postal-mime";
-import { type Address, decodeWords, type Email } from "postal-mime";
+import { hash } from "node:crypto";
+import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
 import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
 import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
@@ -19,7 +18,7 @@ const LINE_BYTES = 1000;
 /** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
 export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
 const windows1252 = new TextDecoder("windows-1252");
-const [NEWLINE, RETURN, DASH] = [10, 13, 45];
+const [NEWLINE, RETURN] = [10, 13];
 const LINE_END = Buffer.from("\n");
 
 /**
@@ -27,7 +26,7 @@ const LINE_END = Buffer.from("\n");
  *
  * @throws ImportProblem when it has no header.
  */
-export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
+export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
   // A forwarded mail inside is not the sender's text.
   const email = await PostalMime.parse(withReadableHeaders(withShortParts(bytes)), {
     forceRfc822Attachments: true,
@@ -35,7 +34,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
   if (!email.headerLines.some(({ line }) => header.test(line)))
     throw new ImportProblem("it has no header");
   return {
-    id: messageId(email) ?? `mail-${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`,
+    id: email.messageId?.replace(/[<>\s]/g, "") || `mail-${hash("sha256", bytes).slice(0, 24)}`,
     date: dateOf(email),
     received: parseTime(receivedOf(email)),
     from: printAddress(email.from),
@@ -46,16 +45,19 @@ export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
   };
 }
 
-function extraOf({ headers, attachments }: Email): ImportedMail["extra"] {
-  // The header that was added last is first; the sender may have written the others.
-  const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
+function extraOf(email: Email): ImportedMail["extra"] {
   return {
-    attachments: attachments
+    attachments: email.attachments
       .filter(({ disposition, related }) => disposition !== "inline" && related !== true)
       .map(({ filename, mimeType }) => ({ name: filename ?? "", type: mimeType })),
-    listId: decodeWords(valueOf("list-id")),
-    authenticationResults: valueOf("authentication-results"),
+    listId: decodeWords(valueOf(email, "list-id")),
+    authenticationResults: valueOf(email, "authentication-results"),
   };
+}
+
+/** Returns the first header of a name: it was added last, and the sender may have written others. */
+function valueOf({ headers }: Email, name: string): string {
+  return headers.find(({ key }) => key === name)?.value ?? "";
 }
 
 /**
@@ -96,20 +98,15 @@ export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): MailDay
 }
 
 function dateOf(email: Email): ImportedMail["date"] {
-  const sent = parseDay(email.headers.find(({ key }) => key === "date")?.value ?? "");
+  const sent = parseDay(valueOf(email, "date"));
   if (sent !== null) return { day: sent, basis: "header" };
   const received = parseDay(receivedOf(email));
   return received === null ? null : { day: received, basis: "received" };
 }
 
-function receivedOf({ headers }: Email): string {
-  // The header that was added last is first; its date follows the last semicolon.
-  const received = headers.find(({ key }) => key === "received")?.value ?? "";
-  return received.split(";").at(-1)?.trim() ?? "";
-}
-
-function messageId({ messageId: id = "" }: Email): string | null {
-  return id.replace(/[<>\s]/g, "") || null;
+// The date follows the last semicolon.
+function receivedOf(email: Email): string {
+  return valueOf(email, "received").split(";").at(-1)?.trim() ?? "";
 }
 
 function printAddress(from: Address | undefined): string {
@@ -120,11 +117,10 @@ function printAddress(from: Address | undefined): string {
 
 // Google Takeout writes the labels of a mail into this header.
 function labelsOf({ headers }: Email): string[] | null {
-  const header = headers.find(({ key }) => key === "x-gmail-labels");
-  if (header === undefined) return null;
-  return decodeWords(header.value)
-    .split(",")
-    .map((label) => label.replaceAll('"', "").trim());
+  const labels = headers.find(({ key }) => key === "x-gmail-labels")?.value;
+  if (labels === undefined) return null;
+  const names = decodeWords(labels).split(",");
+  return names.map((label) => label.replaceAll('"', "").trim());
 }
 
 function textOf({ text = "", html = "" }: Email): string {
@@ -134,8 +130,9 @@ function textOf({ text = "", html = "" }: Email): string {
 }
 
 /** Returns a note in place of an encrypted text; null for other mails. */
-function encryptionNote({ headers, text = "", attachments }: Email): string | null {
-  const type = headers.find(({ key }) => key === "content-type")?.value.toLowerCase() ?? "";
+function encryptionNote(email: Email): string | null {
+  const { text = "", attachments } = email;
+  const type = valueOf(email, "content-type").toLowerCase();
   const isSigned = type.includes("signed-data");
   const isEncrypted =
     type.startsWith("multipart/encrypted") ||
@@ -149,20 +146,18 @@ function encryptionNote({ headers, text = "", attachments }: Email): string | nu
 }
 
 /** Returns a message with the start of each part, cut at a line end; a part ends at what may be a boundary. */
-function withShortParts(bytes: Uint8Array): Uint8Array {
-  if (bytes.length <= PART_BYTES) return bytes;
-  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+function withShortParts(message: Buffer): Buffer {
+  if (message.length <= PART_BYTES) return message;
   const bodyStart = headerEnd(message);
   const kept: Buffer[] = [];
-  let room = PART_BYTES;
-  for (let start = 0; start < message.length && kept.length < MOST_LINES;) {
-    const end = message.indexOf(NEWLINE, start) + 1 || message.length;
-    const isBoundary = message[start] === DASH && message[start + 1] === DASH;
-    if (start < bodyStart || isBoundary) room = PART_BYTES;
-    if (room >= end - start) kept.push(message.subarray(start, end));
-    else if (room >= LINE_BYTES) kept.push(message.subarray(start, start + room), LINE_END);
-    room -= end - start;
-    start = end;
+  let [room, at] = [PART_BYTES, 0];
+  for (const line of linesOf(message)) {
+    if (kept.length >= MOST_LINES) break;
+    if (at < bodyStart || line.toString("latin1", 0, 2) === "--") room = PART_BYTES;
+    if (room >= line.length) kept.push(line);
+    else if (room >= LINE_BYTES) kept.push(line.subarray(0, room), LINE_END);
+    room -= line.length;
+    at += line.length;
   }
   return Buffer.concat(kept);
 }
@@ -171,27 +166,28 @@ function withShortParts(bytes: Uint8Array): Uint8Array {
  * Returns a message with headers in UTF-8: other raw bytes are read as windows-1252, also in the text
  * if no part names a charset.
  */
-function withReadableHeaders(bytes: Uint8Array): Uint8Array {
-  if (isUtf8(bytes)) return bytes;
-  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+function withReadableHeaders(message: Buffer): Buffer {
+  if (isUtf8(message)) return message;
   const end = headerEnd(message);
-  const head = message.subarray(0, end);
   const body = message.subarray(end);
   const namesCharset = /charset/i.test(message.toString("latin1"));
-  return Buffer.concat([toUtf8(head), namesCharset ? body : toUtf8(body)]);
+  return Buffer.concat([toUtf8(message.subarray(0, end)), namesCharset ? body : toUtf8(body)]);
 }
 
 // Line by line, since each was written by another program.
 function toUtf8(bytes: Buffer): Buffer {
-  const lines: Uint8Array[] = [];
+  const lines = Array.from(linesOf(bytes), (line) =>
+    isUtf8(line) ? line : Buffer.from(windows1252.decode(line)),
+  );
+  return Buffer.concat(lines);
+}
+
+function* linesOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length;) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline === -1 ? bytes.length : newline + 1;
-    const line = bytes.subarray(start, end);
-    lines.push(isUtf8(line) ? line : Buffer.from(windows1252.decode(line)));
+    const end = bytes.indexOf(NEWLINE, start) + 1 || bytes.length;
+    yield bytes.subarray(start, end);
     start = end;
   }
-  return Buffer.concat(lines);
 }
 
 function headerEnd(message: Buffer): number {

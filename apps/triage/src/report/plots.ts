@@ -2,6 +2,7 @@ import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
 import { addTo, type MailList, type Tally } from "./mail-list.ts";
+import type { ShownQuestion } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
 
 const SENDERS = 15;
@@ -12,16 +13,12 @@ const DOTS = 2000;
 const CELLS = { columns: 48, rows: 20 };
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-const dayNames = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  timeZone: "UTC",
-});
-const months = new Intl.DateTimeFormat("en-GB", {
-  month: "short",
-  year: "numeric",
-  timeZone: "UTC",
-});
+const dayNames = dateNames({ day: "numeric" });
+const monthNames = dateNames({ year: "numeric" });
+
+function dateNames(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-GB", { ...options, month: "short", timeZone: "UTC" });
+}
 
 /** The source of the numbers of a page. */
 interface NumberParts {
@@ -34,23 +31,29 @@ interface NumberParts {
 
 /** Returns the totals of all runs, and a plot or two of each question. */
 export function numbersSection({ list, tally, sections, figures }: NumberParts): Html {
-  const { questions } = sections;
-  const plots = questions.flatMap(({ title, form, names }, at) => {
+  const plots = sections.questions.flatMap((question, at) => {
+    const { title, form, names } = question;
     const counts = tally.counts[at] ?? new Map<number, number>();
-    if (form === "option") return [figure(title, "mails by option", choicePlot(counts, names))];
+    if (form === "option") {
+      const mails = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
+      const used = mails.filter(([, count]) => count > 0);
+      return [figure(title, "mails by option", countList(used))];
+    }
     if (form === "probability") {
       const options = { step: 0.05, label: "probability of yes", end: 1 };
       return [figure(title, "mails by probability", histogram(counts, options))];
     }
-    const highest = names.length - 1;
-    const options = { step: 0.1, label: "mean level", end: Math.max(1, highest) };
-    const over = { levels: tally.levels.get(at) ?? [], days: tally.days, highest };
+    const options = { step: 0.1, label: "mean level", end: Math.max(1, names.length - 1) };
+    const dots = { levels: tally.levels.get(at) ?? [], days: tally.days };
     return [
       figure(title, "mails by mean level", histogram(counts, options)),
-      figure(`${title} over time`, "mails by day", timePlot(title, over)),
+      figure(`${title} over time`, "mails by day", timePlot(question, dots)),
     ];
   });
-  const senders = figure("Top senders", "mails by address", sendersPlot(list));
+  const mailsBySender = list
+    .senders(SENDERS)
+    .map(([name, n]) => [name || "(no sender)", n] as const);
+  const senders = figure("Top senders", "mails by address", countList(mailsBySender));
   return html`<section class="numbers" id="numbers">
     <h2>In numbers</h2>
     <dl class="figures">
@@ -73,60 +76,44 @@ function figure(title: string, about: string, plot: Html): Html {
   </figure>`;
 }
 
-type Counts = ReadonlyMap<number, number>;
-
-function choicePlot(counts: Counts, names: readonly string[]): Html {
-  const all = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
-  return listOf(all.filter(([, count]) => count > 0));
-}
-
-function sendersPlot(list: MailList): Html {
-  return listOf(list.senders(SENDERS).map(([sender, count]) => [sender || "(no sender)", count]));
+/** The dots of a plot over time: the level and the day of each mail. */
+interface Dots {
+  readonly levels: readonly number[];
+  readonly days: readonly number[];
 }
 
 /** Returns a plot of the mean level of each mail by day; counts per cell if there are too many dots. */
-function timePlot(
-  title: string,
-  {
-    levels,
-    days,
-    highest,
-  }: { levels: readonly number[]; days: readonly number[]; highest: number },
-): Html {
-  if (days.length === 0) return nothing;
-  const [first, last] = days.reduce(
-    ([first, last], x) => [Math.min(first, x), Math.max(last, x)] as const,
-    [Infinity, -Infinity] as const,
-  );
+function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
+  const { levels, days } = dots;
+  const sorted = new Float64Array(days).toSorted();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return nothing;
   const room = Math.max(DAY_MS, (last - first) / 40);
-  const domain = [first - room, last + room] as const;
-  const names = last - first > YEAR_MS ? months : dayNames;
-  const format = (time: number) => names.format(time);
-  const x = { domain, label: "", ticks: 3, isTime: true, format } as const;
-  const top = Math.max(1, highest);
+  const dates = last - first > YEAR_MS ? monthNames : dayNames;
+  const top = Math.max(1, names.length - 1);
+  const x = {
+    domain: [first - room, last + room],
+    label: "",
+    ticks: 3,
+    isTime: true,
+    format: (time: number) => dates.format(time),
+  } as const;
   // Half a dot of room above the highest level.
   const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
-  return plot({ title: `${title} over time`, x, y }, (scales) =>
-    days.length > DOTS
-      ? cells(cellsOf({ levels, days }, x.domain, y.domain), scales)
-      : points(
-          days.map((x, at) => ({ x, y: levels[at] ?? 0 })),
-          scales,
-        ),
-  );
+  return plot({ title: `${title} over time`, x, y }, (scales) => {
+    if (days.length > DOTS) return cells(cellsOf(dots, x.domain, y.domain), scales);
+    const all = days.map((day, at) => ({ x: day, y: levels[at] ?? 0 }));
+    return points(all, scales);
+  });
 }
 
 const nothing = html`<p>No answers.</p>`;
 
-interface HistogramOptions {
-  /** The width of a bar. */
-  readonly step: number;
-  readonly label: string;
-  /** The highest possible value; it has its own bar. */
-  readonly end: number;
-}
-
-function histogram(counts: Counts, { step, label, end }: HistogramOptions): Html {
+/** Returns the counts in bars of a width; the highest possible value, `end`, has its own bar. */
+function histogram(
+  counts: ReadonlyMap<number, number>,
+  { step, label, end }: { readonly step: number; readonly label: string; readonly end: number },
+): Html {
   if (counts.size === 0) return nothing;
   const bins = new Map<number, number>();
   // By floating-point error a value may be just below its bar.
@@ -136,14 +123,12 @@ function histogram(counts: Counts, { step, label, end }: HistogramOptions): Html
   });
   const most = Math.max(...bins.values());
   const x = { domain: [0, end + step], label } as const;
-  const y = { domain: [0, most], label: "mails", ticks: Math.min(5, most) } as const;
-  return plot(
-    { title: `mails by ${label}`, x, y: { ...y, format: printCount }, height: 220 },
-    (scales) => bars(all, scales),
-  );
+  const ticks = Math.min(5, most);
+  const y = { domain: [0, most], label: "mails", ticks, format: printCount } as const;
+  return plot({ title: `mails by ${label}`, x, y, height: 220 }, (scales) => bars(all, scales));
 }
 
-function listOf(all: readonly (readonly [string, number])[]): Html {
+function countList(all: readonly (readonly [name: string, count: number])[]): Html {
   const counts = all
     .map(([name, count]) => ({ name: toLabel(name), count }))
     .toSorted((one, other) => other.count - one.count);
@@ -151,7 +136,7 @@ function listOf(all: readonly (readonly [string, number])[]): Html {
 }
 
 function cellsOf(
-  { levels, days }: { levels: readonly number[]; days: readonly number[] },
+  { levels, days }: Dots,
   [left, right]: readonly [number, number],
   [bottom, top]: readonly [number, number],
 ) {
