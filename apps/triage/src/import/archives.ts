@@ -84,14 +84,10 @@ function zipFile(
   { zip, entry, growth }: { zip: ZipFile; entry: Entry; growth: Growth },
 ): SourceFile | NotRead {
   const name = entryName(archive, entry.fileName);
-  if (entry.isEncrypted()) {
-    const reason = "it is encrypted; unpack the archive with its password and import the folder";
-    return { name, reason, isMail: true };
-  }
-  if (!entry.canDecodeFileData()) {
-    const reason = "it is packed in a way not known here; unpack the archive and import the folder";
-    return { name, reason, isMail: true };
-  }
+  const reason = entry.isEncrypted()
+    ? "it is encrypted; unpack the archive with its password and import the folder"
+    : "it is packed in a way not known here; unpack the archive and import the folder";
+  if (!entry.canDecodeFileData()) return { name, reason, isMail: true };
   const chunks = growth.check(readEntry(zip, entry));
   return { name, prefix: `${name}: `, path: null, modifiedAt: entry.getLastModDate(), chunks };
 }
