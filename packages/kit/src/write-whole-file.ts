@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { CliError } from "./errors.ts";
-
-// Small pieces, such as the lines of a table, are joined to one write each.
-const WRITE_LENGTH = 65_536;
 
 /** The content of a file: text or bytes, whole or in pieces. */
 export type FileContent =
   | string
-  | Uint8Array
+  | Buffer
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>;
 
@@ -54,35 +53,13 @@ async function writeSynced(
   await using file = await open(path, "wx", mode);
   // The mode is set here because the umask reduces the mode of `open`.
   if (keptMode !== null) await file.chmod(keptMode);
-  const length = await writeContent(file, content);
-  await file.sync();
-  const { size } = await file.stat();
+  const stream = file.createWriteStream({ flush: true, highWaterMark: 65_536 });
+  await pipeline(Readable.from(content), stream);
+  const { size } = await stat(path);
   // A full disk can shorten a file without an error.
-  if (size !== length) throw new CliError(`The disk took ${size} of ${length} bytes.`);
-}
-
-async function writeContent(file: FileHandle, content: FileContent): Promise<number> {
-  let length = 0;
-  for await (const bytes of joined(content)) {
-    await file.writeFile(bytes);
-    length += bytes.length;
+  if (size !== stream.bytesWritten) {
+    throw new CliError(`The disk took ${size} of ${stream.bytesWritten} bytes.`);
   }
-  return length;
-}
-
-async function* joined(content: FileContent): AsyncGenerator<Uint8Array> {
-  let text = "";
-  const isWhole = typeof content === "string" || content instanceof Uint8Array;
-  for await (const piece of isWhole ? [content] : content) {
-    if (typeof piece === "string") text += piece;
-    const isFull = text.length >= WRITE_LENGTH || typeof piece !== "string";
-    if (isFull && text !== "") {
-      yield Buffer.from(text);
-      text = "";
-    }
-    if (typeof piece !== "string") yield piece;
-  }
-  if (text !== "") yield Buffer.from(text);
 }
 
 // The new name is on the disk only when its folder is; Windows has no such call.
