@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Argument, Command, Option } from "@commander-js/extra-typings";
 // Named here, a published package lists it; the typings only have it as a peer.
 import { CommanderError, InvalidArgumentError } from "commander";
@@ -12,14 +12,6 @@ export { Argument, Command, InvalidArgumentError, Option };
 /**
  * Creates the root command of a program. It prints to the context, and a wrong word throws a
  * `UsageError`. A command that ends with another exit code than 0 sets `context.exitCode`.
- *
- * @example
- * const program = createCommand("copy", { context, version: "1.0.0" });
- * program
- *   .argument("<file>", "what to copy")
- *   .addOption(new Option("--times <n>", "how often").argParser(wholeNumber({ min: 1 })).default(1))
- *   .action(async (file, { times }) => copy(file, times));
- * return runCommand(program, words);
  */
 export function createCommand(
   name: string,
@@ -129,24 +121,11 @@ export function wordList<TWord extends string>(words: readonly TWord[]) {
   };
 }
 
-/**
- * Returns the version of the package that a module belongs to: of the `package.json` beside it, as in
- * a published package, or in a folder above.
- *
- * @param moduleUrl - `import.meta.url` of a module of the package.
- */
+/** Returns the version of a module's package, from the nearest `package.json` with a version. */
 export function packageVersion(moduleUrl: string): string {
-  for (let folder = new URL(".", moduleUrl); ; folder = new URL("..", folder)) {
-    const version = versionIn(new URL("package.json", folder));
-    if (version !== null || folder.pathname === "/") return version ?? "unknown";
-  }
-}
-
-function versionIn(file: URL): string | null {
-  try {
-    const { version } = JSON.parse(readFileSync(file, "utf8")) as { version?: unknown };
-    return typeof version === "string" ? version : null;
-  } catch {
-    return null;
-  }
+  const file = new URL("package.json", moduleUrl);
+  const json = existsSync(file) ? readFileSync(file, "utf8") : "{}";
+  const { version } = JSON.parse(json) as { version?: string };
+  const above = new URL("..", moduleUrl).href;
+  return version ?? (above === moduleUrl ? "unknown" : packageVersion(above));
 }

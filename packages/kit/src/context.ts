@@ -39,7 +39,6 @@ export interface CliContext {
   readonly env: Environment;
   /** The folder that typed paths are relative to. */
   readonly cwd: string;
-  /** Standard input. */
   readonly stdin: AsyncIterable<string | Uint8Array>;
   /** Results. */
   readonly stdout: TextSink;

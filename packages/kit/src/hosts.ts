@@ -10,13 +10,8 @@ export function toHostname(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** The headers that name a request's target and source. */
-interface RequestSource {
-  /** The header `host`. */
-  readonly host?: string | null | undefined;
-  /** The header `origin`, which browsers send; other clients send none. */
-  readonly origin?: string | null | undefined;
-}
+/** Two headers of a request; only browsers send `origin`. */
+type RequestSource = Readonly<Partial<Record<"host" | "origin", string | null | undefined>>>;
 
 /**
  * Returns whether a request to a local server comes from a foreign page: its host is not loopback

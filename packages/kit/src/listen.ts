@@ -19,20 +19,12 @@ interface ListenOptions {
   readonly hostSetting?: string;
 }
 
-/** The address of a listening server. */
-interface ListeningAddress {
-  /** The chosen port. */
-  readonly port: number;
-  /** Such as `http://127.0.0.1:3000`. */
-  readonly origin: string;
-}
-
 /**
- * Starts to listen.
+ * Starts to listen, and returns the chosen port and the origin, such as `http://127.0.0.1:3000`.
  *
  * @throws CliError that names the address and the setting to change.
  */
-export async function listen(server: Server, options: ListenOptions): Promise<ListeningAddress> {
+export async function listen(server: Server, options: ListenOptions) {
   const { host = "127.0.0.1", port, protocol = "http" } = options;
   server.listen({ host, port });
   await once(server, "listening").catch((error: unknown) => {

@@ -20,8 +20,6 @@ interface PlotOptions {
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** @default 440 */
-  readonly width?: number;
   /** @default 300 */
   readonly height?: number;
 }
@@ -32,46 +30,45 @@ interface Scales {
   readonly y: (value: number) => number;
 }
 
+const width = 440;
 const margin = { top: 10, right: 22, bottom: 36, left: 56 };
 
 /** Returns a plot with its axes as an SVG picture; `draw` returns its content. */
 export function plot(
-  { title, x, y, width = 440, height = 300 }: PlotOptions,
+  { title, x, y, height = 300 }: PlotOptions,
   draw: (scales: Scales) => HtmlValue,
 ): Html {
   const [left, right] = [margin.left, width - margin.right];
   const [top, bottom] = [margin.top, height - margin.bottom];
   const xs = scaleLinear(x.domain, [left, right]);
   const ys = scaleLinear(y.domain, [bottom, top]);
-  const xTicks = ticksOf(x).map(({ value, text }) => {
-    return html`<line
-        class="axis"
-        x1="${xs(value)}"
-        x2="${xs(value)}"
-        y1="${bottom}"
-        y2="${bottom + 4}"
-      /><text x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">${text}</text>`;
-  });
-  const yTicks = ticksOf(y).map(({ value, text }) => {
-    return html`<line
-        class="axis"
-        x1="${left}"
-        x2="${right}"
-        y1="${ys(value)}"
-        y2="${ys(value)}"
-      /><text x="${left - 6}" y="${ys(value) + 4}" text-anchor="end">${text}</text>`;
-  });
+  const xTicks = ticksOf(x).map(({ value, text }) => [
+    axisLine([xs(value), bottom], [xs(value), bottom + 4]),
+    tickText([xs(value), bottom + 16], "middle", text),
+  ]);
+  const yTicks = ticksOf(y).map(({ value, text }) => [
+    axisLine([left, ys(value)], [right, ys(value)]),
+    tickText([left - 6, ys(value) + 4], "end", text),
+  ]);
   const [center, middle] = [(left + right) / 2, (top + bottom) / 2];
   return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
-    ${yTicks}
-    <line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" />
-    ${xTicks}
+    ${yTicks} ${axisLine([left, bottom], [right, bottom])} ${xTicks}
     <text class="label" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
     <text x="11" y="${middle}" text-anchor="middle" transform="rotate(-90 11 ${middle})">
       ${y.label}
     </text>
     ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}
   </svg>`;
+}
+
+type Place = readonly [x: number, y: number];
+
+function axisLine([x1, y1]: Place, [x2, y2]: Place): Html {
+  return html`<line class="axis" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}" />`;
+}
+
+function tickText([x, y]: Place, anchor: "middle" | "end", text: string): Html {
+  return html`<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`;
 }
 
 function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
