@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CliContext, printable, toFileError, UsageError } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
-import { besideInput, inputEnd, toInputPath, toJournalPath } from "./output/paths.ts";
+import { besideInput, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite and its input if that was typed, or a database of PostgreSQL. */
 export type JournalAddress =
@@ -27,8 +27,8 @@ function journalEnd({ suffix }: SourceNames): string {
   return `.${suffix}.sqlite`;
 }
 
-/** Returns where a journal is: as typed, else as the variable specifies, else beside the input; null without these. */
-export function findJournalAddress(
+// As typed, else as the variable specifies, else beside the input; null without these.
+function findJournalAddress(
   { journal, file }: JournalCommand,
   { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
@@ -42,7 +42,7 @@ export function findJournalAddress(
   const path = toJournalPath(resolve(cwd, named), source);
   const from = journal === undefined ? source.journalVariable : "--journal";
   const end = journalEnd(source);
-  if (!named.endsWith(end) && !inputEnd.test(named)) {
+  if (!named.endsWith(end) && !hasInputEnd(named)) {
     throw new UsageError(
       printable`${from} takes a postgres:// URL or a file that ends in ${end}, such as inbox${end}.`,
     );
@@ -94,6 +94,10 @@ export function inputOf(
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
-  const name = beside.toSorted().find((name) => inputEnd.test(name)) ?? beside[0];
+  const name = beside.toSorted().find(hasInputEnd) ?? beside[0];
   return join(folder, name ?? `${stem}.json`);
+}
+
+function hasInputEnd(name: string): boolean {
+  return besideInput(name, "") !== name;
 }

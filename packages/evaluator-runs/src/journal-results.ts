@@ -60,7 +60,7 @@ export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
 }
 
 /** A run of a journal. */
-export type ListedRun = Omit<RunFacts, "finishedAt" | "elapsedMs"> & {
+type ListedRun = Omit<RunFacts, "finishedAt" | "elapsedMs"> & {
   readonly run: number;
   readonly name: string;
   readonly state: string;

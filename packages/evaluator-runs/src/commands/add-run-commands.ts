@@ -1,5 +1,5 @@
 import { type Command, UsageError } from "evaluator-kit";
-import { findJournalAddress, needJournalAddress } from "../journal-address.ts";
+import { needJournalAddress } from "../journal-address.ts";
 import { declareCommands, type RunCommand, type WorkCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
 
@@ -57,8 +57,8 @@ export async function runAction(context: ProgramContext, run: Run): Promise<void
 }
 
 async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
-  const address = findJournalAddress(command, context);
-  if (address?.kind !== "postgres") {
+  const address = await needJournalAddress({ ...command, takesFile: true }, context);
+  if (address.kind === "sqlite") {
     const { runFile } = await import("../run/run-file.ts");
     return () => runFile(command, context);
   }

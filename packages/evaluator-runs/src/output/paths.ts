@@ -3,8 +3,8 @@ import { CliError, printable } from "evaluator-kit";
 import type { RecordSource } from "../input/record-source.ts";
 import type { OutputFormat } from "../options.ts";
 
-/** The extensions that names beside an input replace; an input may have another one. */
-export const inputEnd = /\.(?:json|ndjson|jsonl)$/i;
+// The extensions that names beside an input replace; an input may have another one.
+const inputEnd = /\.(?:json|ndjson|jsonl)$/i;
 
 /** Returns the path of an input as typed; standard input counts as `stdin.json` in the folder. */
 export function toInputPath(file: string, cwd: string): string {

@@ -1,6 +1,6 @@
 import type { Cell } from "../postgres/index.ts";
 import type { RecordSource } from "../input/record-source.ts";
-import type { ListedRun, ResultRow } from "../journal-results.ts";
+import type { ResultRow, RunResults } from "../journal-results.ts";
 import {
   type AnswerColumn,
   answerColumns,
@@ -8,6 +8,8 @@ import {
   type Column as ResultColumn,
   shortValue,
 } from "../columns/columns.ts";
+
+type ListedRun = Awaited<ReturnType<RunResults["listRuns"]>>[number];
 
 /** A column of a table, and how to find the cell of a row. */
 interface Column<TRow> {
