@@ -57,12 +57,8 @@ export function figure(estimate: Estimate | null): string {
   return `${at} (${from} to ${to})`;
 }
 
-/** A point of a curve: the share of prompts for the frontier tier, and the recovered gap. */
-interface GainPoint {
-  readonly share: number;
-  /** Part of the quality between always the cheapest and always frontier, 0..1 (PGR). */
-  readonly recovered: number;
-}
+/** The share of prompts for the frontier tier, and the recovered part of the gap, 0..1 (PGR). */
+type GainPoint = Readonly<Record<"share" | "recovered", number>>;
 
 /**
  * Returns the gain if the prompts with the highest values go to the frontier tier and all others to
@@ -129,14 +125,8 @@ export function cheapestOf(tiers: readonly Point[]): number {
 /** Sums of the same terms in different orders differ by less. */
 export const ROUNDING = 1e-9;
 
-/** A random mix of tiers, and their shares. */
-interface Mix {
-  readonly quality: number;
-  readonly shares: readonly number[];
-}
-
 /** Returns the best mix of two tiers at a cost, or at the nearest possible cost. */
-export function mixAt(tiers: readonly Point[], cost: number): Mix {
+export function mixAt(tiers: readonly Point[], cost: number) {
   const costs = tiers.map((tier) => tier.cost);
   const spent = Math.min(Math.max(cost, Math.min(...costs)), Math.max(...costs));
   const mixes = tiers.flatMap((less, low) =>
@@ -152,11 +142,11 @@ export function mixAt(tiers: readonly Point[], cost: number): Mix {
 }
 
 /** Returns the best mix, or single tier, that costs no more. */
-export function rivalOf(tiers: readonly Point[], cost: number): Mix {
+export function rivalOf(tiers: readonly Point[], cost: number) {
   const affordable = tiers.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
   return bestOf([...affordable.map((tier) => mixAt(tiers, tier.cost)), mixAt(tiers, cost)]);
 }
 
-function bestOf(mixes: readonly Mix[]): Mix {
+function bestOf<TMix extends { readonly quality: number }>(mixes: readonly TMix[]): TMix {
   return mixes.reduce((best, mix) => (mix.quality > best.quality ? mix : best));
 }

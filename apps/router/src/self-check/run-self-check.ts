@@ -1,6 +1,6 @@
 import { CliError, type CliContext, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
-import { type RouterOptions, defaultTierModels, parseRouterOptions } from "../router-options.ts";
+import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts.ts";
@@ -38,10 +38,7 @@ export async function runSelfCheck(
   return hasPassed;
 }
 
-function optionsOf(
-  env: Environment,
-  isLive: boolean,
-): Pick<RouterOptions, "engines" | "tierModels"> {
+function optionsOf(env: Environment, isLive: boolean) {
   const options = parseRouterOptions(env);
   const { evaluator, reply } = options.engines;
   if (!isLive) {

@@ -152,8 +152,7 @@ const fetchWithoutRedirects: typeof fetch = (input, init) =>
   fetch(input, { ...init, redirect: "manual" });
 
 function emulatedEngines({ tracing = null }: ConnectOptions) {
-  const apiKey = "local";
-  const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves
+  const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
   const name = "the local emulator";
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
   const fetch: typeof globalThis.fetch = async (input, init) => {

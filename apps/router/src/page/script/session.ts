@@ -11,14 +11,6 @@ export interface PastMessage {
   readonly requestId: string | null;
 }
 
-/** Costs in US dollars; null if unknown. */
-interface Costs {
-  /** The decision and the reply. */
-  readonly paid: number | null;
-  /** The same tokens at the frontier tier's price, without a decision. */
-  readonly frontier: number | null;
-}
-
 const key = "router-exchanges";
 
 /** The most messages; the oldest is removed first. */
@@ -39,13 +31,9 @@ export function createSession() {
       }
     },
     forget,
-    costsOf({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage): Costs {
-      const reply = costOf(usage, prices.model);
-      const paid = costUsd === null || reply === null ? null : costUsd + reply;
-      return { paid, frontier: costOf(usage, prices.frontier) };
-    },
+    costsOf,
     /** Adds a reply to the sums; costs are compared only if both are known. */
-    add({ usage }: ChatOutcome, { paid, frontier }: Costs): void {
+    add({ usage }: ChatOutcome, { paid, frontier }: ReturnType<typeof costsOf>): void {
       sums.messages += 1;
       const total = usage?.totalTokens ?? null;
       if (total !== null) counted = (counted ?? 0) + total;
@@ -63,6 +51,13 @@ export function createSession() {
       return `${seen}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
     },
   };
+}
+
+/** Costs in US dollars; null if unknown. The frontier tier's is for the same tokens, without a decision. */
+function costsOf({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage) {
+  const reply = costOf(usage, prices.model);
+  const paid = costUsd === null || reply === null ? null : costUsd + reply;
+  return { paid, frontier: costOf(usage, prices.frontier) };
 }
 
 function messages(): readonly PastMessage[] {
