@@ -57,17 +57,15 @@ export type RequestSource<TQuestions extends Questions = Questions, TState = Sta
 // With one call that waits for a minute, a fast batch goes on for this many outcomes, about 10 MB.
 const MOST_BEHIND = 4096;
 
-type Ask<TQuestions extends Questions> = (
-  request: EvaluationRequest<TQuestions>,
-) => Promise<Evaluation<TQuestions>>;
-
 interface RunBatchOptions<TQuestions extends Questions> {
   readonly limits?: BatchLimits;
   readonly requests: RequestSource<TQuestions>;
   /** Ends the batch; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Returns a function that asks one request, until the signal aborts. */
-  readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;
+  readonly evaluateUntil: (
+    signal: AbortSignal,
+  ) => (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>;
   /** Throws when no further request may be asked. */
   readonly checkOpen?: () => void;
   /** How long the longest wait still lasts, in milliseconds. */
@@ -94,7 +92,7 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
-  const reader = new OrderedReader(options.requests, stop.signal);
+  const reader = readerOf(options.requests, stop.signal);
   const semaphore = new Semaphore(concurrency);
   const ask = options.evaluateUntil(stop.signal);
   const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
@@ -105,9 +103,7 @@ async function* giveOutcomes<TQuestions extends Questions>(
       const next = await reader.read();
       if (next === null) return null;
       options.checkOpen?.();
-      const item = await settle(next.index, ask(next.item));
-      count(item, totals);
-      return item;
+      return await settle(next.index, ask(next.item), totals);
     } finally {
       semaphore.release();
     }
@@ -130,61 +126,55 @@ async function* giveOutcomes<TQuestions extends Questions>(
 async function settle<TQuestions extends Questions>(
   index: number,
   asked: Promise<Evaluation<TQuestions>>,
+  totals: BatchTotals,
 ): Promise<BatchItem<TQuestions>> {
   try {
-    return { index, status: "succeeded", evaluation: await asked };
+    const evaluation = await asked;
+    totals.succeeded += 1;
+    totals.inputTokens += evaluation.usage.inputTokens;
+    totals.outputTokens += evaluation.usage.outputTokens;
+    totals.costUsd += evaluation.costUsd ?? 0;
+    return { index, status: "succeeded", evaluation };
   } catch (error) {
     // Anything else is the end of the batch, or a bug, and not an outcome of this request.
     if (!(error instanceof EvaluatorError)) throw error;
+    totals.failed += 1;
     return { index, status: "failed", error };
   }
 }
 
-function count(item: BatchItem, totals: BatchTotals): void {
-  totals[item.status] += 1;
-  if (item.status === "failed") return;
-  const { usage, costUsd } = item.evaluation;
-  totals.inputTokens += usage.inputTokens;
-  totals.outputTokens += usage.outputTokens;
-  totals.costUsd += costUsd ?? 0;
-}
+/** Reads a sync or async source item by item, no further than asked; the signal ends it at once. */
+function readerOf<TItem>(source: Iterable<TItem> | AsyncIterable<TItem>, signal: AbortSignal) {
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  let count = 0;
+  let pending = 0;
+  return {
+    /** Whether the end of the source has been read. */
+    isOver: false,
 
-/** Reads a sync or async source item by item, no further than asked. */
-class OrderedReader<TItem> {
-  readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
-  readonly #signal: AbortSignal;
-  #count = 0;
-  #pending = 0;
-  /** Whether the end of the source has been read. */
-  isOver = false;
+    /** Returns the next item, or null at the end. */
+    async read(): Promise<{ index: number; item: TItem } | null> {
+      signal.throwIfAborted();
+      const index = count;
+      count += 1;
+      let result = iterator.next();
+      if ("then" in result) {
+        pending += 1;
+        const ended = Promise.resolve(result).finally(() => (pending -= 1));
+        result = await untilAborted(ended, signal);
+      }
+      if (!result.done) return { index, item: result.value };
+      this.isOver = true;
+      return null;
+    },
 
-  /** @param signal - Ends the reading: its reason is thrown at once. */
-  constructor(source: Iterable<TItem> | AsyncIterable<TItem>, signal: AbortSignal) {
-    this.#iterator =
-      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-    this.#signal = signal;
-  }
-
-  async read(): Promise<{ index: number; item: TItem } | null> {
-    this.#signal.throwIfAborted();
-    const index = this.#count;
-    this.#count += 1;
-    let result = this.#iterator.next();
-    if ("then" in result) {
-      this.#pending += 1;
-      const ended = Promise.resolve(result).finally(() => (this.#pending -= 1));
-      result = await untilAborted(ended, this.#signal);
-    }
-    if (!result.done) return { index, item: result.value };
-    this.isOver = true;
-    return null;
-  }
-
-  /** Ends the source, as no more is read, and waits for it unless it is still busy. */
-  async close(): Promise<void> {
-    const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
-    if (this.#pending === 0) await closed;
-  }
+    /** Ends the source, as no more is read, and waits for it unless it is still busy. */
+    async close(): Promise<void> {
+      const closed = Promise.resolve(iterator.return?.()).catch(() => undefined);
+      if (pending === 0) await closed;
+    },
+  };
 }
 
 /** How a call ended, once it has; the value is null at the end of the input. */
