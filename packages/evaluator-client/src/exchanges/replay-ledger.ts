@@ -2,21 +2,17 @@ import { hash } from "node:crypto";
 import type { AskedRequest, Exchange } from "./exchange.ts";
 import { keyText } from "./find-secrets.ts";
 
-interface Entry {
-  readonly exchange: Exchange;
-  isUsed: boolean;
-}
-
 /** Finds the exchanges that answer requests, and keeps which were used. */
 export class ReplayLedger {
-  readonly #entries: readonly Entry[];
-  readonly #byDigest: ReadonlyMap<string, readonly Entry[]>;
+  readonly #exchanges: readonly Exchange[];
+  readonly #byDigest: ReadonlyMap<string, readonly Exchange[]>;
   readonly #repeatsLast: boolean;
+  readonly #used = new Set<Exchange>();
 
   /** @param options - `repeatsLast`: the last exchange of a request answers it again. */
   constructor(exchanges: readonly Exchange[], { repeatsLast }: { repeatsLast: boolean }) {
-    this.#entries = exchanges.map((exchange) => ({ exchange, isUsed: false }));
-    this.#byDigest = Map.groupBy(this.#entries, ({ exchange }) => requestDigest(exchange.request));
+    this.#exchanges = exchanges;
+    this.#byDigest = Map.groupBy(exchanges, ({ request }) => requestDigest(request));
     this.#repeatsLast = repeatsLast;
   }
 
@@ -25,28 +21,23 @@ export class ReplayLedger {
     // An exchange may name no model.
     const digests = [request, { ...request, headers: {} }].map(requestDigest);
     const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
-    const matching = [...alike].filter(
-      ({ exchange }) => requestDifference(exchange, request) === null,
-    );
+    const matching = [...alike].filter((exchange) => requestDifference(exchange, request) === null);
     const last = this.#repeatsLast ? matching.at(-1) : undefined;
-    const entry = matching.find(({ isUsed }) => !isUsed) ?? last;
-    if (entry === undefined) return null;
-    entry.isUsed = true;
-    return entry.exchange;
+    const found = matching.find((exchange) => !this.#used.has(exchange)) ?? last;
+    if (found !== undefined) this.#used.add(found);
+    return found ?? null;
   }
 
   /** Returns a similar exchange and the place of the first difference. */
   nearest(request: AskedRequest): { name: string; difference: string | null } | null {
     const [path] = request.path.split("?");
-    const isSamePath = ({ exchange }: Entry) => exchange.request.path === path;
-    const found = this.#entries.find(isSamePath) ?? this.#entries[0];
-    if (found === undefined) return null;
-    const { exchange } = found;
-    return { name: exchange.name, difference: requestDifference(exchange, request) };
+    const isSamePath = (exchange: Exchange) => exchange.request.path === path;
+    const near = this.#exchanges.find(isSamePath) ?? this.#exchanges[0];
+    return near ? { name: near.name, difference: requestDifference(near, request) } : null;
   }
 
   unused(): Exchange[] {
-    return this.#entries.filter(({ isUsed }) => !isUsed).map(({ exchange }) => exchange);
+    return this.#exchanges.filter((exchange) => !this.#used.has(exchange));
   }
 }
 
