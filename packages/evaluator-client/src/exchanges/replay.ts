@@ -57,7 +57,8 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
   const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], {
     repeatsLast: true,
   });
-  const calls = new AsyncLocalStorage<ReplayedCall>();
+  // How `fetch` knows the call that it answers.
+  const calls = new AsyncLocalStorage<{ questionIds: readonly string[]; hasAsked: boolean }>();
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
     init.signal?.throwIfAborted();
@@ -81,12 +82,6 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     },
     assertAllUsed: () => checkUnused(ledger.unused(), path),
   };
-}
-
-/** A call as `fetch` finds it. */
-interface ReplayedCall {
-  readonly questionIds: readonly string[];
-  hasAsked: boolean;
 }
 
 function checkUnused(unused: readonly Exchange[], path: string): void {

@@ -105,7 +105,7 @@ export function retryDelayMs({ retries, isThrottled, retryAfterMs, random }: Ret
 }
 
 /** A call in the line, and how its waiting ends. */
-export interface Waiter extends PacedCall {
+interface Waiter extends PacedCall {
   admit(admission: Admission): void;
   reject(reason: unknown): void;
 }
