@@ -47,7 +47,11 @@ class UndiciHttpClient implements HttpClient {
   #isClosed = false;
 
   constructor({ dispatcher, env }: HttpClientOptions) {
-    this.#given = dispatcher === undefined ? null : checkDispatcher(dispatcher);
+    if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {
+      const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
+      throw new ConfigurationError(message, { option: "dispatcher" });
+    }
+    this.#given = dispatcher ?? null;
     this.#env = env;
     this.#proxies = this.#given === null ? proxiesInUse(env) : null;
   }
@@ -67,8 +71,12 @@ class UndiciHttpClient implements HttpClient {
       const exchange = new UndiciExchange({ endpoint, hint }, abortable);
       // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
       const version = "isMockActive" in other ? {} : http1;
-      const headers = { ...endpoint.headers };
-      dispatch(other, { ...target, ...version, headers, body }, exchange);
+      const options = { ...target, ...version, headers: { ...endpoint.headers }, body };
+      try {
+        if (!exchange.isOver) (other as Dispatcher).dispatch(options, exchange);
+      } catch (error) {
+        exchange.onResponseError(null, error as Error); // some versions throw
+      }
       return exchange.response;
     };
   }
@@ -118,28 +126,6 @@ function replacementInUse(hasProxies: boolean): Replacement {
 function targetOf({ url, method }: HttpEndpoint) {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search, method, ...noTimeouts };
-}
-
-function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
-  if (typeof (dispatcher as Partial<AnyDispatcher> | null)?.dispatch === "function") {
-    return dispatcher;
-  }
-  const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
-  throw new ConfigurationError(message, { option: "dispatcher" });
-}
-
-/** Sends over a dispatcher of the user, which may throw in some versions. */
-function dispatch(
-  dispatcher: AnyDispatcher,
-  options: Dispatcher.DispatchOptions,
-  exchange: UndiciExchange,
-): void {
-  if (exchange.isOver) return;
-  try {
-    (dispatcher as Dispatcher).dispatch(options, exchange);
-  } catch (error) {
-    exchange.onResponseError(null, error as Error);
-  }
 }
 
 /** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */

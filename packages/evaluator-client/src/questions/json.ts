@@ -91,7 +91,7 @@ export function findFlaw(
 }
 
 /** Returns whether a value is a plain object; each realm (`vm`, edge routes, jest) has its own `Object`. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

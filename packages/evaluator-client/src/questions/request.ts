@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { findFlaw, frozenCopy, isPlainObject, isRecord, quoteName, recordOf } from "./json.ts";
+import { findFlaw, frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
 import { type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
@@ -90,12 +90,12 @@ function isRequest(request: unknown): boolean {
 function checkState(state: unknown, images: ImageSupport | undefined): void {
   if (typeof state === "string") return;
   if (Array.isArray(state)) return checkParts(state, images);
-  if (!isPlainObject(state)) rejectState("The state is neither a string nor a JSON object");
-  const flaw = findFlaw(state);
-  if (flaw !== null) rejectState(`The state at ${quoteName(`state${flaw.path}`)} ${flaw.what}`);
-}
-
-function rejectState(problem: string): never {
+  const flaw = isRecord(state) ? findFlaw(state) : { path: "", what: "" };
+  if (flaw === null) return;
+  const problem =
+    flaw.path === ""
+      ? "The state is neither a string nor a JSON object"
+      : `The state at ${quoteName(`state${flaw.path}`)} ${flaw.what}`;
   throw new InvalidRequestError(`${problem}; send text or a JSON object.`);
 }
 

@@ -4,10 +4,16 @@ import { headerOf, type JsonResponse } from "../http/http-client.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
 /** A response with an error status, and the private text that its error must not contain. */
-export interface StatusFailure extends PrivateText {
+export interface StatusFailure {
   readonly response: JsonResponse;
   readonly clock: Clock;
+  readonly apiKey: string | null;
+  /** The headers that the caller added, whose values may be secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly state?: unknown;
 }
+
+type PrivateText = Omit<StatusFailure, "response" | "clock">;
 
 /** The error details that each service reports in its own way. */
 interface ServiceFailure {
@@ -98,14 +104,6 @@ const MAX_QUOTE = 300;
 const SHARED_RUN = 24;
 const SHORTEST_VALUE = 4;
 const SHORTEST_KEY = 12;
-
-/** Private text, which no error may repeat. */
-interface PrivateText {
-  readonly apiKey: string | null;
-  /** The headers that the caller added, whose values may be secrets. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly state?: unknown;
-}
 
 /**
  * Quotes a server's text for an error message in one line of at most 300 characters. Returns null if
