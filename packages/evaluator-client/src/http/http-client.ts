@@ -46,13 +46,15 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** Sends one request, follows no redirect, never retries; rejects with the reason of an abort. */
-export type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
-
 /** Sends requests, over connections that it may own. */
 export interface HttpClient {
-  /** Prepares requests to one endpoint: their common part is computed once. */
-  prepare(endpoint: HttpEndpoint): SendRequest;
+  /**
+   * Prepares requests to one endpoint: their common part is computed once. Each is sent once, follows no
+   * redirect, and rejects with the reason of an abort.
+   */
+  prepare(
+    endpoint: HttpEndpoint,
+  ): (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
   /** Closes the connections that it owns, once their requests are over. */
   close(): Promise<void>;
 }

@@ -10,7 +10,6 @@ import {
   type HttpClient,
   type HttpClientOptions,
   type HttpEndpoint,
-  type SendRequest,
 } from "./http-client.ts";
 import { passOverContinueFrom, UndiciExchange } from "./undici-exchange.ts";
 
@@ -38,6 +37,8 @@ export function createHttpClient({ fetch: given, ...options }: HttpClientOptions
     close: () => client.close(),
   };
 }
+
+type SendRequest = ReturnType<HttpClient["prepare"]>;
 
 class UndiciHttpClient implements HttpClient {
   readonly #given: AnyDispatcher | null;

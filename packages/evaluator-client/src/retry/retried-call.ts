@@ -105,12 +105,11 @@ export class RetriedCall {
     const leftMs = this.#deadlineAtMs - startedAtMs;
     const timeoutMs = Math.min(leftMs, attemptTimeoutMs);
     const patience = probes === null ? undefined : this.#patience();
-    if (probes !== null && patience?.isMeant(probes)) {
-      const patienceMs = Math.max(1, patience.endsAtMs - startedAtMs);
-      if (patience.endsAtMs - startedAtMs < timeoutMs) {
-        const createTimeoutError = () => probeTimeoutError(patienceMs, probes);
-        return { signal, timeoutMs: patienceMs, createTimeoutError };
-      }
+    const patienceMs = (patience?.endsAtMs ?? Number.POSITIVE_INFINITY) - startedAtMs;
+    if (probes !== null && patienceMs < timeoutMs && patience?.isMeant(probes)) {
+      const leastMs = Math.max(1, patienceMs);
+      const createTimeoutError = () => probeTimeoutError(leastMs, probes);
+      return { signal, timeoutMs: leastMs, createTimeoutError };
     }
     const option = leftMs < attemptTimeoutMs ? "deadlineMs" : "attemptTimeoutMs";
     return { signal, timeoutMs, createTimeoutError: () => timeoutError(option, this.#policy) };

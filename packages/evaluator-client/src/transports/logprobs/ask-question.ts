@@ -14,24 +14,14 @@ interface AskedQuestion {
   readonly minLabelMass: number;
 }
 
-/** The reading of one answer, as `providerMetadata` contains it. */
+/** The reading of one answer, as `providerMetadata` contains it; docs/engines.md has a table of it. */
 interface AnswerDetails {
-  /** Total probability of the labels, the lowest of all readings. */
   readonly labelMass: number;
-  /** Whether a label was not listed, so that its upper bound is used. */
   readonly truncated: boolean;
   readonly debias: ReadingSet["debias"];
-  /** Whether readings disagreed about the likeliest option. */
   readonly flips: boolean;
-  /** Probability of the blocks that were not opened, spread evenly over their options. */
   readonly unresolvedMass: number;
-  /** Calls of the model. */
   readonly calls: number;
-}
-
-interface ReadAnswer {
-  readonly probabilities: readonly number[];
-  readonly details: AnswerDetails;
 }
 
 /** The most that unlisted labels may have, as a share. Chosen: two units of a printed probability. */
@@ -48,7 +38,7 @@ const ENOUGH_COVERED = 0.98;
 export async function askQuestion(
   { whole, numbered, blocks }: QuestionPlan,
   question: AskedQuestion,
-): Promise<ReadAnswer> {
+) {
   if (whole !== null) return askSet(whole, question);
   const atOnce = numbered === null ? null : await askNumbered(numbered, question);
   return atOnce ?? askBlocks(blocks as NonNullable<typeof blocks>, question);
@@ -68,7 +58,7 @@ async function askNumbered(numbered: ReadingSet, question: AskedQuestion) {
 async function askBlocks(
   { groups, members }: NonNullable<QuestionPlan["blocks"]>,
   question: AskedQuestion,
-): Promise<ReadAnswer> {
+) {
   const group = await askSet(groups, question);
   const opened = likeliest(group.probabilities);
   const inside = await Promise.all(
@@ -104,7 +94,7 @@ function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
 }
 
 /** Makes and averages all readings of one set of options. */
-async function askSet(set: ReadingSet, question: AskedQuestion): Promise<ReadAnswer> {
+async function askSet(set: ReadingSet, question: AskedQuestion) {
   const made = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
   );

@@ -2,27 +2,19 @@ import { ConfigurationError, InvalidResponseError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt, valueAt } from "../../questions/json.ts";
 
-/** One token that might have begun the answer. */
-interface TokenLogprob {
-  /** Its text with any leading space. */
-  readonly text: string;
-  /** The natural logarithm of its probability. */
-  readonly logprob: number;
-}
-
-/** A token that is a spelling of a label. */
-interface LabelToken {
-  readonly id: number;
-  readonly text: string;
-}
-
 /** A request for the first token of an answer. */
 interface FirstTokenRequest {
   readonly model: string;
   readonly prompt: string;
   readonly depth: number;
   /** Tokens to list in any case, if the server takes ids; else null. */
-  readonly tokenIds: readonly LabelToken[] | null;
+  readonly tokenIds: readonly { readonly id: number; readonly text: string }[] | null;
+}
+
+/** One token with the natural logarithm of its probability, and its text with any leading space. */
+interface TokenLogprob {
+  readonly text: string;
+  readonly logprob: number;
 }
 
 /** The tokens that might have begun an answer. */
@@ -181,7 +173,7 @@ async function askSglang({ model, prompt, depth, tokenIds }: FirstTokenRequest, 
   };
 }
 
-function sglangTokens(json: unknown, labels: readonly LabelToken[]): readonly TokenLogprob[] {
+function sglangTokens(json: unknown, labels: NonNullable<FirstTokenRequest["tokenIds"]>) {
   const [asked = []] = listAt(json, "meta_info", "output_token_ids_logprobs") as unknown[][];
   const [top = []] = listAt(json, "meta_info", "output_top_logprobs") as unknown[][];
   const textOf = new Map(labels.map(({ id, text }) => [id, text]));

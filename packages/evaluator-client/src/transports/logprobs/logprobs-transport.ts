@@ -16,7 +16,6 @@ import {
   promptFormat,
   type QuestionPlan,
   statePrompt,
-  toAnswer,
 } from "./question-plan.ts";
 
 /** The price of a model's tokens, in US dollars; `listModels` of a catalog gives it in this form. */
@@ -63,7 +62,7 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
   const plansOf = perQuestions((questions) =>
     Object.entries(questions).map(([id, question]) => {
       checkSize(id, question);
-      return { id, question, plan: planQuestion(question, debias) };
+      return { id, plan: planQuestion(question, debias) };
     }),
   );
   return {
@@ -77,10 +76,10 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
       const session = new LabelSession(server, connection, { request, context });
       const read = await session.run(() =>
         Promise.all(
-          plans.map(async ({ id, question, plan }) => {
+          plans.map(async ({ id, plan }) => {
             const asked = await askQuestion(plan, { id, minLabelMass, session });
             const details = { ...asked.details, promptFormat };
-            return { id, answer: toAnswer(question, asked.probabilities), details };
+            return { id, answer: plan.toAnswer(asked.probabilities), details };
           }),
         ),
       );

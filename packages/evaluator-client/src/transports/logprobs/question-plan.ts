@@ -94,16 +94,14 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
   },
 };
 
-/** Plans a question for all states. */
-export function planQuestion(question: Question, debias: Debias): QuestionPlan {
-  return labelKinds[question.type].plan(question, debias);
-}
-
-/** Returns an answer in the gateway's form from the probabilities that were read for its keys. */
-export function toAnswer(question: Question, probabilities: readonly number[]): object {
+/** Plans a question for all states, and how an answer is made from the probabilities of its keys. */
+export function planQuestion(question: Question, debias: Debias) {
   const { type } = question;
+  const kind = labelKinds[type];
   const keys = questionKinds[type].keys(question);
-  return { type, ...labelKinds[type].toAnswer(probabilities, keys) };
+  /** Returns an answer in the gateway's form. */
+  const toAnswer = (read: readonly number[]) => ({ type, ...kind.toAnswer(read, keys) });
+  return { ...kind.plan(question, debias), toAnswer };
 }
 
 function byKey(keys: readonly string[], probabilities: readonly number[]): object {
