@@ -93,9 +93,9 @@ interface ServerSources {
 /** Reads the options of a server with paths under `/v1`, which people copy into its address. */
 export function readServer(options: Given & TransportOptions, sources: ServerSources) {
   const apiKey = readServerKey(options, sources);
-  const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
   const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
   const model = readOption(options, "model", modelSource);
+  const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
   // Without a key there is no `Authorization` (field facts).
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const own = { ...authorization, "Content-Type": "application/json" };
