@@ -5,7 +5,7 @@ import { FailureStreak } from "./ask-calls.ts";
 const busy = new EvaluatorError("Busy.", { isRetryable: true });
 
 function fail(streak: FailureStreak, times: number, error: EvaluatorError = busy): void {
-  for (let time = 0; time < times; time += 1) streak.failed(error);
+  for (let time = 0; time < times; time += 1) streak.ended(error);
 }
 
 test("a service that is down for twenty mails in a row ends the run", () => {
@@ -19,7 +19,7 @@ test("a service that is down for twenty mails in a row ends the run", () => {
 test("one answer between them lets it go on", () => {
   const streak = new FailureStreak();
   fail(streak, 19);
-  streak.succeeded();
+  streak.ended(null);
   fail(streak, 19);
   expect(streak.finalError).toBeNull();
 });

@@ -137,13 +137,8 @@ async function askOne(
   { evaluator, context: { questions }, budget, streak, signal }: Work,
 ): Promise<CallEnd> {
   const end = await evaluateOne(evaluator, { state, questions }, signal);
-  if ("error" in end) {
-    streak.failed(end.cause);
-    budget.failed();
-    return { id, key, ...end };
-  }
-  streak.succeeded();
-  budget.answered(end.evaluation);
+  budget.ended(end);
+  streak.ended("error" in end ? end.cause : null);
   return { id, key, state, ...end };
 }
 
@@ -156,14 +151,10 @@ export class FailureStreak {
   /** The failure that ends the run; null as long as it may go on. */
   finalError: EvaluatorError | null = null;
 
-  /** Counts an answer. */
-  succeeded(): void {
-    this.#length = 0;
-  }
-
-  /** Counts a failure: a wrong key, or a service that is down for many records in a row, ends the run. */
-  failed(error: EvaluatorError): void {
-    this.#length += 1;
+  /** Counts a call: a wrong key, or a service that is down for many records in a row, ends the run. */
+  ended(error: EvaluatorError | null): void {
+    this.#length = error === null ? 0 : this.#length + 1;
+    if (error === null) return;
     const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
     if (endsRun(error) || isDown) this.finalError ??= error;
   }

@@ -7,11 +7,11 @@ const price = { inputUsdPerMillionTokens: 1, source: "--price" };
 const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") } };
 
 test("a call that fails leaves its share of the budget to the next one", () => {
-  const perCall = callUsd([request], { price, transport, spent: { calls: 0, usd: 0 } });
+  const perCall = callUsd([request], { price, transport, spent: { succeeded: 0, costUsd: 0 } });
   const budget = new Budget(2.5 * perCall, { price, transport });
   const allows = () => budget.allows(() => request);
   expect([allows(), allows(), allows()]).toEqual([true, true, false]);
-  budget.failed();
+  budget.ended({ error: "The service is down." });
   expect([allows(), allows()]).toEqual([true, false]);
   expect(budget.isSpent).toBe(true);
 });

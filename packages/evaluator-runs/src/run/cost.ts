@@ -67,8 +67,8 @@ function contractPrice(source: string): Price {
 interface CallCost {
   readonly price: Price;
   readonly transport: Transport;
-  /** The cost of the calls so far. */
-  readonly spent: { readonly calls: number; readonly usd: number };
+  /** The calls so far. */
+  readonly spent: Pick<RunTotals, "succeeded" | "costUsd">;
 }
 
 /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
@@ -79,14 +79,14 @@ export function callUsd(
   if (requests.length === 0) return 0;
   const inputUsdPerMillionTokens = price.inputUsdPerMillionTokens ?? 0;
   const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
-  return Math.max(costUsd / requests.length, spent.usd / Math.max(1, spent.calls));
+  return Math.max(costUsd / requests.length, spent.costUsd / Math.max(1, spent.succeeded));
 }
 
 /** Keeps a run within its maximum cost. */
 export class Budget {
   readonly #maxUsd: number;
   readonly #cost: CallCost;
-  readonly #spent = { calls: 0, usd: 0 };
+  readonly #spent: RunTotals;
   #inFlight = 0;
   /** Whether a request was held back. */
   isSpent = false;
@@ -94,6 +94,7 @@ export class Budget {
   /** @param maxUsd - US dollars; Infinity for no limit. */
   constructor(maxUsd: number, basis: Pick<CallCost, "price" | "transport">) {
     this.#maxUsd = maxUsd;
+    this.#spent = new RunTotals(basis.price);
     this.#cost = { ...basis, spent: this.#spent };
   }
 
@@ -101,24 +102,20 @@ export class Budget {
   allows(nextRequest: () => EvaluationRequest): boolean {
     if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
     const perCall = callUsd([nextRequest()], this.#cost);
-    const fits = this.#spent.usd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
+    const fits = this.#spent.costUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
     if (fits) this.#inFlight += 1;
     else this.isSpent = true;
     return fits;
   }
 
-  /** Counts a request that was answered. */
-  answered(evaluation: Evaluation): void {
+  /** Counts a request that has ended. */
+  ended(end: EndedCall): void {
     this.#inFlight -= 1;
-    this.#spent.calls += 1;
-    this.#spent.usd += evaluationUsd(evaluation, this.#cost.price);
-  }
-
-  /** Counts a request that got no answer. */
-  failed(): void {
-    this.#inFlight -= 1;
+    this.#spent.add(end);
   }
 }
+
+type EndedCall = { readonly error: string } | { readonly evaluation: Evaluation };
 
 /** The counts of a run so far; it counts calls that are on the disk. */
 export class RunTotals {
@@ -145,7 +142,7 @@ export class RunTotals {
   }
 
   /** Counts a call that has ended. */
-  add(end: { readonly error: string } | { readonly evaluation: Evaluation }): void {
+  add(end: EndedCall): void {
     if ("error" in end) {
       this.failed += 1;
       return;

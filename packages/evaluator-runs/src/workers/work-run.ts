@@ -63,8 +63,6 @@ export class RunWorker {
   readonly #options: WorkOptions;
   readonly #evaluator: Evaluator;
   readonly #writer: AnswerWriter;
-  /** The cost of this worker's calls so far. */
-  readonly #spent = { calls: 0, usd: 0 };
   /** The chunks that are not finished or given back, and when they are. */
   readonly #held = new Map<Chunk, Promise<void>>();
   #inFlight = 0;
@@ -216,8 +214,8 @@ export class RunWorker {
 
   #callUsd(records: readonly ChunkRecord[]): number {
     const requests = records.map((record) => this.#requestOf(record));
-    const { price, context } = this.#options;
-    return callUsd(requests, { price, transport: context.transport, spent: this.#spent });
+    const { price, context, totals } = this.#options;
+    return callUsd(requests, { price, transport: context.transport, spent: totals });
   }
 
   #requestOf({ state }: ChunkRecord): EvaluationRequest {
@@ -227,15 +225,15 @@ export class RunWorker {
 
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
   async #ask(chunk: Chunk, record: ChunkRecord): Promise<void> {
-    const { totals, signal } = this.#options;
+    const { totals, price, signal } = this.#options;
     this.#inFlight += 1;
     chunk.inFlight += 1;
     try {
-      const { end, counted } = await this.#endOf(record);
-      await this.#writer.keep(end);
-      totals.add(counted);
-      if ("costUsd" in end) chunk.spentUsd += end.costUsd;
-      else if (end.isFinal) this.#isStopped = true;
+      const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
+      await this.#writer.keep(toEnd(record, outcome, price));
+      totals.add(outcome);
+      if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
+      else chunk.spentUsd += evaluationUsd(outcome.evaluation, price);
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
@@ -243,25 +241,6 @@ export class RunWorker {
     this.#inFlight -= 1;
     chunk.inFlight -= 1;
     this.#freed.resolve();
-  }
-
-  async #endOf(record: ChunkRecord) {
-    const { idx, key, state } = record;
-    const { signal, price } = this.#options;
-    const counted = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
-    if ("error" in counted) {
-      const { cause, ...failure } = counted;
-      const { isRetryable } = cause;
-      const end = { idx, ...failure, isRetryable, isFinal: endsRun(cause) };
-      return { end, counted };
-    }
-    const { evaluation } = counted;
-    const costUsd = evaluationUsd(evaluation, price);
-    this.#spent.calls += 1;
-    this.#spent.usd += costUsd;
-    const { inputTokens } = evaluation.usage;
-    const end = { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
-    return { end, counted };
   }
 
   #touch(): void {
@@ -284,4 +263,20 @@ export class RunWorker {
       }
     }
   }
+}
+
+/** Returns the outcome of a call as it is stored. */
+function toEnd(
+  { idx, key, state }: ChunkRecord,
+  outcome: Awaited<ReturnType<typeof evaluateOne>>,
+  price: Price,
+) {
+  if ("error" in outcome) {
+    const { error, isRefusal, cause } = outcome;
+    return { idx, error, isRefusal, isRetryable: cause.isRetryable, isFinal: endsRun(cause) };
+  }
+  const { evaluation } = outcome;
+  const { inputTokens } = evaluation.usage;
+  const costUsd = evaluationUsd(evaluation, price);
+  return { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }
