@@ -1,8 +1,8 @@
 import {
-  type AnswerSource,
   AnswerTable,
   type CalibrationArtifact,
   checkThreshold,
+  type JoinedColumn,
   LabelJoin,
   type ThresholdCheck,
   toLabelledRows,
@@ -23,7 +23,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
   const { columns, used } = await joinNewLabels(artifact, options, context);
-  for (const { column, rows } of columns) refuseOthers(artifact, column.source, rows.length);
+  for (const column of columns) refuseOthers(artifact, column);
   const checks = artifact.thresholds.flatMap((locked) => {
     const found = columns.filter(({ column }) => column.question === locked.question);
     // Without a label of the question, no row is at the threshold.
@@ -31,7 +31,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     return found.map((column) => checkThreshold(locked, toLabelledRows(column).tested));
   });
   const skipped = columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
-  const notes = [...notesOn(artifact, { used, skipped })];
+  const notes = [...notesOn(artifact, used, skipped)];
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   } else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
@@ -77,11 +77,8 @@ async function answersOfLabels({ labels: name, last }: CheckOptions, context: Cl
 const unnamed = "a model that is not named";
 
 /** @throws CliError for answers that the thresholds were not promised for. */
-function refuseOthers(
-  { model, questionHash }: CalibrationArtifact,
-  source: AnswerSource,
-  labels: number,
-): void {
+function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: JoinedColumn): void {
+  const { source } = joined.column;
   if (source.modelId === model.id && source.questionHash === questionHash) return;
   const isNamed = source.questionHash !== null && questionHash !== null;
   const problem =
@@ -91,14 +88,11 @@ function refuseOthers(
         ? "are to other questions than the thresholds were promised for"
         : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;
   throw new CliError(
-    printable`${String(labels)} labelled answers ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
+    printable`${String(joined.rows.length)} labelled answers ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
 }
 
-function* notesOn(
-  { questionHash, fittedOn }: CalibrationArtifact,
-  { used, skipped }: { readonly used: number; readonly skipped: number },
-): Generator<string> {
+function* notesOn({ questionHash, fittedOn }: CalibrationArtifact, used: number, skipped: number) {
   const missing = fittedOn.n - (fittedOn.ids?.length ?? 0);
   if (skipped > 0)
     yield `${skipped} labels are skipped, or labelers tie on them: they count as wrong.`;

@@ -107,9 +107,7 @@ function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
   return isWorse || isLessRight || labelled.thresholds.some(({ verdict }) => verdict === "broken");
 }
 
-function describe(
-  comparison: ReleaseComparison & { readonly leftAside: ReturnType<typeof othersOf> },
-): string {
+function describe(comparison: ReleaseComparison & { leftAside: ReturnType<typeof othersOf> }) {
   const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
   const lines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,

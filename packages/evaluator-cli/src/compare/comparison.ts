@@ -33,7 +33,7 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     columns: onSameRecords(joined.map(({ columns }) => columns.get(question) ?? null)),
   }));
   const all = answered.flatMap(({ columns }) => columns);
-  const reports = reportsOf(all, options);
+  const reports = reportsOf(all, asked);
   const questions = answered.map(({ question, kind, columns }) => {
     const compared = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
@@ -52,6 +52,7 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     });
     return Object.assign({ question, kind, engines: compared }, agreementsOf(columns, names));
   });
+  const disputed = questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id));
   return {
     version: 1,
     labels: asked.labelsFile,
@@ -65,7 +66,7 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     engines: engines.map(measure),
     questions,
     /** With --with-text: the states of the records that engines disagree about. */
-    texts: options.withText === true ? textsOf(questions, asked) : null,
+    texts: options.withText === true ? textsOf(disputed, asked) : null,
   };
 }
 
@@ -120,10 +121,8 @@ function flipsOf({ evaluations }: AskedEngine, question: string): number | null 
 }
 
 /** Reports all engines on all questions together, since their promises share one level. */
-function reportsOf(
-  columns: readonly ComparedColumn[],
-  { require: maxRisk, seed }: Asked["options"],
-) {
+function reportsOf(columns: readonly ComparedColumn[], { options }: Asked) {
+  const { require: maxRisk, seed } = options;
   const labelled = columns.flatMap((one) => (one?.rows ? [{ one, rows: one.rows }] : []));
   const all = labelled.map(({ rows }) => rows);
   const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
@@ -144,14 +143,9 @@ function judge(difference: ReturnType<typeof differenceOf>, margin: number | nul
   return low > margin ? "worse" : "not shown";
 }
 
-function textsOf(
-  questions: readonly { readonly disagreements: readonly { readonly id: string }[] }[],
-  { states }: Asked,
-): Readonly<Record<string, string>> {
-  const ids = questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id));
-  return Object.fromEntries(
-    ids.map((id) => [id, truncateCharacters(describeState(states.get(id) ?? ""), 200)]),
-  );
+function textsOf(ids: readonly string[], { states }: Asked): Readonly<Record<string, string>> {
+  const textOf = (id: string) => truncateCharacters(describeState(states.get(id) ?? ""), 200);
+  return Object.fromEntries(ids.map((id) => [id, textOf(id)]));
 }
 
 const MOST_SHOWN = 12;

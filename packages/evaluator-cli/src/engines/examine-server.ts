@@ -106,10 +106,8 @@ function unreachable(baseUrl: string, error: unknown): CliError {
   return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }
 
-function describe(
-  { server, models, systemone, decisions, logprobs }: Findings,
-  paste: string | null,
-): string {
+function describe(findings: Findings, paste: string | null): string {
+  const { server, models, systemone, decisions, logprobs } = findings;
   const others = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
   const native = [systemone, decisions].find(({ isUsable }) => isUsable);
   const lines = Object.entries({

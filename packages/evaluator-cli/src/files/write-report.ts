@@ -19,10 +19,7 @@ interface Report {
 }
 
 /** Writes a report's files, for their owner alone, and prints its text and their names. */
-export async function writeReport(
-  { out, files, kept = [], printed }: Report,
-  context: CliContext,
-): Promise<void> {
+export async function writeReport({ out, files, kept = [], printed }: Report, context: CliContext) {
   const folder = await makeFolder(out, context);
   for (const [name, content] of Object.entries(files)) {
     await writeWholeFile(join(folder, name), content, { mode: 0o600 }).catch(rethrowAs(folder));

@@ -25,6 +25,7 @@ import { compareShapes, findDifferences } from "./compare-answers.ts";
 import { contractBreaches } from "./contract-breaches.ts";
 import { chooseCalls, type LiveCall, readLiveServices } from "./live-calls.ts";
 
+type Reply = Exchange["response"];
 type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string[] };
 
 /** Asks a live service the requests of exchanges, and records or compares its answers. */
@@ -92,7 +93,7 @@ async function compareAll(run: LiveRun): Promise<void> {
 async function askEach(
   run: LiveRun,
   done: string,
-  use: (call: LiveCall, answer: Exchange["response"]) => Promise<void>,
+  use: (call: LiveCall, answer: Reply) => Promise<void>,
 ): Promise<number> {
   const { calls, context } = run;
   let failures = 0;
@@ -117,11 +118,8 @@ async function writeRecording(path: string, recording: Omit<Exchange, "name">): 
   });
 }
 
-function toRecording(
-  { name, provenance, description, request }: Exchange,
-  response: Exchange["response"],
-  today: Date,
-): Omit<Exchange, "name"> {
+function toRecording(exchange: Exchange, response: Reply, today: Date): Omit<Exchange, "name"> {
+  const { name, provenance, description, request } = exchange;
   const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
   return {
     // A description of the contract's answer is not true of this one.
@@ -137,11 +135,7 @@ function toRecording(
 }
 
 /** @throws UnusableAnswerError for an answer that is private, the emulator's, or breaks the contract. */
-async function checkRecordable(
-  exchange: Exchange,
-  response: Exchange["response"],
-  acceptsEmulator: boolean,
-): Promise<void> {
+async function checkRecordable(exchange: Exchange, response: Reply, acceptsEmulator: boolean) {
   const secret = findSecretIn(response, "response");
   if (secret !== null) throw new UnusableAnswerError(`it holds ${secret}`);
   const [breach] = await contractBreaches(exchange, response.body);
@@ -190,7 +184,7 @@ class UnusableAnswerError extends Error {
 }
 
 /** Sends a call, and returns its answer in the form of an exchange's response. @throws UnusableAnswerError */
-async function readAnswer(call: LiveCall, run: LiveRun): Promise<Exchange["response"]> {
+async function readAnswer(call: LiveCall, run: LiveRun): Promise<Reply> {
   const { exchange } = call;
   const reply = await sendCall(call, run);
   const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
@@ -201,7 +195,7 @@ async function readAnswer(call: LiveCall, run: LiveRun): Promise<Exchange["respo
     throw new UnusableAnswerError(`it answered ${reply.status}, not ${expected}`);
   }
   try {
-    const body = JSON.parse(reply.text) as Exchange["response"]["body"];
+    const body = JSON.parse(reply.text) as Reply["body"];
     return { status: reply.status, headers: keepHeaders(reply.headers), body };
   } catch {
     throw new UnusableAnswerError("its body is not JSON");
