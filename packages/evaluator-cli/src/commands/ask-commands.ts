@@ -36,163 +36,158 @@ const engineOption = new Option(
   "who answers (default: EVALUATOR_TRANSPORT, else gateway)",
 );
 
-function askCommand(program: Command, typed: TypedWord[]) {
-  const command = program
-    .command("ask")
-    .summary("ask any engine typed questions about one state")
-    .description(
-      "Asks typed questions about one state and prints the probability of every answer. Each\nquestion may be given again; an option may be name=description.",
-    )
-    .requiredOption("--state <file>", "JSON or text; - reads standard input")
-    .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
-    .addOption(engineOption)
-    .addOption(jsonOption)
-    .addHelpText("after", engineHelp)
-    .addHelpText(
-      ...examples(
-        'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-        'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
-        "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
-      ),
-    );
-  for (const kind of Object.keys(typedKinds) as KindName[]) {
-    const { names, example } = typedKinds[kind];
-    const add = (word: string) => typed.push({ kind, word });
-    const text = `a ${kind} question, such as ${example}`;
-    command.addOption(new Option(`--${kind} <text>${names}`, text).argParser(add));
-  }
-  return command;
-}
+/** The commands that ask engines. */
+export const askCommands = {
+  ask: (program: Command, typed: TypedWord[]) => {
+    const command = program
+      .command("ask")
+      .summary("ask any engine typed questions about one state")
+      .description(
+        "Asks typed questions about one state and prints the probability of every answer. Each\nquestion may be given again; an option may be name=description.",
+      )
+      .requiredOption("--state <file>", "JSON or text; - reads standard input")
+      .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
+      .addOption(engineOption)
+      .addOption(jsonOption)
+      .addHelpText("after", engineHelp)
+      .addHelpText(
+        ...examples(
+          'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+          'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
+          "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+        ),
+      );
+    for (const kind of Object.keys(typedKinds) as KindName[]) {
+      const { names, example } = typedKinds[kind];
+      const add = (word: string) => typed.push({ kind, word });
+      const text = `a ${kind} question, such as ${example}`;
+      command.addOption(new Option(`--${kind} <text>${names}`, text).argParser(add));
+    }
+    return command;
+  },
 
-const doctorCommand = (program: Command) =>
-  program
-    .command("doctor")
-    .summary("examine a server, and print the lines to paste or the changes to make")
-    .description(
-      "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. It asks two questions about one sentence, in about twenty short calls.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
-    )
-    .argument("<url>", "the server's address, such as http://127.0.0.1:11434")
-    .option("--model <model>", "the model's name there (default: the first that it lists)")
-    .option(
-      "--key <variable>",
-      "the environment variable with its key (default: EVALUATOR_LOGPROBS_API_KEY, if set)",
-    )
-    .addOption(jsonOption)
-    .addHelpText(
-      ...examples(
-        "evaluator doctor http://127.0.0.1:11434",
-        "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
+  doctor: (program: Command) =>
+    program
+      .command("doctor")
+      .summary("examine a server, and print the lines to paste or the changes to make")
+      .description(
+        "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. It asks two questions about one sentence, in about twenty short calls.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
+      )
+      .argument("<url>", "the server's address, such as http://127.0.0.1:11434")
+      .option("--model <model>", "the model's name there (default: the first that it lists)")
+      .option(
+        "--key <variable>",
+        "the environment variable with its key (default: EVALUATOR_LOGPROBS_API_KEY, if set)",
+      )
+      .addOption(jsonOption)
+      .addHelpText(
+        ...examples(
+          "evaluator doctor http://127.0.0.1:11434",
+          "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
+        ),
       ),
-    );
 
-const mcpCommand = (program: Command) =>
-  program
-    .command("mcp")
-    .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
-    .description(
-      "Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard\ninput and output, or over streamable HTTP on this machine. Identical questions are asked once.",
-    )
-    .option(
-      "--http <port>",
-      "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
-      wholeNumber({ max: 65_535 }),
-    )
-    .addOption(engineOption)
-    .option(
-      "--max-cost <usd>",
-      "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
-      limit,
-    )
-    .option(
-      "--max-tokens <n>",
-      "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
-      limit,
-    )
-    .option(
-      "--hours <n>",
-      "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
-      limit,
-    )
-    .option(
-      "--price <usd>",
-      "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
-      limit,
-    )
-    .addHelpText(
-      "after",
-      `
+  mcp: (program: Command) =>
+    program
+      .command("mcp")
+      .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
+      .description(
+        "Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard\ninput and output, or over streamable HTTP on this machine. Identical questions are asked once.",
+      )
+      .option(
+        "--http <port>",
+        "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
+        wholeNumber({ max: 65_535 }),
+      )
+      .addOption(engineOption)
+      .option(
+        "--max-cost <usd>",
+        "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
+        limit,
+      )
+      .option(
+        "--max-tokens <n>",
+        "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
+        limit,
+      )
+      .option(
+        "--hours <n>",
+        "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
+        limit,
+      )
+      .option(
+        "--price <usd>",
+        "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
+        limit,
+      )
+      .addHelpText(
+        "after",
+        `
 An assistant's settings, with the key in its environment:
   { "mcpServers": { "evaluator": { "command": "npx", "args": ["evaluator-cli", "mcp"],
     "env": { "AI_GATEWAY_API_KEY": "…", "EVALUATOR_MAX_COST_USD": "1" } } } }
 ${engineHelp}`,
-    )
-    .addHelpText(
-      ...examples(
-        "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
-        "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
-        "evaluator mcp --http 8765",
+      )
+      .addHelpText(
+        ...examples(
+          "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
+          "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
+          "evaluator mcp --http 8765",
+        ),
       ),
-    );
 
-const compareCommand = (program: Command) =>
-  program
-    .command("compare")
-    .summary("ask several engines the same questions: agreement, worth, time and cost")
-    .description(
-      "Asks several engines the same questions about the same records, and reports\nagreement, worth on your labels, time and cost. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
-    )
-    .argument(
-      "[labels]",
-      `${labelsOption.description}; a label may hold the state; without labels: agreement alone`,
-    )
-    .requiredOption("--engine <engine>", "who answers; give two or more", collect)
-    .option(
-      "--states <file>",
-      "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
-    )
-    .option(
-      "--questions <file>",
-      "a JSON object of id to { type, instructions, criteria } (default: the journal's)",
-    )
-    .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
-    .option(
-      "--margin <score>",
-      "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
-      decimal({ max: 2 }),
-    )
-    .option(
-      "--calibrated",
-      "fit each engine on one half of the labels and compare on the other half; needs labels",
-    )
-    .addOption(
-      new Option("--require <share>", "the highest risk of a promised threshold")
-        .argParser(share)
-        .default(0.05, "5%"),
-    )
-    .option(
-      "--max-cost <usd>",
-      "stop before this run has spent more",
-      decimal({ what: "US dollars" }),
-    )
-    .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
-    .option("--with-text", "show the states that engines disagree about, not only their ids")
-    .addOption(allowUnknownOption)
-    .addOption(lastOption)
-    .addOption(seedOption)
-    .addOption(jsonOption)
-    .addHelpText("after", engineHelp)
-    .addHelpText(
-      ...examples(
-        "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+  compare: (program: Command) =>
+    program
+      .command("compare")
+      .summary("ask several engines the same questions: agreement, worth, time and cost")
+      .description(
+        "Asks several engines the same questions about the same records, and reports\nagreement, worth on your labels, time and cost. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+      )
+      .argument(
+        "[labels]",
+        `${labelsOption.description}; a label may hold the state; without labels: agreement alone`,
+      )
+      .requiredOption("--engine <engine>", "who answers; give two or more", collect)
+      .option(
+        "--states <file>",
+        "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
+      )
+      .option(
+        "--questions <file>",
+        "a JSON object of id to { type, instructions, criteria } (default: the journal's)",
+      )
+      .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
+      .option(
+        "--margin <score>",
+        "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
+        decimal({ max: 2 }),
+      )
+      .option(
+        "--calibrated",
+        "fit each engine on one half of the labels and compare on the other half; needs labels",
+      )
+      .addOption(
+        new Option("--require <share>", "the highest risk of a promised threshold")
+          .argParser(share)
+          .default(0.05, "5%"),
+      )
+      .option(
+        "--max-cost <usd>",
+        "stop before this run has spent more",
+        decimal({ what: "US dollars" }),
+      )
+      .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
+      .option("--with-text", "show the states that engines disagree about, not only their ids")
+      .addOption(allowUnknownOption)
+      .addOption(lastOption)
+      .addOption(seedOption)
+      .addOption(jsonOption)
+      .addHelpText("after", engineHelp)
+      .addHelpText(
+        ...examples(
+          "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+        ),
       ),
-    );
-
-/** The commands that ask engines. */
-export const askCommands = {
-  ask: askCommand,
-  doctor: doctorCommand,
-  mcp: mcpCommand,
-  compare: compareCommand,
 };
 
 /** The typed options of a command. */

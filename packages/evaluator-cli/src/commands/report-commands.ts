@@ -21,58 +21,6 @@ const modelOption = new Option("--model <id>", "only the answers of this model")
 const labels = labelsOption.description;
 const moreAnswers = new Argument("[answers...]", "more files of answers");
 
-const calibrateCommand = (program: Command) =>
-  program
-    .command("calibrate")
-    .summary("measure calibration on labelled records, and which threshold can be promised")
-    .description(
-      "Reports on labelled records whether the printed probabilities are calibrated, and which\nthresholds can be promised. Writes report.html, report.json and, if it is useful,\ncalibration.json. Exit code 3 if --require is given and no threshold can be promised.",
-    )
-    .argument("<labels>", labels)
-    .addArgument(moreAnswers)
-    .addOption(answersOption)
-    .option("--out <dir>", "where the files go", "calibration")
-    .option("--require <share>", "the highest risk of a promise, 5% by default", share)
-    .addOption(
-      new Option("--confidence <share>", "the confidence that all promises of a report share")
-        .argParser(share)
-        .default(0.95, "95%"),
-    )
-    .option("--question <id>", "only this question; may be given again", collect)
-    .option(
-      "--action <id=yes|no|top>",
-      "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
-      action,
-    )
-    .addOption(modelOption)
-    .option(
-      "--by <column>",
-      "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
-      groupColumn,
-    )
-    .option(
-      "--one-per <column>",
-      "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
-      groupColumn,
-    )
-    .option(
-      "--questions <file>",
-      "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
-    )
-    .option("--cost <falseAct=5,missedAct=1>", "report the threshold that costs least too", costs)
-    .option("--on-average", "report the weaker threshold that holds on average too")
-    .option("--with-text", "show the text of the worst rows, not only their ids")
-    .addOption(allowUnknownOption)
-    .addOption(lastOption)
-    .addOption(seedOption)
-    .addOption(jsonOption)
-    .addHelpText(
-      ...examples(
-        "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
-        "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
-      ),
-    );
-
 /** An action that depends on an answer, as in `--action refund=yes`. */
 interface Action {
   readonly question: string;
@@ -104,119 +52,165 @@ function costs(text: string): { readonly falseAct: number; readonly missedAct: n
   throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
 }
 
-const pickCommand = (program: Command) =>
-  program
-    .command("pick")
-    .summary("draw the records to label next, with the probability of being drawn")
-    .description(
-      "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.",
-    )
-    .addArgument(moreAnswers)
-    .addOption(answersOption)
-    .requiredOption(
-      "--budget <n>",
-      "how many records to label",
-      wholeNumber({ min: 1, max: 1_000_000 }),
-    )
-    .option("--question <id>", "which question to label; needed if there are several")
-    .addOption(modelOption)
-    .option(
-      "--one-per <column>",
-      "at most one record of each value of a field, such as thread or from (of a journal: of the state): labels of one thread are not independent",
-    )
-    .option("--out <file>", "where the sheet goes; it is printed by default")
-    .addOption(seedOption)
-    .addOption(lastOption)
-    .addOption(new Option("--uncertain").hideHelp())
-    .addHelpText(
-      ...examples(
-        "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
-      ),
-    );
-
-const checkCommand = (program: Command) =>
-  program
-    .command("check")
-    .summary("test the thresholds of a calibration again on new labels")
-    .description(
-      "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nExit code 0: all hold. 1: one is broken, or the answers are refused. 3: too few labels.",
-    )
-    .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
-    .requiredOption("--labels <file>", labels)
-    .addOption(answersOption)
-    .addOption(allowUnknownOption)
-    .addOption(lastOption)
-    .addOption(jsonOption)
-    .addHelpText(
-      ...examples(
-        "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
-      ),
-    );
-
-const driftCommand = (program: Command) =>
-  program
-    .command("drift")
-    .summary("compare the answers of two releases, with or without labels")
-    .description(
-      'Compares the answers of two releases: their printed values, and the answers that flipped on\nthe same records. Without labels it reports "changed", never "worse"; with labels it also\nreports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
-    )
-    .addOption(answersOf("--before <file>", "first").makeOptionMandatory())
-    .addOption(answersOf("--after <file>", "second").makeOptionMandatory())
-    .addOption(labelsOption)
-    .option(
-      "--calibration <file>",
-      "the promised thresholds to test again, as calibrate wrote them; needs --labels",
-    )
-    .addOption(seedOption)
-    .addOption(allowUnknownOption)
-    .addOption(lastOption)
-    .addOption(jsonOption)
-    .addHelpText(
-      ...examples(
-        "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
-        "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
-      ),
-    );
-
 function answersOf<TFlags extends string>(flags: TFlags, which: string) {
   const text = `the ${which} release's answers, as for calibrate; may be given again`;
   return new Option(flags, text).argParser(collect);
 }
 
-const recordCommand = (program: Command) =>
-  program
-    .command("record")
-    .summary("record exchanges from a live service, or compare its answers with them")
-    .description(
-      "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports where the shape of an answer (keys and types,\nnot values) differs from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
-    )
-    .argument(
-      "[names...]",
-      "exchanges such as gateway/greeting-routes-to-nano; without names every successful evaluation through each transport that has a key",
-    )
-    .option("--exchanges <dir>", "the folder of the exchanges", "fixtures/exchanges")
-    .option("--out <dir>", "where recordings go (default: the folder of the exchanges)")
-    .option("--replace", "replace exchanges that are written from the contract")
-    .addOption(
-      new Option(
-        "--compare",
-        "compare the shape of the answers instead of recording them",
-      ).conflicts(["out", "replace"]),
-    )
-    .addHelpText(
-      ...examples(
-        "evaluator record gateway/greeting-routes-to-nano --out recordings",
-        "evaluator record --compare",
-      ),
-    );
-
 /** The commands that read recorded answers. */
 export const reportCommands = {
-  calibrate: calibrateCommand,
-  pick: pickCommand,
-  check: checkCommand,
-  drift: driftCommand,
-  record: recordCommand,
+  calibrate: (program: Command) =>
+    program
+      .command("calibrate")
+      .summary("measure calibration on labelled records, and which threshold can be promised")
+      .description(
+        "Reports on labelled records whether the printed probabilities are calibrated, and which\nthresholds can be promised. Writes report.html, report.json and, if it is useful,\ncalibration.json. Exit code 3 if --require is given and no threshold can be promised.",
+      )
+      .argument("<labels>", labels)
+      .addArgument(moreAnswers)
+      .addOption(answersOption)
+      .option("--out <dir>", "where the files go", "calibration")
+      .option("--require <share>", "the highest risk of a promise, 5% by default", share)
+      .addOption(
+        new Option("--confidence <share>", "the confidence that all promises of a report share")
+          .argParser(share)
+          .default(0.95, "95%"),
+      )
+      .option("--question <id>", "only this question; may be given again", collect)
+      .option(
+        "--action <id=yes|no|top>",
+        "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
+        action,
+      )
+      .addOption(modelOption)
+      .option(
+        "--by <column>",
+        "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
+        groupColumn,
+      )
+      .option(
+        "--one-per <column>",
+        "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
+        groupColumn,
+      )
+      .option(
+        "--questions <file>",
+        "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
+      )
+      .option("--cost <falseAct=5,missedAct=1>", "report the threshold that costs least too", costs)
+      .option("--on-average", "report the weaker threshold that holds on average too")
+      .option("--with-text", "show the text of the worst rows, not only their ids")
+      .addOption(allowUnknownOption)
+      .addOption(lastOption)
+      .addOption(seedOption)
+      .addOption(jsonOption)
+      .addHelpText(
+        ...examples(
+          "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
+          "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
+        ),
+      ),
+
+  pick: (program: Command) =>
+    program
+      .command("pick")
+      .summary("draw the records to label next, with the probability of being drawn")
+      .description(
+        "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.",
+      )
+      .addArgument(moreAnswers)
+      .addOption(answersOption)
+      .requiredOption(
+        "--budget <n>",
+        "how many records to label",
+        wholeNumber({ min: 1, max: 1_000_000 }),
+      )
+      .option("--question <id>", "which question to label; needed if there are several")
+      .addOption(modelOption)
+      .option(
+        "--one-per <column>",
+        "at most one record of each value of a field, such as thread or from (of a journal: of the state): labels of one thread are not independent",
+      )
+      .option("--out <file>", "where the sheet goes; it is printed by default")
+      .addOption(seedOption)
+      .addOption(lastOption)
+      .addOption(new Option("--uncertain").hideHelp())
+      .addHelpText(
+        ...examples(
+          "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
+        ),
+      ),
+
+  check: (program: Command) =>
+    program
+      .command("check")
+      .summary("test the thresholds of a calibration again on new labels")
+      .description(
+        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nExit code 0: all hold. 1: one is broken, or the answers are refused. 3: too few labels.",
+      )
+      .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
+      .requiredOption("--labels <file>", labels)
+      .addOption(answersOption)
+      .addOption(allowUnknownOption)
+      .addOption(lastOption)
+      .addOption(jsonOption)
+      .addHelpText(
+        ...examples(
+          "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
+        ),
+      ),
+
+  drift: (program: Command) =>
+    program
+      .command("drift")
+      .summary("compare the answers of two releases, with or without labels")
+      .description(
+        'Compares the answers of two releases: their printed values, and the answers that flipped on\nthe same records. Without labels it reports "changed", never "worse"; with labels it also\nreports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
+      )
+      .addOption(answersOf("--before <file>", "first").makeOptionMandatory())
+      .addOption(answersOf("--after <file>", "second").makeOptionMandatory())
+      .addOption(labelsOption)
+      .option(
+        "--calibration <file>",
+        "the promised thresholds to test again, as calibrate wrote them; needs --labels",
+      )
+      .addOption(seedOption)
+      .addOption(allowUnknownOption)
+      .addOption(lastOption)
+      .addOption(jsonOption)
+      .addHelpText(
+        ...examples(
+          "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
+          "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
+        ),
+      ),
+
+  record: (program: Command) =>
+    program
+      .command("record")
+      .summary("record exchanges from a live service, or compare its answers with them")
+      .description(
+        "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports where the shape of an answer (keys and types,\nnot values) differs from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
+      )
+      .argument(
+        "[names...]",
+        "exchanges such as gateway/greeting-routes-to-nano; without names every successful evaluation through each transport that has a key",
+      )
+      .option("--exchanges <dir>", "the folder of the exchanges", "fixtures/exchanges")
+      .option("--out <dir>", "where recordings go (default: the folder of the exchanges)")
+      .option("--replace", "replace exchanges that are written from the contract")
+      .addOption(
+        new Option(
+          "--compare",
+          "compare the shape of the answers instead of recording them",
+        ).conflicts(["out", "replace"]),
+      )
+      .addHelpText(
+        ...examples(
+          "evaluator record gateway/greeting-routes-to-nano --out recordings",
+          "evaluator record --compare",
+        ),
+      ),
 };
 
 /** The typed options of a command. */
