@@ -6,7 +6,7 @@ export interface LiveReply {
 }
 
 /**
- * Returns where a reply holds one of the keys, such as "its header x-debug holds the key in base64", or
+ * Returns the first finding of a key in a reply, such as "its header x-debug holds the key in base64", or
  * null. All headers are searched.
  *
  * @param publicText - Words that are no secret, such as the request's; parts of a key in them do not count.

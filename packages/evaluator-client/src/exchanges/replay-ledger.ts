@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isRecord } from "../questions/json.ts";
 import type { AskedRequest, Exchange } from "./exchange.ts";
 import { keyText } from "./find-secrets.ts";
 
@@ -53,12 +54,12 @@ function requestDifference({ request: expected }: Exchange, request: AskedReques
 
 /** Returns the path of the first difference of two JSON values; the order of keys does not count. */
 function firstDifference(expected: unknown, actual: unknown, path: string): string | null {
-  if (!isObject(expected) || !isObject(actual) || isArray(expected) !== isArray(actual)) {
-    return expected === actual ? null : `${path} differs`;
-  }
-  const pathOf = (key: string) => path + (isArray(actual) ? `.${key}` : keyText(key));
-  const unseen = new Map<string, unknown>(Object.entries(actual));
-  for (const [key, value] of Object.entries(expected)) {
+  const isList = Array.isArray(actual);
+  const areAlike = isList ? Array.isArray(expected) : isRecord(expected) && isRecord(actual);
+  if (!areAlike) return expected === actual ? null : `${path} differs`;
+  const pathOf = (key: string) => path + (isList ? `.${key}` : keyText(key));
+  const unseen = new Map<string, unknown>(Object.entries(actual as object));
+  for (const [key, value] of Object.entries(expected as object)) {
     if (!unseen.has(key)) return `${pathOf(key)} is missing`;
     const difference = firstDifference(value, unseen.get(key), pathOf(key));
     if (difference !== null) return difference;
@@ -75,16 +76,10 @@ export function requestDigest({ method, path, headers, body }: AskedRequest): st
 }
 
 function canonicalJson(value: unknown): string {
-  if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
   const fields = Object.entries(value)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
   return `{${fields.join(",")}}`;
-}
-
-const { isArray } = Array;
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -95,6 +95,7 @@ class Ledger {
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
+  /** The given price, else the highest so far. */
   #usdPerToken: number | null;
   /** Whether an answer came without a price before any came with one. */
   #isUnpriced = false;
@@ -158,7 +159,10 @@ class Ledger {
   #settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
     this.#reserved.costUsd -= reserved.costUsd;
     this.#reserved.tokens -= reserved.tokens;
-    this.#learnPrice(reserved, spent);
+    const isGiven = this.#options.usdPerMillionTokens !== undefined;
+    if (!isGiven && spent.tokens > 0 && !this.#isUnpriced) {
+      this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
+    }
     this.#pricing?.resolve();
     this.#pricing = null;
     if (spent.tokens === 0 && spent.costUsd === 0) return;
@@ -201,13 +205,6 @@ class Ledger {
     const message =
       "The call was not sent: the answers have no price, so the rest of maxCostUsd is unknown. Set usdPerMillionTokens, or maxTokens instead of maxCostUsd.";
     return new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
-  }
-
-  /** Keeps the highest price so far. */
-  #learnPrice(reserved: Amount, spent: Amount): void {
-    const isGiven = this.#options.usdPerMillionTokens !== undefined;
-    if (isGiven || spent.tokens === 0 || this.#isUnpriced) return;
-    this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
   }
 
   #forgetOld({ clock }: MiddlewareCall): void {
