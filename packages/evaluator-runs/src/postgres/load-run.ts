@@ -3,7 +3,7 @@ import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
-import type { RunSetup } from "./run-reader.ts";
+import type { RunInfo } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
 export interface RunRecord {
@@ -17,18 +17,10 @@ export interface RunRecord {
 }
 
 /** A run to create, or to join if it exists. */
-export interface NewRun {
-  /** A hash of the setup and of every record in order. */
-  readonly digest: string;
-  readonly setup: RunSetup;
-  /** The name of its input. */
-  readonly name: string;
-  /** The caller's facts, as JSON. */
-  readonly facts: string;
-  readonly records: number;
-  /** The most it may cost, in US dollars; null for no bound. */
-  readonly maxCostUsd: number | null;
-}
+export type NewRun = Pick<
+  RunInfo,
+  "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
+>;
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;

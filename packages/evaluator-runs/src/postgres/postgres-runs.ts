@@ -8,34 +8,21 @@ import { migrateDatabase } from "./migrate.ts";
 import { joinRun, type NewRun, reopenRun, type RunRecord } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import { type RunInfo, RunReader } from "./run-reader.ts";
+import { type RunInfo, RunReader, type RunRow, type WorkerInfo } from "./run-reader.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
 // reads chunks while it commits.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
 
-/** A record without an answer. */
-export interface ChunkRecord {
-  /** Its index in the run. */
-  readonly idx: number;
-  readonly id: string;
-  readonly key: string;
-  /** The state for the model, as JSON. */
-  readonly state: string;
-}
+/** A record without an answer, with its index in the run. */
+export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
 
 type ChunkRow = ChunkRecord & AnswerRow & { readonly cost_usd: number | null };
 
 /** The report of a worker. */
-export interface WorkerReport {
-  readonly worker: string;
+export interface WorkerReport extends Omit<WorkerInfo, "seenMsAgo"> {
   readonly run: number;
-  readonly name: string;
-  readonly answered: number;
-  readonly failed: number;
-  readonly inFlight: number;
-  readonly perSecond: number;
 }
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
