@@ -53,7 +53,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, { router, guards });
-  addOpenAiRoutes(app, { router, routing, options, guards });
+  addOpenAiRoutes(app, { router, routing, services, options, guards });
   addStatusRoutes(app, parts, latest);
   app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
   app.get("/metrics", async (c) =>

@@ -10,6 +10,7 @@ import {
   type ReplyPrompt,
   type TokenMeter,
 } from "./reply/reply.ts";
+import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
@@ -40,6 +41,7 @@ export interface Answer {
 }
 
 interface ObservedRouting extends Routing {
+  readonly services: Services;
   /** The router's name in its records. */
   readonly instance: string;
   readonly observers: readonly ((record: MessageRecord) => void)[];

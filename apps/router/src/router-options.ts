@@ -4,7 +4,6 @@ import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "eva
 import { z } from "zod";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
-import type { connectServices } from "./services/connect-services.ts";
 
 /**
  * The gateway's text model for each tier, unless a variable names another. Their input prices are
@@ -152,11 +151,12 @@ export function parseRouterOptions(given: Environment) {
       transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
     ),
     policy,
+    /** The services to connect; the emulator replaces each one that is null. */
     engines: {
       evaluator: hasEvaluator ? given : null,
       reply: toReplyServer(values, given),
       secrets: [...keyNames.flatMap((name) => env[name] ?? []), ...addressSecrets(url)],
-    } satisfies Engines,
+    },
     /** The limit that several routers share; null if this one has a key to itself. */
     sharedLimit:
       url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
@@ -164,8 +164,6 @@ export function parseRouterOptions(given: Environment) {
     warnings: oldMs === null ? [] : [renamed],
   };
 }
-
-type Engines = Parameters<typeof connectServices>[0];
 
 const renamed =
   "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.";
@@ -208,15 +206,16 @@ function readTierModels(values: Values, chatModel: string | undefined): Record<T
   return Object.fromEntries(named) as Record<Tier, string>;
 }
 
-function toReplyServer(values: Values, env: Environment): Engines["reply"] {
+function toReplyServer(values: Values, env: Environment) {
   const replyUrl = values.ROUTER_REPLY_BASE_URL;
   const gatewayKey = values.AI_GATEWAY_API_KEY;
   if (replyUrl !== null) {
-    return { kind: "openai-compatible", apiKey: values.ROUTER_REPLY_API_KEY, baseUrl: replyUrl };
+    const apiKey = values.ROUTER_REPLY_API_KEY;
+    return { kind: "openai-compatible" as const, apiKey, baseUrl: replyUrl };
   }
   if (gatewayKey === null) return null;
-  const baseUrl = values.EVALUATOR_BASE_URL ?? undefined;
-  return { kind: "gateway", apiKey: gatewayKey, baseUrl, env };
+  const baseUrl = values.EVALUATOR_BASE_URL ?? undefined; // the gateway's own
+  return { kind: "gateway" as const, apiKey: gatewayKey, baseUrl, env };
 }
 
 /** Secret parts of a database's address: all of it, its start up to the host, and its password. */

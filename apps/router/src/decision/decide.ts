@@ -4,9 +4,9 @@ import {
   type CalibrationArtifact,
   CalibrationMismatchError,
 } from "evaluator-calibration";
-import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
+import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../reply/reply.ts";
-import type { Services } from "../services/connect-services.ts";
+import type { Redact } from "../reply/redactor.ts";
 import type {
   Cause,
   ChoicePolicy,
@@ -31,7 +31,12 @@ type AskedEvaluation = Pick<
 
 /** The parts that route a message. */
 export interface Routing {
-  readonly services: Services;
+  readonly services: {
+    readonly evaluator: Evaluator;
+    /** The transport and its address, without user name or password. */
+    readonly engineAddress: string;
+    readonly redact: Redact;
+  };
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
   readonly prices: PriceList;

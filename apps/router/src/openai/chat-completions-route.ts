@@ -15,6 +15,7 @@ import {
   setDecisionHeaders,
 } from "../routes/client-request.ts";
 import { defectMessage, HttpError, openAiError, retryHeaders } from "../routes/failures.ts";
+import type { Services } from "../services/connect-services.ts";
 import type { Guards } from "../routes/guards.ts";
 import {
   type ChatCompletionRequest,
@@ -27,6 +28,7 @@ import type { RouterOptions } from "../router-options.ts";
 interface OpenAiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
+  readonly services: Pick<Services, "takesOpenAi">;
   readonly guards: Guards;
   readonly options: Pick<RouterOptions, "aliases" | "context">;
 }
@@ -57,7 +59,7 @@ function toModel(id: string) {
 
 function missing(parts: OpenAiParts): HttpError {
   const own = ownNames(parts).join(", ");
-  const other = parts.routing.services.takesOpenAi
+  const other = parts.services.takesOpenAi
     ? "a model of the server that replies"
     : "a model of the gateway as provider/model";
   const message = `There is no such model here; use ${own}, ${other}, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
@@ -66,8 +68,8 @@ function missing(parts: OpenAiParts): HttpError {
 
 /** The conversation goes to the chosen model unchanged. */
 function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
-  const { router, routing, options } = parts;
-  const { takesOpenAi } = routing.services;
+  const { router, options } = parts;
+  const { takesOpenAi } = parts.services;
   const readConversation = createConversationReader(options.context);
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req), takesOpenAi);
@@ -101,7 +103,7 @@ async function chooseModel(
   const model = options.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
   if (model !== autoModel) {
-    const isKnown = tier !== undefined || routing.services.takesOpenAi || model.includes("/");
+    const isKnown = tier !== undefined || parts.services.takesOpenAi || model.includes("/");
     if (!isKnown) throw missing(parts);
     const named = tier === undefined ? { model } : { tier };
     return { decision: decideUnasked(named, "requested", routing), autoDecision: null };

@@ -12,6 +12,7 @@ import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
 import { type ReplyListener, replyFetch } from "../reply/reply-fetch.ts";
+import type { RouterOptions } from "../router-options.ts";
 import type { Tracing } from "./tracing.ts";
 import type { openSharedLimit } from "./shared-limit.ts";
 
@@ -25,7 +26,7 @@ interface ConnectOptions {
 
 /** Connects the services; the emulator replaces missing ones. @throws ConfigurationError */
 export function connectServices(
-  { evaluator: env, reply, secrets }: EngineOptions,
+  { evaluator: env, reply, secrets }: RouterOptions["engines"],
   options: ConnectOptions = {},
 ) {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
@@ -83,7 +84,6 @@ function connectEvaluation(
       await evaluator.close();
       await pacer?.[Symbol.asyncDispose]();
     },
-    /** The transport and its address, without user name or password. */
     engineAddress: `${transport.name} ${address}`,
     decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
   };
@@ -95,7 +95,7 @@ function addressOf({ target }: Transport): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-function connectReplies(server: ReplyServer) {
+function connectReplies(server: NonNullable<RouterOptions["engines"]["reply"]>) {
   const { apiKey, baseUrl } = server;
   if (server.kind === "gateway") {
     const replier = `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`;
@@ -174,28 +174,4 @@ interface ModelCall {
   readonly listener?: ReplyListener | undefined;
   /** The client's own request in OpenAI's form. */
   readonly body?: Record<string, unknown> | undefined;
-}
-
-type ReplyServer =
-  | {
-      readonly kind: "gateway";
-      readonly apiKey: string;
-      /** Address in front of `/language-model`; undefined for the gateway's own. */
-      readonly baseUrl: string | undefined;
-      /** For the price list's own options. */
-      readonly env: Environment;
-    }
-  | {
-      readonly kind: "openai-compatible";
-      readonly apiKey: string | null;
-      /** Address in front of `/chat/completions`. */
-      readonly baseUrl: string;
-    };
-
-/** The services to connect; the emulator replaces each one that is null. */
-interface EngineOptions {
-  /** For the options of the evaluator's transport. */
-  readonly evaluator: Environment | null;
-  readonly reply: ReplyServer | null;
-  readonly secrets: readonly string[];
 }
