@@ -138,14 +138,10 @@ const outOfRange = {
 } as const;
 
 /**
- * Checks in one pass that probabilities are a distribution over the keys. Returns the highest of
- * them, or the rule that they break.
+ * Checks in one pass that probabilities are a distribution over the keys, each rounded by at most
+ * `error`. Returns the highest of them, or the rule that they break.
  */
-export function checkDistribution(
-  keys: readonly string[],
-  probabilities: unknown,
-  { probabilityDecimals }: { probabilityDecimals: number },
-) {
+export function checkDistribution(keys: readonly string[], probabilities: unknown, error: number) {
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) {
     return wrongKeys;
   }
@@ -160,7 +156,7 @@ export function checkDistribution(
     sum += probability;
     highest = Math.max(highest, probability);
   }
-  const bound = keys.length * roundingError(probabilityDecimals) + TOLERANCE;
+  const bound = keys.length * error + TOLERANCE;
   return Math.abs(sum - 1) > bound ? wrongSum : highest;
 }
 

@@ -78,10 +78,10 @@ export const scoreKind = {
     if (typeof score !== "number" || !(score >= 0 && score <= last)) {
       return { rule: "score-range" as const, what: `has a score outside of 0 to ${last}` };
     }
-    const highest = checkDistribution(keys, answer["probabilities"], rounding);
+    const error = roundingError(rounding.probabilityDecimals);
+    const highest = checkDistribution(keys, answer["probabilities"], error);
     if (typeof highest !== "number") return highest;
     const probabilities = answer["probabilities"] as Record<string, number>;
-    const error = roundingError(rounding.probabilityDecimals);
     const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
     const least = meanFilled({ isFromTop: false, keys, probabilities, error });
     const most = meanFilled({ isFromTop: true, keys, probabilities, error });

@@ -120,14 +120,11 @@ function toReply(
   };
 }
 
-function costOf(
-  { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
-  price: TokenPrice | undefined,
-): number | null {
+function costOf(usage: { inputTokens: number; outputTokens: number }, price?: TokenPrice) {
   const input = price?.inputUsdPerMillionTokens ?? null;
   if (input === null) return null;
   const output = price?.outputUsdPerMillionTokens ?? input;
-  return (inputTokens * input + outputTokens * output) / 1_000_000;
+  return (usage.inputTokens * input + usage.outputTokens * output) / 1_000_000;
 }
 
 function checkSize(questionId: string, question: Question): void {
