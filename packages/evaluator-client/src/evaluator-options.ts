@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ConfigurationError } from "./errors.ts";
-import { checkOptions, hasMethods, optionsObject } from "./options.ts";
+import { checkOptions, objectWith, optionsObject } from "./options.ts";
 import {
   apiKeyVariables,
   type Environment,
@@ -148,12 +148,8 @@ const optionsSchema = optionsObject({
       maxLevels: z.optional(z.int().check(z.minimum(1))),
     }),
   ),
-  transport: z.optional(
-    z.custom(hasMethods("send"), "it is a transport, such as gatewayTransport()"),
-  ),
-  pacer: z.optional(
-    z.custom(hasMethods("admit", "admitNow"), "it is a pacer, such as createPacer()"),
-  ),
+  transport: z.optional(objectWith("it is a transport, such as gatewayTransport()", "send")),
+  pacer: z.optional(objectWith("it is a pacer, such as createPacer()", "admit", "admitNow")),
   env: z.optional(anyObject),
   logger: z.optional(
     z.custom(
@@ -180,7 +176,7 @@ export function readOptions(
 function isLogger(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const levels = ["debug", "info", "warn", "error"];
-  const methods = levels.map((level) => (value as Record<string, unknown>)[level]);
+  const methods = levels.map((level): unknown => Reflect.get(value, level));
   const given = methods.filter((method) => method !== undefined);
   return given.length > 0 && given.every((method) => typeof method === "function");
 }

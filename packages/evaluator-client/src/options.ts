@@ -55,10 +55,10 @@ function quoted(names: readonly string[]): string[] {
   return names.map((name) => `"${name}"`);
 }
 
-/** Returns a check, for an option's schema, of whether a value is an object with these methods. */
-export function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
-  return (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+/** Returns a schema of an object with these methods; `what` is the message for another value. */
+export function objectWith(what: string, ...methods: readonly string[]) {
+  return z.custom((value) => {
+    if (typeof value !== "object" || value === null) return false;
+    return methods.every((name) => typeof Reflect.get(value, name) === "function");
+  }, what);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
-import { checkOptions, hasMethods, optionsObject } from "../options.ts";
+import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import { checkReply, type Evaluation } from "../evaluation.ts";
 import { isRecord, valueAt } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -42,7 +42,7 @@ export interface CacheSavings {
 export type Cache = Middleware & { readonly savings: CacheSavings };
 
 const optionsSchema = optionsObject({
-  store: z.optional(z.custom(hasMethods("get", "set"), "it has get and set")),
+  store: z.optional(objectWith("it has get and set", "get", "set")),
   maxEntries: z.optional(z.int().check(z.minimum(1))),
   onStoreError: z.optional(z.custom((value) => typeof value === "function", "it is a function")),
 });

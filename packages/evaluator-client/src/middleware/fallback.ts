@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
-import { checkOptions, hasMethods, optionsObject } from "../options.ts";
+import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
 
 /** A class of errors, such as `ConnectionError`. */
@@ -15,7 +15,7 @@ export interface FallbackOptions {
 }
 
 const helperSchema = z.object({
-  evaluator: z.custom(hasMethods("evaluate"), "it is an evaluator, from createEvaluator()"),
+  evaluator: objectWith("it is an evaluator, from createEvaluator()", "evaluate"),
 });
 const optionsSchema = optionsObject({
   on: z.optional(z.array(z.custom((value) => typeof value === "function", "it is a class"))),

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { ConfigurationError, RateLimitError } from "../errors.ts";
-import { checkOptions, hasMethods, optionsObject } from "../options.ts";
+import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import { type Admission, CallQueue, IN_A_ROW, type PacedCall, Pause } from "./call-queue.ts";
 import { LeasedSlots, type SharedPacerOptions } from "./leased-slots.ts";
 import type { Pacer } from "./pacer.ts";
@@ -15,10 +15,7 @@ const LEASE_MS = 100;
 const STRAYS = 0.15;
 
 const optionsSchema = optionsObject({
-  store: z.custom(
-    hasMethods("read", "swap", "onPause"),
-    "it is a limit store, such as memoryLimits()",
-  ),
+  store: objectWith("it is a limit store, such as memoryLimits()", "read", "swap", "onPause"),
   key: z.string().check(z.minLength(1)),
   limits: rateLimitsSchema.check(
     z.refine(
