@@ -61,18 +61,16 @@ export class UnfitCalibrationError extends Error {
 export async function decide(
   state: TierState,
   routing: Routing,
-  {
-    atLeast,
-    ...call
-  }: { signal: AbortSignal; headers: Record<string, string>; atLeast: Tier | null },
+  options: { signal: AbortSignal; headers: Record<string, string>; atLeast: Tier | null },
 ): Promise<Decision> {
+  const { atLeast, ...call } = options;
   const { services, policy } = routing;
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
-  const options = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
+  const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    return toDecision(await services.evaluator.evaluate(request, options), routing, atLeast);
+    return toDecision(await services.evaluator.evaluate(request, limited), routing, atLeast);
   } catch (error) {
     call.signal.throwIfAborted();
     const cause = causeOf(error);

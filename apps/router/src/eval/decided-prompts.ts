@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { CliError, type CliContext, systemErrorCode, toFileError, UsageError } from "evaluator-kit";
 import { z } from "zod";
@@ -64,7 +64,7 @@ const loggedSchema = knownSchema
   }));
 
 /** A labelled prompt. */
-export interface EvalPrompt {
+interface EvalPrompt {
   /** Up to a message of the user; empty for a line of the decision log. */
   readonly messages: readonly z.infer<typeof message>[];
   /** The right tier; null if it follows from the scores. */
@@ -185,8 +185,7 @@ function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: 
     return starts.map((end) => {
       const { state } = read(messages.slice(0, end + 1));
       const asked = [engine, tierQuestionHash, state.user_message, state.earlier_turns];
-      const hash = createHash("sha256").update(JSON.stringify(asked)); // the file holds no text
-      return { state, key: hash.digest("base64url") };
+      return { state, key: hash("sha256", JSON.stringify(asked), "base64url") }; // not its text
     });
   });
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { CliError, type Environment } from "evaluator-kit";
 import {
   EvaluatorError,
@@ -62,10 +62,10 @@ export async function openSharedLimit(
     pacerFor(transport: Transport, env: Environment) {
       const own = transport.limits ?? {};
       const secret = keyFromEnvironment(env) ?? "";
-      const key = createHash("sha256").update(`${transport.target?.url ?? ""}\n${secret}`);
+      const key = hash("sha256", `${transport.target?.url ?? ""}\n${secret}`);
       const all = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
       const limits = { ...own, requestsPerMinute: all };
-      return sharedPacer({ store, key: key.digest("hex"), limits });
+      return sharedPacer({ store, key, limits });
     },
     [Symbol.asyncDispose]: () => database.close(),
   };
