@@ -84,7 +84,8 @@ export class AnswerWriter {
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     await wait(GROUP_MS);
-    for (let group = this.#take(); group.length > 0; group = this.#take()) {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, GROUP_SIZE);
       try {
         await this.#write(group.map(({ end }) => end));
         for (const { resolve } of group) resolve();
@@ -93,10 +94,6 @@ export class AnswerWriter {
       }
     }
     this.#isWriting = false;
-  }
-
-  #take(): Waiting[] {
-    return this.#waiting.splice(0, GROUP_SIZE);
   }
 
   async #write(ends: readonly RecordEnd[]): Promise<void> {

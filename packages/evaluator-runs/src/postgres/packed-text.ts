@@ -101,7 +101,7 @@ export function unpack(packed: string, { text, words, starts }: Sample): string 
     const line = given === AS_BEFORE ? before : given;
     before = line;
     const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
-    index += change === 1 ? digitAt(line, 0) : Number.parseInt(line.slice(1, change), 36);
+    index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
     const [start, known] = [starts[index], words[index]];
     if (start === undefined || known === undefined) return null;
     const word = line.startsWith(SAME_AS, change)
@@ -117,15 +117,6 @@ export function unpack(packed: string, { text, words, starts }: Sample): string 
 }
 
 function changed(line: string, change: number, known: string): string | undefined {
-  const shared = digitAt(line, change);
+  const shared = Number.parseInt(line.charAt(change), 36);
   return Number.isNaN(shared) ? undefined : known.slice(0, shared) + line.slice(change + 1);
-}
-
-const [ZERO, NINE, A, Z] = [48, 57, 97, 122];
-
-/** Returns the value of a digit, or NaN; a regular expression per line took half of an export's time. */
-function digitAt(line: string, at: number): number {
-  const code = line.charCodeAt(at);
-  if (code >= ZERO && code <= NINE) return code - ZERO;
-  return code >= A && code <= Z ? code - A + 10 : Number.NaN;
 }
