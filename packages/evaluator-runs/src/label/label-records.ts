@@ -59,11 +59,9 @@ function describeShortage({ id, records }: LabelSheet, count: number, word: stri
 }
 
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
-  const chosen =
-    question === undefined
-      ? (sheets.find(({ question }) => typeof truthsOf(question)?.[0]?.truth === "boolean") ??
-        sheets[0])
-      : sheets.find(({ id }) => id === question);
+  const firsts = sheets.map((sheet) => truthsOf(sheet.question)?.[0]?.truth);
+  const first = sheets[firsts.findIndex((truth) => typeof truth === "boolean")] ?? sheets[0];
+  const chosen = question === undefined ? first : sheets.find(({ id }) => id === question);
   if (chosen !== undefined) return chosen;
   const known = sheets.map(({ id }) => id).join(", ");
   throw new CliError(printable`The journal has no question ${question ?? ""}; it has ${known}.`);

@@ -40,10 +40,10 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
 const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]);
 
 function serve(): void {
-  let rows: Iterator<SQLOutputValue[], undefined> | null = null;
+  let rows: Iterator<SQLOutputValue[], undefined> = [].values();
   const answer = (call: Call): Reply => {
     try {
-      if (call === "next") return { rows: rows === null ? [] : nextRows(rows) };
+      if (call === "next") return { rows: nextRows(rows) };
       const begun = begin(call);
       rows = begun.rows;
       return { names: begun.names };

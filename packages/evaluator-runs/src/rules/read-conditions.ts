@@ -32,49 +32,42 @@ const tokenPattern =
   /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
 const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
 
-/** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment. */
+/** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
 export function* tokensOf(text: string, from = 0): Generator<Token> {
+  let end = text.length - text.slice(from).trimStart().length;
   tokenPattern.lastIndex = from;
   for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
     const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
     const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
-    if (kind === "comment") return;
+    if (kind === "comment") break;
     if (kind === "word" && whole.startsWith('"')) {
       throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
     const found = groups[kind] ?? "";
     const read = kind === "quoted" ? found.replace(/\\(["\\])/g, "$1") : signs.get(found);
-    yield { kind, text: read ?? found, at, end: at + whole.length };
-    if (kind === "arrow") return;
+    end = at + whole.length;
+    yield { kind, text: read ?? found, at, end };
+    if (kind === "arrow") break;
   }
+  yield { kind: "end", text: "", at: end, end };
 }
 
-/** The tokens of a text; after them comes its end, again and again. */
-class Tokens {
-  readonly #left: Token[];
-  readonly #end: Token;
+/** The tokens that are left; the last one stays. */
+type Tokens = Token[];
 
-  constructor(text: string) {
-    this.#left = [...tokensOf(text)];
-    const end = this.#left.at(-1)?.end ?? text.length - text.trimStart().length;
-    this.#end = { kind: "end", text: "", at: end, end };
-  }
+function peek(tokens: Tokens): Token {
+  return tokens[0] as Token;
+}
 
-  peek(): Token {
-    return this.#left[0] ?? this.#end;
-  }
+function next(tokens: Tokens): Token {
+  return (tokens.length > 1 ? tokens.shift() : tokens[0]) as Token;
+}
 
-  /** Returns the next token and moves past it. */
-  next(): Token {
-    return this.#left.shift() ?? this.#end;
-  }
-
-  /** Skips the next token if it is of a kind, and returns whether it was. */
-  accept(kind: Token["kind"]): boolean {
-    const isThat = this.peek().kind === kind;
-    if (isThat) this.next();
-    return isThat;
-  }
+/** Skips the next token if it is of a kind, and returns whether it was. */
+function accept(tokens: Tokens, kind: Token["kind"]): boolean {
+  const isThat = peek(tokens).kind === kind;
+  if (isThat) next(tokens);
+  return isThat;
 }
 
 /**
@@ -84,14 +77,14 @@ class Tokens {
  */
 export function readConditions(text: string, all: readonly Column[]) {
   const named = answerColumns(all);
-  const tokens = new Tokens(text);
+  const tokens = [...tokensOf(text)];
   const conditions = [readCondition(tokens, named)];
-  while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));
-  const next = tokens.next();
-  if (next.kind === "arrow") return { conditions, arrow: next };
-  if (next.kind === "end") return { conditions, arrow: null };
+  while (accept(tokens, "comma")) conditions.push(readCondition(tokens, named));
+  const last = next(tokens);
+  if (last.kind === "arrow") return { conditions, arrow: last };
+  if (last.kind === "end") return { conditions, arrow: null };
   const advice = "put a comma between conditions, and names with spaces into quotes";
-  throw new ConditionError(next.at, printable`"${next.text}" is too much; ${advice}`);
+  throw new ConditionError(last.at, printable`"${last.text}" is too much; ${advice}`);
 }
 
 /** The meaning of a name. */
@@ -107,7 +100,7 @@ type Named =
 
 function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Condition {
   const name = readName(tokens);
-  const operator = tokens.peek();
+  const operator = peek(tokens);
   const found = findNamed(name.parts, named);
   if (operator.kind !== "operator") {
     if (found === null && name.parts.join(".") === "new") return { kind: "new" };
@@ -118,10 +111,10 @@ function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Conditio
     throw new ConditionError(operator.at, printable`say what it is to be: ${text} ${example}`);
   }
   if (found === null) throw noAnswer(name, named);
-  tokens.next();
+  next(tokens);
   return found.kind === "option"
     ? readOptions(found.column, { operator, tokens })
-    : readNumber(found, { operator, name: name.parts.join("."), value: tokens.next() });
+    : readNumber(found, { operator, name: name.parts.join("."), value: next(tokens) });
 }
 
 interface Name {
@@ -131,7 +124,7 @@ interface Name {
 
 // A quoted name may have its option after a dot: "my question".yes, "my question"."an option".
 function readName(tokens: Tokens): Name {
-  const first = tokens.next();
+  const first = next(tokens);
   if (first.kind !== "word" && first.kind !== "quoted") {
     throw new ConditionError(first.at, "name an answer first, such as scam >= 0.9");
   }
@@ -139,15 +132,15 @@ function readName(tokens: Tokens): Name {
     return { parts: [first.text], at: first.at };
   }
   const parts = [first.kind === "word" ? first.text.slice(0, -1) : first.text];
-  const dot = tokens.peek();
-  if (first.kind === "quoted" && dot.kind === "word" && dot.at === first.end) tokens.next();
+  const dot = peek(tokens);
+  if (first.kind === "quoted" && dot.kind === "word" && dot.at === first.end) next(tokens);
   const rest = dot.kind === "word" && dot.at === first.end ? dot.text : ".";
   if (first.kind === "quoted" && !rest.startsWith(".")) return { parts, at: first.at };
   if (rest.length > 1) return { parts: [...parts, rest.slice(1)], at: first.at };
-  const option = tokens.peek();
+  const option = peek(tokens);
   const isOption = option.kind === "quoted" && option.at <= first.end + 1;
   if (!isOption) return { parts, at: first.at };
-  return { parts: [...parts, tokens.next().text], at: first.at };
+  return { parts: [...parts, next(tokens).text], at: first.at };
 }
 
 function findNamed(parts: readonly string[], named: readonly AnswerColumn[]): Named | null {
@@ -212,14 +205,14 @@ function readOptions(
     throw new ConditionError(operator.at, printable`${name} is an option; ${advice}`);
   }
   const readOption = (): string => {
-    const { kind, text, at } = tokens.next();
+    const { kind, text, at } = next(tokens);
     const isName = kind === "word" || kind === "quoted";
     if (isName && all.includes(text)) return text;
     const what = isName ? `has no option "${text}"` : "needs an option";
     throw new ConditionError(at, printable`${name} ${what}; it has ${all.join(", ")}`);
   };
   const options = [readOption()];
-  while (tokens.accept("bar")) options.push(readOption());
+  while (accept(tokens, "bar")) options.push(readOption());
   return { kind: "option", column, options, isNot: operator.text === "!=" };
 }
 

@@ -59,7 +59,8 @@ export async function readRules(
 }
 
 function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
-  if (tokensOf(text).next().done === true) return null;
+  const [first] = tokensOf(text);
+  if (first?.kind === "end") return null;
   const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
     const end = text.trimEnd().length;
