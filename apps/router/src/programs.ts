@@ -3,7 +3,6 @@ import {
   type Command,
   createCommand,
   exitCodes,
-  Option,
   packageVersion,
   type Program,
   type ProgramOptions,
@@ -76,16 +75,8 @@ const evaluation = declare("The evaluation", "npm run router:eval --", (command,
     )
     .option("--out <file>", "the page with the curves (PROMPTS.eval.html)")
     .option("--decisions <file>", "keeps decisions for the next run (PROMPTS.decisions.ndjson)")
-    .addOption(
-      new Option("--draws <n>", "draws for each interval")
-        .argParser(wholeNumber({ min: 1, max: 10_000 }))
-        .default(300),
-    )
-    .addOption(
-      new Option("--seed <n>", "seed of the draws")
-        .argParser(wholeNumber({ max: 2 ** 31 }))
-        .default(1),
-    )
+    .option("--draws <n>", "draws for each interval", wholeNumber({ min: 1, max: 10_000 }), 300)
+    .option("--seed <n>", "seed of the draws", wholeNumber({ max: 2 ** 31 }), 1)
     .option("--json", "print the figures as JSON")
     .addHelpText(
       "after",
