@@ -28,7 +28,7 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   const joins = await joinLabels([before, after], options, context);
   const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
   const thresholds = artifact?.thresholds ?? [];
-  const comparisons = pairsOf(before.columns, after.columns).map((pair) => {
+  const comparisons = pairsOf(before, after).map((pair) => {
     const [one, other] = pair.map((column, at) =>
       joins[at]?.columns.find((joined) => joined.column === column),
     );
@@ -37,8 +37,12 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
         ? null
         : compareLabelled(toLabelledRows(one), toLabelledRows(other), { thresholds, seed });
     const comparison = compareReleases(...pair, { seed, labelled });
-    const columns = [...before.columns, ...after.columns];
-    return Object.assign(comparison, { leftAside: othersOf(columns, pair) });
+    // Other sources of the question, such as recordings among a model's answers.
+    const others = [...before.columns, ...after.columns].filter(
+      (column) => column.question === comparison.question && !pair.includes(column),
+    );
+    const leftAside = others.map(({ source, ids }) => ({ source, n: ids.length }));
+    return Object.assign(comparison, { leftAside });
   });
   const isJson = options.json === true;
   context.stdout.write(
@@ -73,32 +77,22 @@ function checkIsKnown({ line, value }: InputRecord, tables: readonly AnswerTable
   throw new CalibrationInputError({ file, line }, `${problem}; ${advice}`);
 }
 
-type Columns = readonly AnswerColumn[];
 type Pair = [before: AnswerColumn, after: AnswerColumn];
 
-/** Pairs the questions of two releases, each of one source. */
-function pairsOf(before: Columns, after: Columns): Pair[] {
-  const pairs = [...new Set(before.map(({ question }) => question))].flatMap((question) => {
-    const [one, other] = [largestOf(before, question), largestOf(after, question)];
-    return one === null || other === null ? [] : [[one, other] as Pair];
+/** Pairs the largest sources of each question, since a release is one model. */
+function pairsOf(before: AnswerTable, after: AnswerTable): Pair[] {
+  const pairs = before.questions.flatMap((question) => {
+    const [one, other] = [before, after].map(({ columns }) => {
+      const found = columns.filter((column) => column.question === question);
+      return found.toSorted((one, other) => other.ids.length - one.ids.length)[0];
+    });
+    return one === undefined || other === undefined ? [] : [[one, other] as Pair];
   });
   if (pairs.length > 0) return pairs;
   throw new CliError("The two releases answered no common question; check the files.");
 }
 
-/** The source with the most answers: a release is one model. */
-function largestOf(columns: Columns, question: string): AnswerColumn | null {
-  const found = columns.filter((column) => column.question === question);
-  return found.toSorted((one, other) => other.ids.length - one.ids.length)[0] ?? null;
-}
-
-/** The other sources of a question, such as recordings among a model's answers. */
-function othersOf(columns: Columns, pair: Pair) {
-  const others = columns.filter(
-    (column) => column.question === pair[0].question && !pair.includes(column),
-  );
-  return others.map(({ source, ids }) => ({ source, n: ids.length }));
-}
+type LeftAside = Pick<ReleaseComparison["before"], "source" | "n">;
 
 function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
   if (labelled === null) return isChanged;
@@ -107,7 +101,7 @@ function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
   return isWorse || isLessRight || labelled.thresholds.some(({ verdict }) => verdict === "broken");
 }
 
-function describe(comparison: ReleaseComparison & { leftAside: ReturnType<typeof othersOf> }) {
+function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
   const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
   const lines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,

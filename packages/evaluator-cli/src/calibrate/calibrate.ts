@@ -63,10 +63,8 @@ function noteOnFormer(out: string, { cwd }: CliContext): string | null {
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
 function checkAsked({ columns }: AnswerTable, asked: string | null): void {
-  const isSame = columns.every(
-    ({ source }) => asked === null || (source.questionHash ?? asked) === asked,
-  );
-  if (isSame) return;
+  const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
+  if (asked === null || hashes.every((hash) => hash === asked)) return;
   throw new CliError("The answers were given to other questions than those of --questions.");
 }
 

@@ -119,13 +119,8 @@ function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment):
 
 /** Returns an evaluator of an engine; an attempt has two minutes, as a laptop's model may need one. */
 export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Evaluator {
-  return createEvaluator({
-    transport,
-    env,
-    attemptTimeoutMs: 120_000,
-    deadlineMs: 600_000,
-    ...(isOwn && { limits: {} }),
-  });
+  const timeouts = { attemptTimeoutMs: 120_000, deadlineMs: 600_000 };
+  return createEvaluator({ transport, env, ...timeouts, ...(isOwn && { limits: {} }) });
 }
 
 /** Adds the engine's name to an error of the client. */

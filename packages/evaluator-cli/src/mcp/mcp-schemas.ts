@@ -1,4 +1,4 @@
-import type { EvaluationRequest, KindName, State } from "evaluator-client";
+import type { KindName } from "evaluator-client";
 import { z } from "zod";
 
 // The assistant reads these schemas; the client checks each request with its own. The client's keep
@@ -48,11 +48,6 @@ const evaluateInput = z.object({
     .record(z.string(), z.discriminatedUnion("type", schemas))
     .describe("id to question; the model sees no id"),
 });
-
-/** Returns the client's request; it does not compile if the schemas differ. */
-export function toRequest({ state, questions }: z.infer<typeof evaluateInput>): EvaluationRequest {
-  return { state: state as State, questions };
-}
 
 const answerSchema = z.object({
   type: z.enum(kindNames),

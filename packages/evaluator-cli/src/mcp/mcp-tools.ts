@@ -8,11 +8,13 @@ import {
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
+  type State,
   valuesOf,
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
+import type { z } from "zod";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
-import { tools, toRequest } from "./mcp-schemas.ts";
+import { tools } from "./mcp-schemas.ts";
 
 /** The engine of the tools and their limits. */
 interface ToolContext {
@@ -78,6 +80,13 @@ function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
       openWorldHint: !isLocal,
     },
   };
+}
+
+type Asked = z.infer<typeof tools.evaluate.inputSchema>;
+
+/** Returns the client's request; it does not compile if the schemas differ. */
+function toRequest({ state, questions }: Asked): EvaluationRequest {
+  return { state: state as State, questions };
 }
 
 async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {
