@@ -27,12 +27,9 @@ const fates = new Map<string, Fate>(
 );
 
 /** Prefixes of codes; OpenSSL, zlib, brotli and zstd have one code for each defect. */
-const families: readonly [RegExp, Fate][] = [
-  [
-    /^(CERT_|ERR_OSSL_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/,
-    "insecure",
-  ],
-  [/^(ERR_HTTP2_|Z_|ERR__ERROR_|ZSTD_)/, "lost"],
+const families: readonly [Fate, RegExp][] = [
+  ["insecure", /^(CERT|ERR_OSSL|ERR_SSL|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME)_/],
+  ["lost", /^(ERR_HTTP2_|Z_|ERR__ERROR_|ZSTD_)/],
 ];
 
 /** Messages of a `fetch` that sets no code. Our messages quote only the third column. */
@@ -109,14 +106,12 @@ function sort(thrown: unknown): { fate: Fate; why: string | null } {
   if (data.slice(0, 2) + data.slice(3, 9) === settingsFrame) return { fate: "http2", why: null };
   const code = findText(thrown, "code");
   const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
-  const family = families.find(([pattern]) => pattern.test(code ?? ""));
-  const known = fates.get(code ?? "") ?? family?.[1];
+  const family = families.find(([, prefix]) => prefix.test(code ?? ""));
+  const known = fates.get(code ?? "") ?? family?.[0];
   if (known !== undefined) return { fate: known, why };
-  for (const [pattern, fate, words] of sayings) {
-    if (causesOf(thrown).some(({ message }) => pattern.test(message.slice(0, 500)))) {
-      return { fate, why: words };
-    }
-  }
+  const messages = causesOf(thrown).map(({ message }) => message.slice(0, 500));
+  const said = sayings.find(([pattern]) => messages.some((message) => pattern.test(message)));
+  if (said !== undefined) return { fate: said[1], why: said[2] };
   // For a network error a browser's `fetch` throws a `TypeError` without a cause.
   const isNetwork = code === null && thrown instanceof TypeError && thrown.cause === undefined;
   return { fate: isNetwork ? "lost" : "unknown", why };
@@ -132,13 +127,8 @@ function proxyStatusOf(thrown: unknown): number | null {
 }
 
 function findText(thrown: unknown, field: "code" | "data" | "syscall"): string | null {
-  for (const error of causesOf(thrown)) {
-    if (field in error) {
-      const value: unknown = Reflect.get(error, field);
-      if (typeof value === "string") return value;
-    }
-  }
-  return null;
+  const values = causesOf(thrown).map((error): unknown => Reflect.get(error, field));
+  return values.find((value) => typeof value === "string") ?? null;
 }
 
 /** The error and what caused it, five at most. */
