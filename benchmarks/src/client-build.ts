@@ -67,11 +67,8 @@ async function build(folder: string): Promise<void> {
   }
 }
 
-/** The client's main entry, with the types of the sources it was built from. */
-export type Client = typeof client;
-
-/** Loads the built client, as a program that installed it does. */
-export async function loadClient(clientFolder: string): Promise<Client> {
+/** Loads the built client, as a program that installed it does; its types are those of the sources. */
+export async function loadClient(clientFolder: string): Promise<typeof client> {
   const path = createRequire(join(clientFolder, "package.json")).resolve("evaluator-client");
-  return (await import(pathToFileURL(path).href)) as Client;
+  return (await import(pathToFileURL(path).href)) as typeof client;
 }

@@ -55,25 +55,3 @@ export const gatewayHeaders = {
   "ai-gateway-auth-method": "api-key",
   "Content-Type": "application/json",
 };
-
-/** The answers as a library gives them, read to the end: question id to answer. */
-export type GivenAnswers = Readonly<Record<string, object>>;
-
-const expected = Object.entries(mail.response.body.answers).map(([id, answer]) => ({
-  id,
-  value: decisiveValue(answer),
-}));
-
-/** Throws unless the answers are those to a mail; cheap enough for every call: one value of each answer. */
-export function verifyMailAnswers(answers: GivenAnswers): void {
-  for (const { id, value } of expected) {
-    if (decisiveValue(answers[id] ?? {}) === value) continue;
-    const given = JSON.stringify(answers[id]);
-    throw new Error(`Not the answer expected to "${id}": ${given} instead of ${String(value)}.`);
-  }
-}
-
-function decisiveValue(answer: object): unknown {
-  const { choice, score, probability, noul } = answer as Record<string, unknown>;
-  return choice ?? score ?? probability ?? noul;
-}

@@ -7,7 +7,7 @@ import {
   type RoundsByName,
   startContestants,
 } from "./contestants.ts";
-import { allocationFlags, callsPerSecond, cpuUsPerCall } from "./run-round.ts";
+import { callsPerSecond, cpuUsPerCall } from "./run-round.ts";
 import { references } from "./targets.ts";
 
 /** Measures processor time, rate and allocation of one call, four questions each. */
@@ -28,6 +28,9 @@ export async function callsSection(context: SectionContext): Promise<ReportTable
   }
   return tables;
 }
+
+/** Flags of a process whose young generation holds all that a measurement allocates. */
+const allocationFlags = ["--expose-gc", "--min-semi-space-size=256", "--max-semi-space-size=256"];
 
 /** Returns the bytes that a call allocates, by contestant. */
 async function measureAllocations(context: SectionContext): Promise<Map<string, number>> {

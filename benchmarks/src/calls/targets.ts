@@ -1,13 +1,11 @@
 import type { EvaluatorOptions, Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
-import { type Client, loadClient } from "../client-build.ts";
+import { loadClient } from "../client-build.ts";
 import type { ServiceAddresses } from "../process/start-servers.ts";
-import {
-  apiKey,
-  gatewayHeaders as headers,
-  type GivenAnswers,
-  type MailState,
-} from "../sample-requests.ts";
+import { apiKey, gatewayHeaders as headers, type MailState } from "../sample-requests.ts";
+
+/** The answers as a library gives them, read to the end: question id to answer. */
+export type GivenAnswers = Readonly<Record<string, object>>;
 
 /** Sends one request and gives its answers. */
 type Ask = (request: { state: MailState; questions: Questions }) => Promise<GivenAnswers>;
@@ -28,6 +26,7 @@ export interface TargetDescription {
   readonly isOwn?: true;
 }
 
+type Client = Awaited<ReturnType<typeof loadClient>>;
 type Fetching = { fetch?: typeof globalThis.fetch };
 
 /** Every way to ask that is measured, in the order of the table. */
