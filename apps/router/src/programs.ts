@@ -20,11 +20,9 @@ const router = declare("The router", "npm start --", (command, context) =>
     .action(async ({ host, port }) => {
       const { parseRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
-      const typed = {
-        ...(host !== undefined && { HOST: host }),
-        ...(port !== undefined && { PORT: port }),
-      };
-      await runRouter(parseRouterOptions({ ...context.env, ...typed }), context);
+      const { env } = context;
+      const typed = { HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
+      await runRouter(parseRouterOptions({ ...env, ...typed }), context);
     }),
 );
 
