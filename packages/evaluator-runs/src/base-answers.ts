@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Answer, JsonObject, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "./postgres/index.ts";
 import type { RecordSource } from "./input/record-source.ts";
@@ -40,28 +39,17 @@ export async function baseAnswersOfDatabase(
   const others = (await runs.list()).filter(
     (other) => other.run !== run && other.name === name && other.setup.hash === setup.hash,
   );
+  const keyOf = (state: string) => callKey(setup.hash, state);
   for (const other of others.toReversed()) {
-    const found = await readBase(runs, other.run, { questions, source });
-    if (found !== null) return (state) => found.get(digestOf(JSON.stringify(state))) ?? null;
+    const found = new Map<string, ReturnType<typeof toValues>>();
+    let isBase = true;
+    for await (const { state, evaluation } of runs.rows(other.run)) {
+      isBase = !source.hasAdditions(JSON.parse(state) as JsonObject);
+      if (!isBase) break;
+      const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
+      if (kept !== null) found.set(keyOf(state), toValues(kept.answers, questions));
+    }
+    if (isBase) return (state) => found.get(keyOf(JSON.stringify(state))) ?? null;
   }
   return () => null;
-}
-
-// By a digest of their state; null if a state has additions.
-async function readBase(
-  runs: PostgresRuns,
-  run: number,
-  { questions, source }: { readonly questions: Questions; readonly source: RecordSource },
-) {
-  const found = new Map<string, ReturnType<typeof toValues>>();
-  for await (const { state, evaluation } of runs.rows(run)) {
-    if (source.hasAdditions(JSON.parse(state) as JsonObject)) return null;
-    const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
-    if (kept !== null) found.set(digestOf(state), toValues(kept.answers, questions));
-  }
-  return found;
-}
-
-function digestOf(state: string): string {
-  return hash("sha256", state, "base64url");
 }

@@ -42,14 +42,10 @@ async function offlineTransport(dryRun = false): Promise<Transport> {
     ? {}
     : await loadEmulator();
   const { gatewayTransport } = await import("evaluator-client");
-  const gateway = gatewayTransport({
-    apiKey: "offline",
-    modelId: "typesafe-ai/jev",
-    env: {},
-    fetch,
-  });
+  const modelId = "typesafe-ai/jev";
+  const gateway = gatewayTransport({ apiKey: "offline", modelId, env: {}, fetch });
   // Its answers are never taken for those of the service.
-  const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };
+  const target = { url: "local:emulator", modelId };
   return { ...gateway, name: "emulator", target };
 }
 
@@ -71,13 +67,11 @@ export const openRuns: OpenRuns = async (url, options) => {
   return await postgresRuns(url, { ...options, onlyReads: !options.supervises });
 };
 
-// A price is worth a short wait, and no run fails for want of it.
-const limits = { maxRetries: 0, deadlineMs: 3000 };
-
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
   const isGateway = (env["EVALUATOR_TRANSPORT"] ?? "gateway") === "gateway";
   if (offline || !isGateway) return null;
   const { createCatalog } = await import("evaluator-client");
-  return createCatalog({ env, ...limits });
+  // A price is worth a short wait, and no run fails for want of it.
+  return createCatalog({ env, maxRetries: 0, deadlineMs: 3000 });
 }

@@ -237,11 +237,5 @@ function readNumber(
     const said = value.text === "" ? "a number is missing" : printable`"${value.text}" cannot be`;
     throw new ConditionError(value.at, `${said}; ${range}`);
   }
-  return {
-    kind: "number",
-    column,
-    share,
-    comparison: operator.text,
-    value: Number(value.text),
-  };
+  return { kind: "number", column, share, comparison: operator.text, value: Number(value.text) };
 }
