@@ -83,7 +83,7 @@ test.each([
   [["import", "a.mbox", "-"], "OUT.json is to end in .json.", "import"],
   [
     ["import", "a.mbox", "o.json", "--skipped", "o.json"],
-    "--skipped takes a file of its own.",
+    "--skipped needs its own file.",
     "import",
   ],
   [["a.json", "--today", "2026-11-02"], "--today and --contacts belong to --context.", "run"],

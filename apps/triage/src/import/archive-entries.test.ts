@@ -143,7 +143,7 @@ test.each([-1, 1])(
     const path = await zipOf((bytes) => {
       bytes.writeUInt32LE("two".length - more, lastHeader(bytes) + 24);
     });
-    await expect(readZip(path)).rejects.toThrow("it has not the size that the archive says");
+    await expect(readZip(path)).rejects.toThrow("its size is not the one in the archive");
   },
 );
 

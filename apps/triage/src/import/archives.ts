@@ -103,7 +103,7 @@ async function* readEntry(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
     if (left < 0) break;
     yield chunk;
   }
-  if (left !== 0) throw new Error("it has not the size that the archive says");
+  if (left !== 0) throw new Error("its size is not the one in the archive");
 }
 
 function entryName({ name: archive, prefix }: SourceFile, name: string): string {

@@ -47,7 +47,7 @@ export async function importMails(
   { cwd, stderr, signal }: CliContext,
 ): Promise<number> {
   if (command.skipped === command.output) {
-    throw new UsageError("--skipped takes a file of its own.");
+    throw new UsageError("--skipped needs its own file.");
   }
   const sourcePath = resolve(cwd, command.source);
   toOutputPath(command.output, mailSource); // a file of this name could not be triaged later

@@ -80,7 +80,7 @@ test.each([
 
 test("an input file is named as one, and an empty file as empty", async () => {
   const record = '{"id":"1","date":"","from":"","subject":"","snippet":""}';
-  const reason = "it is an input file already; triage it as it is";
+  const reason = "it is an input file already; triage it without an import";
   expect(await read(`[${record}]`)).toEqual([{ reason, isMail: false }]);
   expect(await read(record)).toEqual([{ reason, isMail: false }]);
   expect(await read(`A text of ${record}`)).toEqual(noMail);

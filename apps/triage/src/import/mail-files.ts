@@ -101,33 +101,36 @@ function notRead({ name }: SourceFile, text: string): NotRead {
     return { name, reason: `it is a mail of Outlook (.msg); ${AS_EML}`, isMail: true };
   }
   if (/^[[{]/.test(text) && isInputFile(text)) {
-    return { name, reason: "it is an input file already; triage it as it is", isMail: false };
+    return {
+      name,
+      reason: "it is an input file already; triage it without an import",
+      isMail: false,
+    };
   }
   return { name, reason: text === "" ? "it is empty" : "it is no mail", isMail: false };
 }
 
 async function message(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
-  const { bytes, isCut } = await readStart(content, MESSAGE_BYTES);
-  return toFound(file, bytes, isCut);
+  const bytes = await readStart(content);
+  return toFound(file, bytes.subarray(0, MESSAGE_BYTES), bytes.length > MESSAGE_BYTES);
 }
 
 /** Reads a file of Apple Mail: the length of the message, the message, and the program's own data. */
 async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
-  const { bytes } = await readStart(content, MESSAGE_BYTES);
+  const bytes = (await readStart(content)).subarray(0, MESSAGE_BYTES);
   const begin = bytes.indexOf("\n") + 1;
   const length = Number(bytes.toString("latin1", 0, begin));
   return toFound(file, bytes.subarray(begin, begin + length), length > bytes.length - begin);
 }
 
 function toFound(file: SourceFile, bytes: Buffer, isCut: boolean): FoundMail {
-  const arrived = fileDay(file);
   const { name } = file;
   const read = async () => await parseMessage(bytes);
-  return { name, source: { file: name }, isCut, arrived, read };
+  return { name, source: { file: name }, isCut, arrived: fileDay(file), read };
 }
 
-async function readStart(chunks: AsyncIterable<Buffer>, size: number) {
-  const { start: bytes, close } = await peek(chunks, size + 1);
+async function readStart(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const { start, close } = await peek(chunks, MESSAGE_BYTES + 1);
   await close();
-  return { bytes: bytes.subarray(0, size), isCut: bytes.length > size };
+  return start;
 }

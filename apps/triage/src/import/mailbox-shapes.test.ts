@@ -51,7 +51,7 @@ test.each([
     [
       "f/no-mails: it has no mails",
       "f/settings.json: it is no mail",
-      "inbox.json: it is an input file already; triage it as it is",
+      "inbox.json: it is an input file already; triage it without an import",
       "photo.jpg: it is no mail",
     ],
   ],

@@ -83,12 +83,11 @@ interface Candidate {
 }
 
 /**
- * Splits an mbox into messages; `>From ` lines become `From ` again. Only the start of one message
- * is held at a time, however long the file and its attachments are.
+ * Splits an mbox into messages, and holds the start of one; `>From ` lines become `From ` again.
  *
- * A line of a mail may look like a separator: so one must have a date, and a header below it; where
- * no empty line is before it, as in some exports, a usual header. One without a date counts only
- * after an empty line, in a file whose first has none either.
+ * A line of a mail may look like a separator. So a separator needs a date and a header below it, or a
+ * usual header if no empty line is before it, as in some exports. One without a date needs an empty
+ * line before it, in a file whose first separator has none either.
  */
 class MboxSplitter {
   #rest: Buffer = Buffer.alloc(0);

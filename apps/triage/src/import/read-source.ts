@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 
 function breakReason(error: unknown): string {
   if (error instanceof ImportProblem) return error.message;
-  return `${systemReason(error) ?? "it breaks off"}; what follows is lost`;
+  return `${systemReason(error) ?? "it breaks off"}; the rest is lost`;
 }
 
 function systemReason(error: unknown): string | null {

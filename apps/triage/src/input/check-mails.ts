@@ -77,7 +77,7 @@ async function nameRepeated(
     for (const { index, record } of records) {
       const first = repeated.get(index);
       if (first === undefined) continue;
-      const advice = "give every record an id of its own";
+      const advice = "give every record its own id";
       problems.add({ index, record }, `id is also that of the record at index ${first}; ${advice}`);
     }
   }

@@ -83,10 +83,10 @@ const { id: _, ...withoutId } = sampleMail();
 const { subject: __, ...withoutSubject } = sampleMail();
 
 test.each([
-  ["(no id): id is missing; give every record an id of its own", withoutId],
-  ["(no id): id is not text; give every record an id of its own", { ...sampleMail(), id: true }],
-  ["(no id): id is not text; give every record an id of its own", { ...sampleMail(), id: 2 ** 53 }],
-  ["(no id): id is empty; give every record an id of its own", sampleMail({ id: "" })],
+  ["(no id): id is missing; give every record its own id", withoutId],
+  ["(no id): id is not text; give every record its own id", { ...sampleMail(), id: true }],
+  ["(no id): id is not text; give every record its own id", { ...sampleMail(), id: 2 ** 53 }],
+  ["(no id): id is empty; give every record its own id", sampleMail({ id: "" })],
   ['(id "m-1"): subject is missing; write it as text, "" when the mail has none', withoutSubject],
   [
     '(id "m-1"): snippet is not text; write it as text, "" when the mail has none',
@@ -105,7 +105,7 @@ test.each([
     sampleMail({ date: "2 Nov 2026" }),
   ],
   [
-    '(id "17"): id is also that of the record at index 0; give every record an id of its own',
+    '(id "17"): id is also that of the record at index 0; give every record its own id',
     { ...sampleMail(), id: 17 },
   ],
   ["(no id): is not an object; write { id, date, from, subject, snippet }", "a mail"],
@@ -178,7 +178,7 @@ test("with skipInvalid what is wrong is left out, named and counted", async () =
       "Left out, since they are wrong (3):",
       "  record at index 1 (no id): is not JSON; check line 2 column 2",
       '  record at index 2 (id "bad"): date is not a day of the calendar; write it as YYYY-MM-DD',
-      '  record at index 3 (id "é"): id is also that of the record at index 0; give every record an id of its own',
+      '  record at index 3 (id "é"): id is also that of the record at index 0; give every record its own id',
       "",
     ].join("\n"),
   );

@@ -16,7 +16,7 @@ export type StateFields = {
 };
 
 const advice = {
-  id: "give every record an id of its own",
+  id: "give every record its own id",
   date: "write it as YYYY-MM-DD",
   text: 'write it as text, "" when the mail has none',
 };

@@ -93,23 +93,50 @@ function yesRule({ id, title }: ShownQuestion, at: number): Rule {
   };
 }
 
-/** For answers whose options name a deadline; no rule if no option does. */
+/** For answers whose own words name a deadline; no rule if no question has such words. */
 function deadlineRule(questions: readonly ShownQuestion[], asked: readonly Question[]): Rule[] {
-  const named = asked.flatMap((question, at) => {
-    const shown = questions[at] as ShownQuestion;
-    const options = deadlinesIn(shown, question);
-    return options.length === 0 ? [] : [{ ...shown, at, options }];
-  });
+  const named = asked
+    .map((question, at) => deadlineIn(questions[at] as ShownQuestion, question, at))
+    .filter((deadline) => deadline !== null);
   if (named.length === 0) return [];
-  const words = named.map(describeDeadlines).join(", or ");
+  const words = named.map(({ about }) => about).join(", or ");
   return [
     {
       id: "deadlines",
       title: "Deadlines",
       about: `Answers whose own words speak of a deadline or a reminder: ${words}, as the likeliest answer or at ${YES} or more.`,
-      takes: (answers) => named.some((question) => isDeadline(answers[question.at], question)),
+      takes: (answers) => named.some(({ takes }) => takes(answers)),
     },
   ];
+}
+
+function deadlineIn(
+  { title, form, names }: ShownQuestion,
+  { criteria = {} }: Question,
+  at: number,
+): Pick<Rule, "about" | "takes"> | null {
+  const speaks = Object.entries(criteria).map(([name, text]) => {
+    const words = `${form === "option" ? name : ""} ${toText(text)}`.replaceAll("_", " ");
+    return /\b(?:deadline|reminder|due date)/i.test(words);
+  });
+  const first = speaks.indexOf(true);
+  if (form === "probability" || first === -1) return null;
+  const isLevel = form === "number";
+  // Of levels also those above the first that speaks of one.
+  const options = [...speaks.keys()].filter(
+    (option) => speaks[option] || (isLevel && option > first),
+  );
+  const words = options.map((option) => names[option]);
+  return {
+    about: `${title.toLowerCase()} ${isLevel ? `“${words[0]}” or higher` : words.join(", ")}`,
+    takes(answers) {
+      const { value = -1, shares = [] } = answers[at] ?? {};
+      const likeliest = isLevel ? shares.indexOf(Math.max(...shares)) : value;
+      const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
+      // As floating-point numbers, some sums of 0.5 are less than 0.5.
+      return options.includes(likeliest) || share >= YES - 1e-9;
+    },
+  };
 }
 
 function restRules(question: ShownQuestion | undefined, at: number): Rule[] {
@@ -129,40 +156,6 @@ const withoutAnswer: Section = {
   title: "Without an answer",
   about: "The same command again asks for what is missing, but not for mails refused as too long.",
 };
-
-/** A question, its index, and its options that name a deadline. */
-interface DeadlineQuestion extends ShownQuestion {
-  readonly at: number;
-  readonly options: readonly number[];
-}
-
-/** Returns the options that name a deadline; of levels also those above the first that does. */
-function deadlinesIn({ form }: ShownQuestion, { criteria = {} }: Question): number[] {
-  if (form === "probability") return [];
-  const speaks = Object.entries(criteria).map(([name, text]) =>
-    speaksOfDeadline(`${form === "option" ? name : ""} ${toText(text)}`.replaceAll("_", " ")),
-  );
-  const rest = form === "number" && speaks.includes(true) ? speaks.indexOf(true) : speaks.length;
-  return [...speaks.keys()].filter((at) => speaks[at] === true || at > rest);
-}
-
-function describeDeadlines({ title, form, names, options }: DeadlineQuestion): string {
-  const words = options.map((option) => names[option]);
-  return `${title.toLowerCase()} ${form === "number" ? `“${words[0]}” or higher` : words.join(", ")}`;
-}
-
-function isDeadline(answer: ShownAnswer | undefined, { form, options }: DeadlineQuestion): boolean {
-  if (answer === undefined) return false;
-  const { value, shares } = answer;
-  const likeliest = form === "option" ? value : shares.indexOf(Math.max(...shares));
-  const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
-  // As floating-point numbers, some sums of 0.5 are less than 0.5.
-  return options.includes(likeliest) || share >= YES - 1e-9;
-}
-
-function speaksOfDeadline(text: string): boolean {
-  return /\b(?:deadline|reminder|due date)/i.test(text);
-}
 
 function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {
   const { form } = short;
