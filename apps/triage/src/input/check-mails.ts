@@ -7,7 +7,7 @@ import {
   RepeatFinder,
 } from "evaluator-runs/source";
 import { z } from "zod";
-import { mailSchema, stateFieldsCheck } from "./mail-schema.ts";
+import { mailSchema, stateFieldsSchema } from "./mail-schema.ts";
 import type { StateField } from "./state-fields.ts";
 
 const PROBLEMS_SHOWN = 10;
@@ -33,7 +33,7 @@ export async function checkMails(
     stateFields,
   }: InputOptions & { readonly stateFields: readonly StateField[] },
 ) {
-  const problemsOfFields = stateFieldsCheck(stateFields);
+  const fieldsSchema = stateFieldsSchema(stateFields);
   const problems = new Problems();
   using ids = new RepeatFinder();
   const leftOut = new Set<number>();
@@ -42,7 +42,7 @@ export async function checkMails(
     signal?.throwIfAborted();
     for (const { index, record } of records) {
       length += 1;
-      const { id, found } = checkRecord(record, problemsOfFields);
+      const { id, found } = checkRecord(record, fieldsSchema);
       for (const problem of found) problems.add({ index, record }, problem);
       if (found.length > 0) leftOut.add(index);
       // The id of an invalid record counts as repeated by no other.
@@ -58,13 +58,13 @@ export async function checkMails(
   return { leftOut, length, describe: () => problems.describe() };
 }
 
-/** Returns the problems of a record, and its id if it has none. */
-function checkRecord(record: JsonRecord, problemsOfFields: ReturnType<typeof stateFieldsCheck>) {
+/** Returns the problems of a record, and the id of a valid one. */
+function checkRecord(record: JsonRecord, fields: ReturnType<typeof stateFieldsSchema>) {
   if ("problem" in record) return { id: "", found: [record.problem] };
   const { data, error } = mailSchema.safeParse(record.value);
-  if (error === undefined) return { id: data.id, found: problemsOfFields(record.value) };
-  const found = error.issues.map(({ path, message }) => [...path, message].join(" "));
-  return { id: "", found };
+  const { issues = [] } = error ?? fields.safeParse(record.value).error ?? {};
+  const found = issues.map(({ path, message }) => [...path, message].join(" "));
+  return { id: data?.id ?? "", found };
 }
 
 // Only now is the id of a repeated record needed in words.

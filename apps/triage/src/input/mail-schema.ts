@@ -69,14 +69,10 @@ export const mailSchema = z.object(
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
 
-/** Returns a function that lists the problems of a record's wanted fields, and of no others. */
-export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknown) => string[] {
+/** Returns a schema that checks the wanted fields of a record, and no others. */
+export function stateFieldsSchema(wanted: readonly StateField[]) {
   const shape = wanted.map((field) => [field, stateFieldSchemas[field].optional()]);
-  const schema = z.object(Object.fromEntries(shape));
-  return (record) => {
-    const { error } = schema.safeParse(record);
-    return error?.issues.map(({ path, message }) => [...path, message].join(" ")) ?? [];
-  };
+  return z.object(Object.fromEntries(shape));
 }
 
 // Beyond these, two different numbers can be one.
