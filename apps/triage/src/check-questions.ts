@@ -10,11 +10,7 @@ import {
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 
-/**
- * Prints the questions of a file and the result fields of each; returns the exit code 0.
- *
- * @throws CliError that lists the problems of the file, and their places.
- */
+/** Prints the questions of a file with the result fields of each; an error lists all problems. */
 export async function checkQuestions(
   file: string,
   { cwd, stdout, source }: ProgramContext,

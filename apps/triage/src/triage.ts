@@ -18,11 +18,7 @@ import {
   sharedOptions,
 } from "evaluator-runs/commands";
 
-/**
- * Runs the typed command and returns its exit code.
- *
- * @throws CliError that reports the problem, with its exit code.
- */
+/** Runs the typed command and returns its exit code. @throws CliError that reports the problem. */
 export async function runTriage(
   words: readonly string[],
   context: ProgramContext,

@@ -27,11 +27,7 @@ const subjectAlternativeName = Buffer.from("551d11", "hex");
 const dayMs = 24 * 3600 * 1000;
 const ownHosts = ["localhost", "127.0.0.1", "::1"];
 
-/**
- * Makes a key and a self-signed certificate, valid for a year, for this machine and other hosts.
- *
- * @param otherHosts - Other names and IP addresses. @default none
- */
+/** Makes a key and a certificate, valid for a year, for this machine and other names or addresses. */
 export function selfSignedCertificate(
   otherHosts: readonly string[] = [],
   { nowMs = Date.now(), name = "localhost" } = {},

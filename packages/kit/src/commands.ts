@@ -33,11 +33,7 @@ export function createCommand(
     .hook("preAction", (_, command) => checkOptionValues(command));
 }
 
-/**
- * Parses the words after a program's name and runs the command that they name.
- *
- * @throws UsageError with the wrong word, what would be right, and the command that prints the help.
- */
+/** Runs the command that the words name. @throws UsageError with the wrong word and its correction. */
 export async function runCommand(
   program: Command,
   words: readonly string[],

@@ -39,9 +39,7 @@ export class InterruptedError extends CliError {
   }
 }
 
-/**
- * Returns the reason of a system error, such as "no space left on device"; null for other errors.
- */
+/** Returns the reason of a system error, such as "no space left on device"; null for others. */
 export function describeSystemError(error: unknown): string | null {
   if (!(error instanceof Error) || !("errno" in error)) return null;
   return typeof error.errno === "number" ? getSystemErrorMessage(error.errno) : null;
@@ -58,12 +56,7 @@ export function isBrokenPipe(error: unknown): boolean {
   return ["EPIPE", "EOF"].includes(systemErrorCode(error) ?? "");
 }
 
-/**
- * Returns a system error as a message with the action, the reason and the next step; other errors
- * unchanged.
- *
- * @param action - Such as "write /tmp/inbox.json".
- */
+/** Returns a system error with the action, such as "write a.json", and the next step; others unchanged. */
 export function toFileError(error: unknown, action: string, advice: string): unknown {
   const reason = describeSystemError(error);
   if (reason === null) return error;

@@ -14,10 +14,8 @@ export function toHostname(address: string): string {
 type RequestSource = Readonly<Partial<Record<"host" | "origin", string | null | undefined>>>;
 
 /**
- * Returns whether a request to a local server comes from a foreign page: its host is not loopback
- * (DNS rebinding), or its origin is another site.
- *
- * @param names - Other allowed host names. @default none
+ * Returns whether a request to a local server comes from a foreign page: its host is neither loopback
+ * nor one of `names` (DNS rebinding), or its origin is another site.
  */
 export function isForeignRequest(
   { host, origin }: RequestSource,

@@ -19,11 +19,7 @@ interface ListenOptions {
   readonly hostSetting?: string;
 }
 
-/**
- * Starts to listen, and returns the chosen port and the origin, such as `http://127.0.0.1:3000`.
- *
- * @throws CliError that names the address and the setting to change.
- */
+/** Starts to listen; returns the port and the origin. @throws CliError with the setting to change. */
 export async function listen(server: Server, options: ListenOptions) {
   const { host = "127.0.0.1", port, protocol = "http" } = options;
   server.listen({ host, port });

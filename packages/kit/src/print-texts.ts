@@ -4,11 +4,7 @@ import { isBrokenPipe } from "./errors.ts";
 
 const PIECE_LENGTH = 65_536;
 
-/**
- * Prints texts at the pace of the reader, and stops if the reader ends, as in `| head`.
- *
- * @returns Whether all was printed.
- */
+/** Prints texts at the reader's pace; returns false if the reader ended, as in `| head`. */
 export async function printTexts(
   texts: AsyncIterable<string>,
   { signal, stdout }: Pick<CliContext, "signal" | "stdout">,

@@ -32,10 +32,7 @@ export function toPrintablePath(path: string): string {
   return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
-/**
- * Template tag for messages: each value goes through `toPrintablePath`, so no path or id can forge
- * a line.
- */
+/** Template tag for messages: each value is made printable, so no path or id can forge a line. */
 export function printable(words: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw({ raw: words }, ...values.map(toPrintablePath));
 }

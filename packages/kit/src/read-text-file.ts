@@ -2,12 +2,7 @@ import { readFile } from "node:fs/promises";
 import { CliError, describeSystemError, toFileError } from "./errors.ts";
 import { printable } from "./printable.ts";
 
-/**
- * Reads a file of UTF-8 text.
- *
- * @param advice - The next step for the message of an error.
- * @throws CliError that names the path, the reason and the next step.
- */
+/** Reads a file of UTF-8 text. @throws CliError with the path, the reason and the advice. */
 export async function readTextFile(path: string, advice: string): Promise<string> {
   return await readFile(path, "utf8").catch((error: unknown) => {
     throw toFileError(error, `read ${path}`, advice);
@@ -23,11 +18,7 @@ interface ParsedFileOptions<T> {
   readonly advice: string;
 }
 
-/**
- * Reads a file of UTF-8 text and parses it.
- *
- * @throws CliError that names the file, the problem and the next step.
- */
+/** Reads and parses a file of UTF-8 text. @throws CliError with the file, the problem and the advice. */
 export async function readParsedFile<T>(
   path: string,
   { name = path, parse, advice }: ParsedFileOptions<T>,

@@ -11,11 +11,7 @@ const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
 /** With Node's default of 16 KB the import of a packed file takes 1.5 times as long. */
 const pieces = { chunkSize: 64 * 1024 };
 
-/**
- * Decompresses a gzip file.
- *
- * @throws ImportProblem if it grows to more than mail can be, an error of zlib if it breaks off.
- */
+/** Decompresses a gzip file. @throws ImportProblem if it grows to more than mail can be. */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const growth = new Growth(0);
   const unpacked = createGunzip(pieces);
@@ -23,11 +19,7 @@ export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buf
   yield* growth.check(unpacked as AsyncIterable<Buffer>);
 }
 
-/**
- * Finds the files of a tar archive, which are read in its order.
- *
- * @throws ImportProblem if the archive breaks off, or a path leaves its folder.
- */
+/** Finds the files of a tar archive, in order. @throws ImportProblem if a path leaves its folder. */
 export async function* tarFiles(
   archive: SourceFile,
   chunks: AsyncIterable<Buffer>,
@@ -56,11 +48,7 @@ async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * Finds the files of a zip archive on the disk.
- *
- * @throws ImportProblem as `tarFiles` does, or if it grows to more than mail can be.
- */
+/** Finds the files of a zip archive on the disk. @throws ImportProblem as `tarFiles` and `gunzip` do. */
 export async function* zipFiles(
   archive: SourceFile,
   path: string,

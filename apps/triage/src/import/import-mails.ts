@@ -37,11 +37,7 @@ interface ImportOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Makes an input file from an export, counts and names unreadable parts, and returns the exit code.
- *
- * @throws CliError if no mail is found or the file cannot be written; nothing is written then.
- */
+/** Makes an input file from an export; writes nothing if no mail is found. Names unreadable parts. */
 export async function importMails(
   command: ImportCommand,
   { cwd, stderr, signal }: CliContext,

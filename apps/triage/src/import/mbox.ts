@@ -25,11 +25,7 @@ const bareSeparator = /^From (?:- ?|\S{1,300} ?)?[\r\n]*$/;
 const usualHeader =
   /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority)[ \t]{0,20}:/i;
 
-/**
- * Finds the mails of an mbox, one at a time.
- *
- * @param start - The number of bytes in the file before the chunks.
- */
+/** Finds the mails of an mbox, one at a time; `start` bytes of the file are before the chunks. */
 export async function* mboxMails(
   file: SourceFile,
   chunks: AsyncIterable<Buffer>,

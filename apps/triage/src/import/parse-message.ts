@@ -21,11 +21,7 @@ const windows1252 = new TextDecoder("windows-1252");
 const [NEWLINE, RETURN] = [10, 13];
 const LINE_END = Buffer.from("\n");
 
-/**
- * Parses one message (RFC 5322, MIME).
- *
- * @throws ImportProblem when it has no header.
- */
+/** Parses one message (RFC 5322, MIME). @throws ImportProblem if it has no header. */
 export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
   // A forwarded mail inside is not the sender's text.
   const email = await PostalMime.parse(withReadableHeaders(withShortParts(bytes)), {
@@ -60,10 +56,7 @@ function valueOf({ headers }: Email, name: string): string {
   return headers.find(({ key }) => key === name)?.value ?? "";
 }
 
-/**
- * Returns the day that a mail's header names, as its sender's clock showed it, whatever the zone;
- * null when there is none.
- */
+/** Returns the day in a header, in the sender's zone; null if there is none. */
 export function parseDay(text: string): string | null {
   const written = text.slice(0, 200);
   const named = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(written);

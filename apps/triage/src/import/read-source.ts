@@ -13,9 +13,7 @@ type Found = AsyncGenerator<FoundMail | NotRead>;
 
 /**
  * Finds the mails of a folder, an archive or a file; the first bytes of a file decide its format.
- * Reports unreadable parts and reads on.
- *
- * @throws an error of the file system if the source itself cannot be read; the signal's reason.
+ * Unreadable parts are reported, and the next part is read.
  */
 export function readSource(path: string, signal: AbortSignal): Found {
   return readEntries(findFiles(path, signal), signal, 0);

@@ -20,8 +20,6 @@ export interface SourceFile {
 /**
  * Finds the file of a path, or all files below a folder, by name. Follows links to files, but not
  * links to folders, since they may lead in a circle.
- *
- * @throws an error of the file system if the path itself cannot be read.
  */
 export async function* findFiles(
   path: string,

@@ -19,10 +19,9 @@ export interface FileRecord {
 }
 
 /**
- * Checks all records of a file, each by itself and for ids that two of them have; reads them again
- * if there are repeated ids.
+ * Checks each record of a file, and looks for repeated ids; returns the number of valid records, and
+ * the indices of the others.
  *
- * @returns The number of valid records, and the indices of the others with a description.
  * @throws CliError that lists the problems and quotes nothing from the records.
  */
 export async function checkMails(

@@ -73,11 +73,6 @@ export class MailInput implements RecordInput {
     return `Left out, since they are wrong (${this.leftOutCount}):\n  ${this.#checked.describe()}\n`;
   }
 
-  /**
-   * Reads the mails in order, at most `limit`.
-   *
-   * @throws CliError if the file has changed since it was checked.
-   */
   async *records(
     limit = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<{ readonly index: number; readonly record: MailRecord }> {

@@ -1,10 +1,6 @@
 import { boolean, choice, score } from "evaluator-client";
 
-/**
- * Returns the four questions of the triage, quoted from the contract (section 4.7).
- *
- * @param userName - Whose mailbox it is, as the questions call them.
- */
+/** Returns the four questions of the triage about a user's mailbox (contract section 4.7). */
 export function triageQuestions(userName: string) {
   return {
     category: choice(`What kind of email is this, received by ${userName}?`, {

@@ -47,12 +47,7 @@ type ReportCommand = Pick<
 > &
   Parameters<typeof readFilter>[0] & { readonly rules?: string | undefined };
 
-/**
- * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
- * if no file is named.
- *
- * @throws CliError if there are no results, or the page cannot be written.
- */
+/** Makes a page from the results of the newest run: `.triage.html`, or printed without a file. */
 export async function writeReport(
   command: ReportCommand,
   context: ProgramContext,
