@@ -19,7 +19,7 @@ import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
-import { onlySentRule, sentLabels } from "./sent-labels.ts";
+import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
 import { mailSource } from "../mail-source.ts";
 
@@ -50,7 +50,7 @@ export async function importMails(
   const outputPath = resolve(cwd, command.output);
   const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
   const counts = new ImportCounts(skippedPath === null ? null : []);
-  const isOnlySent = onlySentRule([...sentLabels, ...(command.sentLabel ?? [])]);
+  const isOnlySent = onlySentRule(command.sentLabel);
   try {
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
-import { onlySentRule, sentLabels } from "./sent-labels.ts";
+import { onlySentRule } from "./sent-labels.ts";
 
-const isOnlySent = onlySentRule(sentLabels);
+const isOnlySent = onlySentRule();
 
 test.each([
   [["SENT"], true],

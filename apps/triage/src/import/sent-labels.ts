@@ -1,3 +1,4 @@
+/** Names of the sent label in the languages of Gmail; the Gmail API has `SENT`. */
 const sentByLanguage = {
   english: ["Sent", "Sent Mail", "Sent Messages"],
   german: ["Gesendet"],
@@ -32,9 +33,6 @@ const sentByLanguage = {
   traditionalChinese: ["寄件備份", "寄件備份匣"],
 };
 
-/** Names of the sent label in the languages of Gmail; the Gmail API has `SENT`. `--sent-label` adds another. */
-export const sentLabels: readonly string[] = Object.values(sentByLanguage).flat();
-
 /** Labels for the handling of a mail; they name no folder. */
 const handlingByLanguage = {
   english: ["Read", "Unread", "Opened", "Archived"],
@@ -48,8 +46,8 @@ const handlingByLanguage = {
 const handling = new Set(Object.values(handlingByLanguage).flat().map(toName));
 
 /** Returns a function that checks if a mail has only sent labels and was not received (contract section 4.7). */
-export function onlySentRule(sentLabels: readonly string[]) {
-  const sent = new Set(sentLabels.map(toName));
+export function onlySentRule(otherSentLabels: readonly string[] = []) {
+  const sent = new Set([...Object.values(sentByLanguage).flat(), ...otherSentLabels].map(toName));
   return (labels: readonly string[] | null): boolean => {
     const names = (labels ?? []).map(toName);
     const folders = names.filter((name) => name !== "" && !handling.has(name));

@@ -27,7 +27,7 @@ export async function* findFiles(
 ): AsyncGenerator<SourceFile | NotRead> {
   const stats = await stat(path);
   if (stats.isDirectory()) yield* filesIn(path, "", signal);
-  else yield fileAt(path, { name: basename(path), prefix: "", stats, signal });
+  else yield fileAt({ path, name: basename(path), prefix: "" }, stats, signal);
 }
 
 async function* filesIn(
@@ -43,7 +43,7 @@ async function* filesIn(
       const isLink = (await lstat(path)).isSymbolicLink();
       const stats = await stat(path);
       if (!stats.isDirectory())
-        yield fileAt(path, { name: shown, prefix: `${shown}: `, stats, signal });
+        yield fileAt({ path, name: shown, prefix: `${shown}: ` }, stats, signal);
       else if (isLink) yield notRead(shown, "it is a link to a folder; give that folder itself");
       else yield* filesIn(path, `${shown}/`, signal);
     } catch (error) {
@@ -59,16 +59,13 @@ function notRead(name: string, reason: string): NotRead {
 }
 
 function fileAt(
-  path: string,
-  {
-    name,
-    prefix,
-    stats,
-    signal,
-  }: Pick<SourceFile, "name" | "prefix"> & { stats: Stats; signal: AbortSignal },
+  file: Pick<SourceFile, "name" | "prefix"> & { readonly path: string },
+  stats: Stats,
+  signal: AbortSignal,
 ): SourceFile | NotRead {
+  const { name, path } = file;
   if (!stats.isFile()) return { name, reason: "it is no regular file", isMail: false };
-  return { name, prefix, path, modifiedAt: stats.mtime, chunks: readChunks(path, signal) };
+  return { ...file, modifiedAt: stats.mtime, chunks: readChunks(path, signal) };
 }
 
 // Opened only while it is read: a folder may have more files than a process may open.
