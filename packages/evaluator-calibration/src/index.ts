@@ -43,7 +43,7 @@ export {
 } from "./kinds.ts";
 
 // Reading answers and labels
-export { AnswerTable, type AnswerTableOptions, type KeptAnswers } from "./input/answer-table.ts";
+export { AnswerTable, type KeptAnswers } from "./input/answer-table.ts";
 export {
   type AnswerColumn,
   type AnswerSource,
@@ -57,12 +57,7 @@ export {
   type InputRecord,
   type SourceLocation,
 } from "./input/input-record.ts";
-export {
-  type JoinCounts,
-  type JoinedColumn,
-  type JoinOptions,
-  LabelJoin,
-} from "./input/join-labels.ts";
+export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";
 export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
@@ -73,8 +68,7 @@ export {
   type ReportOptions,
   reportQuestions,
 } from "./report/question-report.ts";
-export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
-export type { Estimate } from "./report/score-report.ts";
+export { type Estimate, type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 
 // The labels to make next, and releases
 export { type PickedRecord, pickRecords } from "./pick-records.ts";

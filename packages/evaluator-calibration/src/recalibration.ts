@@ -8,7 +8,7 @@ type Kind = Recalibration["kind"];
 type Fit<TKind extends Kind> = Extract<Recalibration, { kind: TKind }>;
 
 /** Rows of one probability for each option or level, one after the other; or of the probability of yes. */
-export interface ProbabilityTable {
+interface ProbabilityTable {
   /** How many probabilities a row has. */
   readonly width: number;
   readonly values: Numbers;

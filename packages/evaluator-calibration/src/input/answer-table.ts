@@ -22,7 +22,7 @@ export interface KeptAnswers {
 }
 
 /** How answers are collected. */
-export interface AnswerTableOptions {
+interface AnswerTableOptions {
   /** Takes the last of several answers about one record; without it they are an error. @default false */
   readonly last?: boolean | undefined;
   /** Takes only these questions. */

@@ -55,7 +55,7 @@ const noCounts = {
 };
 
 /** What became of the labels of one question. */
-export type JoinCounts = typeof noCounts;
+type JoinCounts = typeof noCounts;
 
 /** How labels are joined. */
 export interface JoinOptions {

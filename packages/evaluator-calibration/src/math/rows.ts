@@ -87,3 +87,13 @@ export function effectiveRows(length: number, weights: Numbers | undefined): num
   }
   return sum ** 2 / squares;
 }
+
+/** Returns the value that a share of numbers does not exceed, with linear steps between. */
+export function quantileOf(values: Float64Array, share: number): number {
+  const sorted = values.toSorted();
+  const position = share * (sorted.length - 1);
+  const below = Math.floor(position);
+  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
+  if (low === undefined || high === undefined) return Number.NaN;
+  return low + (position - below) * (high - low);
+}

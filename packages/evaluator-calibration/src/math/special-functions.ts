@@ -4,14 +4,6 @@
  * Loader's saddle-point form keeps full precision where differences of log-gammas lose it.
  */
 function stirlingError(n: number): number {
-  if (n < 16 && Number.isInteger(n)) return smallErrors[n] as number;
-  return computeStirlingError(n);
-}
-
-// Most counts of a bootstrap are below 16; each would take a logarithm for each step to 16.
-const smallErrors = [NaN, ...Array.from({ length: 15 }, (_, i) => computeStirlingError(i + 1))];
-
-function computeStirlingError(n: number): number {
   let shifted = n;
   let correction = 0;
   for (; shifted < 16; shifted += 1) {

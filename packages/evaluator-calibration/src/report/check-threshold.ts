@@ -9,7 +9,7 @@ import {
 import { binomialAtLeast, binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
 import { equalRows } from "../thresholds/learn-then-test.ts";
-import { cumulate, toHundredths } from "../thresholds/risk-coverage.ts";
+import { toHundredths } from "../thresholds/risk-coverage.ts";
 
 interface TestedRows extends Weighted {
   readonly p: Numbers;
@@ -56,7 +56,7 @@ function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
   checkProbabilities(p);
   checkIndexes(cameTrue, 3, "cameTrue");
   const { sureness, wrong } = actionRows(rows, action);
-  const sums = cumulate(equalRows(sureness, wrong, { weights, from: threshold }));
+  const { acted, actedWrong } = equalRows(sureness, wrong, { weights, from: threshold });
   const at = toHundredths(threshold);
-  return { n: sums.acted[at] as number, wrong: sums.wrong[at] as number };
+  return { n: acted[at] as number, wrong: actedWrong[at] as number };
 }

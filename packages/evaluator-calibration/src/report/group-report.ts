@@ -1,15 +1,10 @@
 import type { LockedThreshold } from "../artifact.ts";
 import { holm, twoSidedP } from "../math/special-functions.ts";
-import { type Rows, takeRows, truthShares } from "./labelled-rows.ts";
+import { type Rows, rowsByIndex, takeRows, truthShares } from "./labelled-rows.ts";
 import { brierOf, scoreRows } from "./score-report.ts";
 
 /** Fewer labelled rows are listed and not judged. Chosen, not measured. */
 export const LEAST_JUDGED = 30;
-
-/** Returns the rows of each group or cluster. */
-export function rowsByIndex(indexOf: readonly number[]): Map<number, number[]> {
-  return Map.groupBy(indexOf.keys(), (row) => indexOf[row] as number);
-}
 
 /** Returns the report of each group, the largest first; under 30 rows without a p value. */
 export function reportGroups(

@@ -1,7 +1,7 @@
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import type { Form } from "../kinds.ts";
-import type { ProbabilityTable } from "../recalibration.ts";
+import { type Interval, wilson } from "../thresholds/intervals.ts";
 
 /** Some labelled answers of one source to one question, in arrays. */
 export type Rows = ReturnType<typeof rowsAt>;
@@ -113,6 +113,36 @@ function mostProbable(values: Float64Array, from: number, width: number): number
   return best;
 }
 
+/** Returns the rows of each group or cluster. */
+export function rowsByIndex(indexOf: readonly number[]): Map<number, number[]> {
+  return Map.groupBy(indexOf.keys(), (row) => indexOf[row] as number);
+}
+
+/** A figure with its 95 % interval. */
+export interface Estimate extends Interval {
+  readonly value: number;
+}
+
+/** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
+export function shareOfRows(
+  { truth, weights }: Rows,
+  isCounted: (row: number) => boolean,
+  isHit: (row: number) => boolean,
+): Estimate {
+  let [total, squares, hits] = [0, 0, 0];
+  for (let row = 0; row < truth.length; row += 1) {
+    if (!isCounted(row)) continue;
+    const weight = weights?.[row] ?? 1;
+    total += weight;
+    squares += weight ** 2;
+    if (isHit(row)) hits += weight;
+  }
+  if (total === 0) return { value: Number.NaN, low: 0, high: 1 };
+  // The number of equal rows that have the worth of the weighted ones (Kish).
+  const effective = total ** 2 / squares;
+  return { value: hits / total, ...wilson((hits / total) * effective, effective) };
+}
+
 /** Returns the share of rows, by weight, that each option is the truth of. */
 export function truthShares({ options, truth, weights }: Rows): number[] {
   const sums = options.map(() => 0);
@@ -125,10 +155,7 @@ export function truthShares({ options, truth, weights }: Rows): number[] {
   return sums.map((sum) => sum / total);
 }
 
-const probabilities: Record<
-  Form,
-  (table: ProbabilityTable, row: number, option: number) => number
-> = {
+const probabilities: Record<Form, (table: Rows["table"], row: number, option: number) => number> = {
   probability: ({ values }, row, option) =>
     option === 1 ? (values[row] as number) : 1 - (values[row] as number),
   distribution: ({ width, values }, row, option) => values[row * width + option] as number,

@@ -3,7 +3,7 @@ import type { Form } from "../kinds.ts";
 import { hashToShare, DEFAULT_SEED } from "../math/random.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
-import { LOWEST, type PromiseAction, searchPromises } from "../thresholds/learn-then-test.ts";
+import { LOWEST, searchPromises } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
   type Costs,
@@ -12,11 +12,18 @@ import {
   toHundredths,
 } from "../thresholds/risk-coverage.ts";
 import { actionRows } from "./check-threshold.ts";
-import { LEAST_JUDGED, reportGroups, rowsByIndex } from "./group-report.ts";
+import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
-import { type LabelledRows, type Rows, takeRows } from "./labelled-rows.ts";
+import {
+  type Estimate,
+  type LabelledRows,
+  type Rows,
+  rowsByIndex,
+  shareOfRows,
+  takeRows,
+} from "./labelled-rows.ts";
 import { recalibrateRows } from "./recalibrate.ts";
-import { type Estimate, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
+import { scoreRows, worstRows } from "./score-report.ts";
 
 /** `yes`, `no`, or `top` for the most probable option or level. */
 type Action = LockedThreshold["action"];
@@ -63,14 +70,6 @@ export function reportQuestions(
   return drafts.map((draft) => toReport(draft, searches, options));
 }
 
-/** An action to test; of a group only if groups are reported. */
-interface DraftPromise extends PromiseAction {
-  readonly group: string | null;
-}
-
-/** The result of a search for a promise. */
-type Search = ReturnType<typeof searchPromises<DraftPromise>>[number];
-
 /** Returns the findings about a question before its promises. */
 function draftOf(
   rows: LabelledRows,
@@ -84,7 +83,7 @@ function draftOf(
   const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf[form].filter(isWanted);
   const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested) : [])];
   const promises = parts.flatMap(({ group, part }) =>
-    actions.map((action): DraftPromise => {
+    actions.map((action) => {
       return { question, action, group, weights: part.weights, ...actionRows(part, action) };
     }),
   );
@@ -110,8 +109,12 @@ function judgedGroups(tested: Rows) {
   });
 }
 
+type Draft = ReturnType<typeof draftOf>;
+/** The result of a search for a promise of an action; of a group only if groups are reported. */
+type Search = ReturnType<typeof searchPromises<Draft["promises"][number]>>[number];
+
 function toReport(
-  { rows, labels, actions, promises }: ReturnType<typeof draftOf>,
+  { rows, labels, actions, promises }: Draft,
   searches: readonly Search[],
   options: ReportOptions,
 ) {

@@ -6,13 +6,13 @@ import {
   rocAuc,
   spiegelhalter,
 } from "../scores/probability-scores.ts";
-import { type Interval, wilson } from "../thresholds/intervals.ts";
-import { probabilityOf, type Rows, truthShares } from "./labelled-rows.ts";
-
-/** A figure with its 95 % interval. */
-export interface Estimate extends Interval {
-  readonly value: number;
-}
+import {
+  type Estimate,
+  probabilityOf,
+  type Rows,
+  shareOfRows,
+  truthShares,
+} from "./labelled-rows.ts";
 
 /** A Brier score sums over both options; that of a probability counts one of them. */
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
@@ -52,26 +52,6 @@ export function scoreRows(rows: Rows) {
 
 function isAny(): boolean {
   return true;
-}
-
-/** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
-export function shareOfRows(
-  { truth, weights }: Pick<Rows, "truth" | "weights">,
-  isCounted: (row: number) => boolean,
-  isHit: (row: number) => boolean,
-): Estimate {
-  let [total, squares, hits] = [0, 0, 0];
-  for (let row = 0; row < truth.length; row += 1) {
-    if (!isCounted(row)) continue;
-    const weight = weights?.[row] ?? 1;
-    total += weight;
-    squares += weight ** 2;
-    if (isHit(row)) hits += weight;
-  }
-  if (total === 0) return { value: Number.NaN, low: 0, high: 1 };
-  // The number of equal rows that have the worth of the weighted ones (Kish).
-  const effective = total ** 2 / squares;
-  return { value: hits / total, ...wilson((hits / total) * effective, effective) };
 }
 
 function sumOfSquares(shares: readonly number[]): number {
@@ -202,42 +182,24 @@ const WORST_ROWS = 20;
 /** Returns the rows whose truth has the lowest printed probability, the worst first. */
 export function worstRows(rows: Rows) {
   const { ids, truth, top, options } = rows;
-  const printed = new Float64Array(truth.length);
+  const worst: { row: number; id: string; probability: number }[] = [];
   for (let row = 0; row < truth.length; row += 1) {
-    printed[row] = probabilityOf(rows, row, truth[row] as number);
+    const probability = probabilityOf(rows, row, truth[row] as number);
+    const last = worst[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
+    if (probability > last || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
+    const one = { row, id: ids[row] as string, probability };
+    // Equals are in the order of their ids: the result is the same in any order of the rows.
+    const before = worst.findLastIndex(
+      (other) =>
+        other.probability < probability || (other.probability === probability && other.id < one.id),
+    );
+    worst.splice(before + 1, 0, one);
+    worst.length = Math.min(worst.length, WORST_ROWS);
   }
-  // Of a million rows only the lowest are sorted.
-  const limit = lowestOf(printed, WORST_ROWS).at(-1) ?? 0;
-  const worst: number[] = [];
-  for (let row = 0; row < truth.length; row += 1) {
-    const probability = printed[row] as number;
-    if (probability <= limit && probability < 1 - HALF_A_PRINTED_UNIT) worst.push(row);
-  }
-  const idOf = (row: number) => ids[row] as string;
-  // Equals are in the order of their ids: the result is the same in any order of the rows.
-  return worst
-    .toSorted(
-      (one, other) =>
-        (printed[one] as number) - (printed[other] as number) || (idOf(one) < idOf(other) ? -1 : 1),
-    )
-    .slice(0, WORST_ROWS)
-    .map((row) => ({
-      id: idOf(row),
-      truth: options[truth[row] as number] ?? "",
-      answer: options[top[row] as number] ?? "",
-      probability: printed[row] as number,
-    }));
-}
-
-/** Returns the lowest values, ascending: of many values a few. */
-function lowestOf(values: Float64Array, count: number): number[] {
-  const lowest: number[] = [];
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (lowest.length === count && value >= (lowest[count - 1] as number)) continue;
-    const at = lowest.findIndex((other) => value < other);
-    lowest.splice(at === -1 ? lowest.length : at, 0, value);
-    if (lowest.length > count) lowest.pop();
-  }
-  return lowest;
+  return worst.map(({ row, id, probability }) => ({
+    id,
+    truth: options[truth[row] as number] ?? "",
+    answer: options[top[row] as number] ?? "",
+    probability,
+  }));
 }

@@ -1,6 +1,6 @@
 import { cellsOf, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import { binomialDrawer, seededRandom } from "../math/random.ts";
-import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
+import { checkRows, type Numbers, quantileOf, type Weighted } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 
 /**
@@ -191,16 +191,6 @@ function drawByChance(p: Numbers, { weights, seed }: Weighted & { readonly seed:
 function meaningOf(printed: number): number {
   const middle = HALF_A_PRINTED_UNIT / 2;
   return Math.min(Math.max(printed, middle), 1 - middle);
-}
-
-/** Returns the value that a share of numbers does not exceed, with linear steps between. */
-export function quantileOf(values: Float64Array, share: number): number {
-  const sorted = values.toSorted();
-  const position = share * (sorted.length - 1);
-  const below = Math.floor(position);
-  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
-  if (low === undefined || high === undefined) return Number.NaN;
-  return low + (position - below) * (high - low);
 }
 
 /** Returns ranges of adjacent points; the one that is farthest out, by rows times distance, is the first. */

@@ -132,15 +132,14 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions) {
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
   const counts = equalRows(sureness, wrong, { weights, from: lowest });
-  const sums = cumulate(counts);
   const order =
     thresholds === undefined
       ? orderOf(counts, { ...options, lowest })
       : Array.from(thresholds, toHundredths).filter((at) => at >= toHundredths(lowest));
   return order.map((at) => {
-    const [acted, isWrong] = [sums.acted[at] ?? 0, sums.wrong[at] ?? 0];
-    const pValue = acted === 0 ? 1 : binomialAtMost(isWrong, acted, maxRisk);
-    return { threshold: at / 100, acted, wrong: isWrong, pValue };
+    const [acted, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
+    const pValue = acted === 0 ? 1 : binomialAtMost(actedWrong, acted, maxRisk);
+    return { threshold: at / 100, acted, wrong: actedWrong, pValue };
   });
 }
 
@@ -152,20 +151,19 @@ export type PromisedThreshold = ReturnType<typeof testsOf>[number];
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function orderOf(
-  counts: ReturnType<typeof countRisks>,
+  { rows, acted }: ReturnType<typeof countRisks>,
   { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
 ): number[] {
-  const { acted } = cumulate(counts);
   const from = toHundredths(lowest);
   const printed = Array.from({ length: 101 - from }, (_, index) => 100 - index).filter(
-    (at) => (counts.rows[at] as number) > 0,
+    (at) => (rows[at] as number) > 0,
   );
   // The rows at which the printed values themselves allow acting.
   let [region, printedWrong] = [0, 0];
   for (const at of printed) {
-    printedWrong += (counts.rows[at] as number) * (100 - at);
-    const rows = acted[at] as number;
-    if (at > 50 && printedWrong <= 100 * maxRisk * rows + 1e-9) region = rows;
+    printedWrong += (rows[at] as number) * (100 - at);
+    const all = acted[at] as number;
+    if (at > 50 && printedWrong <= 100 * maxRisk * all + 1e-9) region = all;
   }
   const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
   const start = printed.findIndex(
@@ -192,12 +190,11 @@ export function equalRows(
     ({ value }) => value >= lowest,
   );
   const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
+  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   for (const { value: at, truth: isWrong, weight, count } of cells) {
     const taken = binomialDrawer(count, weight / heaviest)(random);
     kept.rows[at] = (kept.rows[at] as number) + taken;
     kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
-    kept.total += taken;
   }
-  return kept;
+  return cumulate(kept);
 }

@@ -9,39 +9,24 @@ import {
 } from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
-/** Rows and wrong rows at each printed value, by hundredths: 101 of each. */
-interface RiskCounts {
-  readonly rows: Float64Array;
-  readonly wrong: Float64Array;
-  total: number;
-}
-
 /**
- * Returns rows and wrong rows at each printed value.
+ * Returns rows and wrong rows at each printed value, and at it and above: 101 of each, by hundredths.
  *
  * In floating point `p >= 0.83` loses rows, so values are compared in printed hundredths.
  */
-export function countRisks(
-  sureness: Numbers,
-  wrong: Numbers,
-  { weights }: Weighted = {},
-): RiskCounts {
+export function countRisks(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
   checkLengths(["sureness", sureness], ["wrong", wrong]);
+  checkProbabilities(sureness, "sureness");
+  checkIndexes(wrong, 2, "wrong");
   if (weights !== undefined) checkWeights(weights, wrong);
-  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
+  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   for (let i = 0; i < sureness.length; i += 1) {
-    const value = sureness[i] as number;
-    const isWrong = wrong[i] as number;
-    // Checked inside the loop: another pass over a million rows takes time.
-    if (!(value >= 0 && value <= 1)) checkProbabilities(sureness, "sureness");
-    if (isWrong !== 0 && isWrong !== 1) checkIndexes(wrong, 2, "wrong");
-    const at = toHundredths(value);
+    const at = toHundredths(sureness[i] as number);
     const weight = weights === undefined ? 1 : (weights[i] as number);
     counts.rows[at] = (counts.rows[at] as number) + weight;
-    if (isWrong === 1) counts.wrong[at] = (counts.wrong[at] as number) + weight;
-    counts.total += weight;
+    if (wrong[i] === 1) counts.wrong[at] = (counts.wrong[at] as number) + weight;
   }
-  return counts;
+  return cumulate(counts);
 }
 
 /** Returns a printed value as a whole number of hundredths. */
@@ -49,15 +34,21 @@ export function toHundredths(value: number): number {
   return Math.round(100 * value);
 }
 
-/** Returns the counts at each hundredth and above. */
-export function cumulate({ rows, wrong }: Pick<RiskCounts, "rows" | "wrong">) {
-  const sums = { acted: new Float64Array(101), wrong: new Float64Array(101) };
-  let [acted, isWrong] = [0, 0];
+/** Returns the counts, and their sums at each hundredth and above. */
+export function cumulate({
+  rows,
+  wrong,
+}: {
+  readonly rows: Float64Array;
+  readonly wrong: Float64Array;
+}) {
+  const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
+  let [acted, actedWrong] = [0, 0];
   for (let at = 100; at >= 0; at -= 1) {
     sums.acted[at] = acted += rows[at] as number;
-    sums.wrong[at] = isWrong += wrong[at] as number;
+    sums.actedWrong[at] = actedWrong += wrong[at] as number;
   }
-  return sums;
+  return { rows, wrong, ...sums, total: acted };
 }
 
 /**
@@ -68,15 +59,14 @@ export function cumulate({ rows, wrong }: Pick<RiskCounts, "rows" | "wrong">) {
  * the interval is no longer exact.
  */
 export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
-  const counts = countRisks(sureness, wrong, { weights });
-  const sums = cumulate(counts);
-  const scale = effectiveRows(sureness.length, weights) / counts.total;
-  const printed = [...counts.rows.keys()].filter((at) => (counts.rows[at] as number) > 0);
+  const { rows, acted, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const scale = effectiveRows(sureness.length, weights) / total;
+  const printed = [...rows.keys()].filter((at) => (rows[at] as number) > 0);
   return printed.toReversed().map((at) => {
-    const [acted, bad] = [sums.acted[at] as number, sums.wrong[at] as number];
-    const { low, high } = clopperPearson(Math.min(bad, acted) * scale, acted * scale);
-    const [coverage, risk] = [acted / counts.total, bad / acted];
-    return { threshold: at / 100, acted, wrong: bad, coverage, risk, low, high };
+    const [all, bad] = [acted[at] as number, actedWrong[at] as number];
+    const { low, high } = clopperPearson(Math.min(bad, all) * scale, all * scale);
+    const [coverage, risk] = [all / total, bad / all];
+    return { threshold: at / 100, acted: all, wrong: bad, coverage, risk, low, high };
   });
 }
 
@@ -101,14 +91,13 @@ export function costThreshold(
     if (cost > 0 && cost < Infinity) continue;
     throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
   }
-  const counts = countRisks(sureness, wrong, { weights });
-  const sums = cumulate(counts);
-  const ones = counts.total - (sums.wrong[0] as number);
-  let [threshold, best]: [number | null, number] = [null, (missedAct * ones) / counts.total];
+  const { rows, acted, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const ones = total - (actedWrong[0] as number);
+  let [threshold, best]: [number | null, number] = [null, (missedAct * ones) / total];
   for (let at = 100; at >= toHundredths(lowest); at -= 1) {
-    if (counts.rows[at] === 0) continue;
-    const [acted, isWrong] = [sums.acted[at] as number, sums.wrong[at] as number];
-    const cost = (falseAct * isWrong + missedAct * (ones - (acted - isWrong))) / counts.total;
+    if (rows[at] === 0) continue;
+    const missed = ones - ((acted[at] as number) - (actedWrong[at] as number));
+    const cost = (falseAct * (actedWrong[at] as number) + missedAct * missed) / total;
     if (cost < best - 1e-12) [threshold, best] = [at / 100, cost];
   }
   return { threshold, cost: best, theory: falseAct / (falseAct + missedAct) };
@@ -124,13 +113,12 @@ export function conformalRiskControl(
   { maxRisk }: { readonly maxRisk: number },
 ): number | null {
   checkShare("maxRisk", maxRisk);
-  const counts = countRisks(sureness, wrong);
-  const sums = cumulate(counts);
+  const { rows, actedWrong, total } = countRisks(sureness, wrong);
   let threshold: number | null = null;
   for (let at = 100; at >= 0; at -= 1) {
     // The next row counts as wrong: without it, the mean over future rows could be above.
-    if (((sums.wrong[at] as number) + 1) / (counts.total + 1) > maxRisk) break;
-    if ((counts.rows[at] as number) > 0) threshold = at / 100;
+    if (((actedWrong[at] as number) + 1) / (total + 1) > maxRisk) break;
+    if ((rows[at] as number) > 0) threshold = at / 100;
   }
   return threshold;
 }

@@ -4,12 +4,7 @@ import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
-import {
-  AnswerTable,
-  type AnswerTableOptions,
-  type InputRecord,
-  recordSplitter,
-} from "evaluator-calibration";
+import { AnswerTable, type InputRecord, recordSplitter } from "evaluator-calibration";
 import { type CliContext, type Clock, printable, toFileError, UsageError } from "evaluator-kit";
 
 /** Returns the names after `--answers`, then the words without an option. */
@@ -21,7 +16,7 @@ export function answerNames(given: readonly string[] = [], more: readonly string
 /** Reads answers of triage journals, result files, decision logs and lines of JSON, in any mix. */
 export async function readAnswers(
   names: readonly string[],
-  options: AnswerTableOptions,
+  options: ConstructorParameters<typeof AnswerTable>[0],
   context: CliContext,
 ) {
   const table = new AnswerTable(options);

@@ -2,7 +2,7 @@ import {
   type ActionReport,
   type Basis,
   type Interval,
-  type JoinCounts,
+  type LabelJoin,
   LEAST_JUDGED,
   type QuestionReport,
   type ThresholdCheck,
@@ -179,7 +179,9 @@ export function describeCheck({ locked, n, wrong, low, high, verdict }: Threshol
 }
 
 /** Returns the counts of a question's labels, in one line. */
-export function describeJoin(join: { readonly question: string } & JoinCounts): string {
+export function describeJoin(
+  join: { readonly question: string } & ReturnType<LabelJoin["countsOf"]>,
+): string {
   const counts = {
     labelled: join.labelled,
     answered: join.answered,
