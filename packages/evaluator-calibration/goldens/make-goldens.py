@@ -185,13 +185,5 @@ goldens = {
 }
 
 
-def nones(value):
-    if isinstance(value, dict):
-        return {key: nones(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [nones(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
 target = pathlib.Path(__file__).parent / "goldens.json"
-target.write_text(json.dumps(nones(goldens)) + "\n")
+target.write_text(json.dumps(goldens, default=lambda number: number.item()) + "\n")

@@ -122,41 +122,18 @@ export function betaQuantile(share: number, a: number, b: number): number {
   return solveIncreasing((x) => incompleteBeta(x, a, b), share, [0, 1]);
 }
 
-/** Returns the complementary error function. */
-function erfc(x: number): number {
-  if (x < 0) return 2 - erfc(-x);
-  if (x > 27.3) return 0;
-  if (x < 2) return 1 - erfSeries(x);
-  const fraction = continuedFraction(
-    x,
-    (i) => i / 2,
-    () => x,
-  );
-  return Math.exp(-x * x) / (fraction * Math.sqrt(Math.PI));
-}
-
-function erfSeries(x: number): number {
-  let term = x;
-  let sum = x;
-  for (let i = 1; Math.abs(term) > 1e-18 * sum; i += 1) {
-    term *= (2 * x * x) / (2 * i + 1);
-    sum += term;
-  }
-  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
-}
-
 /** Returns the z below which a standard normal value is with probability `share`. */
 export function normalQuantile(share: number): number {
   if (share === 0.5) return 0;
   if (share <= 0) return -Infinity;
   if (share >= 1) return Infinity;
   if (share > 0.5) return -normalQuantile(1 - share);
-  return solveIncreasing((z) => erfc(-z / Math.SQRT2) / 2, share, [-40, 0]);
+  return solveIncreasing((z) => twoSidedP(z) / 2, share, [-40, 0]);
 }
 
 /** Returns the two-sided probability of a standard normal value at least as far out as `z`. */
 export function twoSidedP(z: number): number {
-  return erfc(Math.abs(z) / Math.SQRT2);
+  return chiSquareAbove(z * z, 1);
 }
 
 /** Returns the probability that a chi-square value is above `x`. */

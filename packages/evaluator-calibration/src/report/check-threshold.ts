@@ -8,26 +8,12 @@ import {
 } from "../math/rows.ts";
 import { binomialAtLeast, binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
-import { equalRows } from "../thresholds/learn-then-test.ts";
-import { toHundredths } from "../thresholds/risk-coverage.ts";
+import { equalRows, toHundredths } from "../thresholds/risk-coverage.ts";
+import { actionRows } from "./labelled-rows.ts";
 
 interface TestedRows extends Weighted {
   readonly p: Numbers;
   readonly cameTrue: Numbers;
-}
-
-/** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
-export function actionRows({ p, cameTrue }: TestedRows, action: LockedThreshold["action"]) {
-  const right = action === "no" ? 0 : 1;
-  // Loops: a mapping from() takes ten times as long.
-  const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
-  for (let i = 0; i < p.length; i += 1) {
-    const yes = p[i] as number;
-    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
-    rows.sureness[i] = right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12;
-    rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
-  }
-  return rows;
 }
 
 /**

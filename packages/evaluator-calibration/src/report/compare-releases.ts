@@ -82,7 +82,9 @@ export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>
 
 /** Returns how many rows of both samples, and of the second alone, have each value of either, ascending. */
 function tally(a: Numbers, b: Numbers) {
-  const values = Float64Array.from([...Array.from(a), ...Array.from(b)]);
+  const values = new Float64Array(a.length + b.length);
+  values.set(a);
+  values.set(b, a.length);
   const { counts, positives } = poolRows(values, new Uint8Array(values.length).fill(1, a.length));
   return { all: counts, second: positives };
 }

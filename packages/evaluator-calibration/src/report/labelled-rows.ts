@@ -1,6 +1,8 @@
+import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import type { Form } from "../kinds.ts";
+import type { Numbers } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 
 /** Some labelled answers of one source to one question, in arrays. */
@@ -141,6 +143,23 @@ export function shareOfRows(
   // The number of equal rows that have the worth of the weighted ones (Kish).
   const effective = total ** 2 / squares;
   return { value: hits / total, ...wilson((hits / total) * effective, effective) };
+}
+
+/** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
+export function actionRows(
+  { p, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
+  action: LockedThreshold["action"],
+) {
+  const right = action === "no" ? 0 : 1;
+  // Loops: a mapping from() takes ten times as long.
+  const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
+  for (let i = 0; i < p.length; i += 1) {
+    const yes = p[i] as number;
+    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
+    rows.sureness[i] = right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12;
+    rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
+  }
+  return rows;
 }
 
 /** Returns the share of rows, by weight, that each option is the truth of. */

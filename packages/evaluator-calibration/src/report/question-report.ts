@@ -11,10 +11,10 @@ import {
   riskCoverage,
   toHundredths,
 } from "../thresholds/risk-coverage.ts";
-import { actionRows } from "./check-threshold.ts";
 import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
+  actionRows,
   type Estimate,
   type LabelledRows,
   type Rows,

@@ -142,20 +142,16 @@ export function cohenKappa(
   checkIndexes(b, Infinity, "b");
   const distance = (one: number, other: number) =>
     weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
-  const [countsA, countsB] = [countsOf(a), countsOf(b)];
   let [observed, byChance] = [0, 0];
   for (let i = 0; i < a.length; i += 1) observed += distance(a[i] as number, b[i] as number);
-  for (const [one, n] of countsA) {
-    for (const [other, m] of countsB) byChance += distance(one, other) * n * (m / a.length);
+  for (const [one, { length: n }] of byLabel(a)) {
+    for (const [other, { length: m }] of byLabel(b)) {
+      byChance += distance(one, other) * n * (m / a.length);
+    }
   }
   return byChance === 0 ? Number.NaN : 1 - observed / byChance;
 }
 
-function countsOf(labels: Numbers): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < labels.length; i += 1) {
-    const label = labels[i] as number;
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  return counts;
+function byLabel(labels: Numbers): Map<number, number[]> {
+  return Map.groupBy(Array.from(labels), (label) => label);
 }

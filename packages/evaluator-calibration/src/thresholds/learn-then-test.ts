@@ -1,9 +1,7 @@
-import { cellsOf } from "../math/pool.ts";
-import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
 import { type Bound, checkShare, labelsForZeroErrors } from "./intervals.ts";
-import { countRisks, cumulate, toHundredths } from "./risk-coverage.ts";
+import { type countRisks, equalRows, toHundredths } from "./risk-coverage.ts";
 
 /** How a promise is searched. */
 export interface PromiseOptions extends Bound, Weighted {
@@ -170,31 +168,4 @@ function orderOf(
     (at) => (acted[at] as number) >= Math.max(least, START_SHARE * region),
   );
   return start === -1 ? [] : printed.slice(start);
-}
-
-/**
- * Returns rows and wrong rows. Each weighted row at `from` and above is kept with a probability by its
- * weight: the kept ones are an equal sample, as the exact test needs. No seed may change a promise, so
- * it is constant.
- */
-export function equalRows(
-  sureness: Numbers,
-  wrong: Numbers,
-  { weights, from }: Weighted & { readonly from: number },
-): ReturnType<typeof countRisks> {
-  const all = countRisks(sureness, wrong, { weights });
-  if (weights === undefined) return all;
-  const random = seededRandom(DEFAULT_SEED);
-  const lowest = toHundredths(from);
-  const cells = cellsOf(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
-    ({ value }) => value >= lowest,
-  );
-  const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101) };
-  for (const { value: at, truth: isWrong, weight, count } of cells) {
-    const taken = binomialDrawer(count, weight / heaviest)(random);
-    kept.rows[at] = (kept.rows[at] as number) + taken;
-    kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
-  }
-  return cumulate(kept);
 }

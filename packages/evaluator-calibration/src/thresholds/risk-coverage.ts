@@ -1,3 +1,5 @@
+import { cellsOf } from "../math/pool.ts";
+import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import {
   checkIndexes,
   checkLengths,
@@ -35,13 +37,7 @@ export function toHundredths(value: number): number {
 }
 
 /** Returns the counts, and their sums at each hundredth and above. */
-export function cumulate({
-  rows,
-  wrong,
-}: {
-  readonly rows: Float64Array;
-  readonly wrong: Float64Array;
-}) {
+function cumulate({ rows, wrong }: { readonly rows: Float64Array; readonly wrong: Float64Array }) {
   const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
   let [acted, actedWrong] = [0, 0];
   for (let at = 100; at >= 0; at -= 1) {
@@ -49,6 +45,33 @@ export function cumulate({
     sums.actedWrong[at] = actedWrong += wrong[at] as number;
   }
   return { rows, wrong, ...sums, total: acted };
+}
+
+/**
+ * Returns rows and wrong rows. Each weighted row at `from` and above is kept with a probability by its
+ * weight: the kept ones are an equal sample, as the exact test needs. No seed may change a promise, so
+ * it is constant.
+ */
+export function equalRows(
+  sureness: Numbers,
+  wrong: Numbers,
+  { weights, from }: Weighted & { readonly from: number },
+): ReturnType<typeof countRisks> {
+  const all = countRisks(sureness, wrong, { weights });
+  if (weights === undefined) return all;
+  const random = seededRandom(DEFAULT_SEED);
+  const lowest = toHundredths(from);
+  const cells = cellsOf(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
+    ({ value }) => value >= lowest,
+  );
+  const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
+  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101) };
+  for (const { value: at, truth: isWrong, weight, count } of cells) {
+    const taken = binomialDrawer(count, weight / heaviest)(random);
+    kept.rows[at] = (kept.rows[at] as number) + taken;
+    kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
+  }
+  return cumulate(kept);
 }
 
 /**
