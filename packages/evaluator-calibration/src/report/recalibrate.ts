@@ -77,19 +77,15 @@ function foldsOf({ ids }: Rows, parts: number): Uint8Array {
 }
 
 /** The mean log loss of rows, each recalibrated by its fit or as printed. */
-function lossOf(
-  { form, table, truth, weights }: Rows,
-  fitAt: (row: number) => Recalibration | undefined,
-): number {
-  const { width } = table;
-  const values = Float64Array.from(table.values);
-  for (let row = 0; row < truth.length; row += 1) {
+function lossOf(rows: Rows, fitAt: (row: number) => Recalibration | undefined): number {
+  const { form, table, truth, weights } = rows;
+  const trueSide = (row: number) => {
+    const [fit, option] = [fitAt(row), truth[row] as number];
+    if (fit === undefined) return probabilityOf(rows, row, option);
     // The only probability of a row is that of yes.
-    const at = row * width + Math.min(truth[row] as number, width - 1);
-    const fit = fitAt(row);
-    if (fit !== undefined) values[at] = recalibratedShare(fit, table, at);
-  }
-  const seen = { form, table: { width, values } };
-  const trueSide = (row: number) => probabilityOf(seen, row, truth[row] as number);
+    const at = row * table.width + Math.min(option, table.width - 1);
+    const share = recalibratedShare(fit, table, at);
+    return form === "probability" && option === 0 ? 1 - share : share;
+  };
   return clippedLogLoss(truth.length, trueSide, { weights }).value;
 }

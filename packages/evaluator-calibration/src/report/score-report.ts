@@ -22,7 +22,7 @@ export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
-  const [own, constant] = isOrdered ? rankedDistances(rows, shares) : brierDistances(rows, shares);
+  const [own, constant] = distancesOf(rows, shares);
   const commonest = shares.indexOf(Math.max(...shares));
   const isSingle = { probability: true, distribution: false }[form];
   const meanOf = (distances: Float64Array) =>
@@ -75,42 +75,35 @@ export function brierOf(rows: Rows, row: number): number {
   return briers[rows.form](rows, row);
 }
 
-type Distances = readonly [own: Float64Array, constant: Float64Array];
-
-function brierDistances(rows: Rows, shares: readonly number[]): Distances {
-  const squares = sumOfSquares(shares);
-  const constants = shares.map((share) => (1 - 2 * share + squares) / brierParts[rows.form]);
-  return distancesOf(rows, (row) => brierOf(rows, row), constants);
-}
-
 /** Each row's own score, and that of the constant prediction, which depends on its truth only. */
-function distancesOf(
-  { truth }: Rows,
-  ownOf: (row: number, truth: number) => number,
-  constants: readonly number[],
-): Distances {
-  const distances = [new Float64Array(truth.length), new Float64Array(truth.length)] as const;
-  for (let row = 0; row < truth.length; row += 1) {
-    const isTrue = truth[row] as number;
-    distances[0][row] = ownOf(row, isTrue);
-    distances[1][row] = constants[isTrue] as number;
+function distancesOf(rows: Rows, shares: readonly number[]) {
+  const { truth, form, isOrdered } = rows;
+  const squares = sumOfSquares(shares);
+  const constants = shares.map((share, option) =>
+    isOrdered
+      ? rankedScore(option, shares.length, (level) => shares[level] as number)
+      : (1 - 2 * share + squares) / brierParts[form],
+  );
+  const ownOf = (row: number, option: number) =>
+    isOrdered
+      ? rankedScore(option, shares.length, (level) => probabilityOf(rows, row, level))
+      : brierOf(rows, row);
+  const own = new Float64Array(truth.length);
+  const constant = new Float64Array(truth.length);
+  for (const [row, option] of truth.entries()) {
+    own[row] = ownOf(row, option);
+    constant[row] = constants[option] as number;
   }
-  return distances;
+  return [own, constant] as const;
 }
 
-function rankedDistances(rows: Rows, shares: readonly number[]): Distances {
-  const ranked = (truth: number, probabilityAt: (level: number) => number) => {
-    let [sum, below] = [0, 0];
-    for (let level = 0; level < shares.length - 1; level += 1) {
-      below += probabilityAt(level);
-      sum += (below - (truth <= level ? 1 : 0)) ** 2;
-    }
-    return sum;
-  };
-  const constants = shares.map((_, truth) => ranked(truth, (level) => shares[level] as number));
-  const ownOf = (row: number, truth: number) =>
-    ranked(truth, (level) => probabilityOf(rows, row, level));
-  return distancesOf(rows, ownOf, constants);
+function rankedScore(truth: number, levels: number, probabilityAt: (level: number) => number) {
+  let [sum, below] = [0, 0];
+  for (let level = 0; level < levels - 1; level += 1) {
+    below += probabilityAt(level);
+    sum += (below - (truth <= level ? 1 : 0)) ** 2;
+  }
+  return sum;
 }
 
 /** The interval is that of the mean difference of each row's own score and the constant's. */
