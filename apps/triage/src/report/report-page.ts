@@ -48,9 +48,8 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
 }
 
 // A script reads it; "<" would end the element.
-function factsElement({ facts, sections, list }: ReportParts): Html {
-  const shown = sections.all.map(({ title }, at) => ({ title, count: list.counts[at] ?? 0 }));
-  const json = JSON.stringify({ ...facts, packSize: MailList.packSize, sections: shown });
+function factsElement({ facts, list }: ReportParts): Html {
+  const json = JSON.stringify({ ...facts, packSize: MailList.packSize, counts: list.counts });
   const text = json.replaceAll("<", String.raw`\u003c`);
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }

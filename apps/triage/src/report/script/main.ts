@@ -5,7 +5,8 @@ import { type MailRow, pickOf } from "../mail-row.ts";
 /** The data that the page gives to its script. */
 interface PageFacts extends ListFacts {
   readonly packSize: number;
-  readonly sections: readonly { readonly title: string; readonly count: number }[];
+  /** The number of mails in each section. */
+  readonly counts: readonly number[];
 }
 
 const PAGE_SIZE = 50;
@@ -25,9 +26,9 @@ function print(number: number): string {
   return number.toLocaleString("en");
 }
 
-const packs = [...document.querySelectorAll<HTMLElement>(".pack")].map(({ textContent }) => {
+const packs = [...document.querySelectorAll<HTMLElement>(".pack")].map((element) => {
   let rows: Promise<MailRow[]> | undefined;
-  return () => (rows ??= unpack(textContent));
+  return () => (rows ??= unpack(element.textContent));
 });
 
 async function unpack(base64: string): Promise<MailRow[]> {
@@ -117,17 +118,18 @@ async function find(): Promise<void> {
   // The index of a section, or a question and its option.
   const [chosen = -1, pick] = section.value.split(":").filter(Boolean).map(Number);
   const kind = pick === undefined ? null : { at: chosen, pick };
-  const at = kind === null ? chosen : -1;
-  const before = facts.sections.slice(0, Math.max(0, at));
-  const from = before.reduce((sum, { count }) => sum + count, 0);
-  const all = facts.sections.reduce((sum, { count }) => sum + count, 0);
-  const to = at === -1 ? all : from + (facts.sections[at]?.count ?? 0);
-  const chosenAlso = { kind, words, onlyNew: onlyNew?.checked ?? false, order };
-  const query = { from, to, isWhole: at === -1, ...chosenAlso };
-  const result = await findMails(query);
+  const isWhole = chosen === -1 || kind !== null;
+  const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosen));
+  const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosen + 1));
+  const isNew = onlyNew?.checked ?? false;
+  const result = await findMails({ from, to, isWhole, kind, words, onlyNew: isNew, order });
   if (mine !== asked) return; // the reader went on
   mails = result;
   show(0);
+}
+
+function mailsIn(sections: readonly number[]): number {
+  return sections.reduce((sum, count) => sum + count, 0);
 }
 
 function show(from: number): void {
