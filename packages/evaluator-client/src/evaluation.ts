@@ -84,27 +84,45 @@ export interface Evaluation<
   raw: unknown;
 }
 
-// Answers are checked against their questions instead.
-const envelopeSchema = z.extend(evaluationResponseSchema, {
-  answers: z.custom(isRecord),
-  providerMetadata: z.custom(isRecord, "expected an object"),
-});
+const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
 /** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
 export function checkReply<TQuestions extends Questions>(
   reply: TransportReply,
   questions: TQuestions,
 ): EvaluationResponse<TQuestions> {
-  const issue = envelopeSchema.safeParse(reply.response).error?.issues[0];
-  if (issue !== undefined) {
-    const where = issue.path.map(String).join(".") || "the body";
-    const message = `The response breaks the contract at ${where}: ${issue.message}. It is not used; check the base URL and the model id.`;
-    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
-  }
-  // Not the parsed one: the schema changes nothing, but copies.
+  // Ten times cheaper than the schema, which finds the path for the message.
+  if (!isEnvelope(reply.response)) throw brokenEnvelope(reply.response);
   const response = reply.response as EvaluationResponse<TQuestions>;
   checkAnswers({ questions, answers: response.answers, rounding: response.rounding });
   return response;
+}
+
+function isEnvelope(response: unknown): boolean {
+  if (!isRecord(response)) return false;
+  const { answers, rounding, usage, warnings, providerMetadata } = response;
+  return (
+    isRecord(answers) &&
+    isRecord(rounding) &&
+    isCount(rounding["probabilityDecimals"], 15) &&
+    isCount(rounding["scoreDecimals"], 15) &&
+    isRecord(usage) &&
+    isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
+    isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER) &&
+    Array.isArray(warnings) &&
+    isRecord(providerMetadata)
+  );
+}
+
+function isCount(value: unknown, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
+}
+
+function brokenEnvelope(response: unknown): InvalidResponseError {
+  const [issue] = (envelopeSchema.safeParse(response).error as z.core.$ZodError).issues;
+  const where = issue?.path.map(String).join(".") || "the body";
+  const message = `The response breaks the contract at ${where}: ${issue?.message}. It is not used; check the base URL and the model id.`;
+  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }
 
 /** The rules an answer can break. */

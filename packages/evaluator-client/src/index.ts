@@ -1,6 +1,12 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type * from "./evaluator.ts";
+export type {
+  EvaluateOptions,
+  EvaluateManyOptions,
+  MiddlewareCall,
+  Middleware,
+  Evaluator,
+} from "./evaluator.ts";
 export type {
   BatchItem,
   BatchLimits,
@@ -29,16 +35,30 @@ export {
 } from "./questions/state.ts";
 
 // Reaching the model
-export * from "./transports/direct/direct-transport.ts";
+export {
+  type DirectWire,
+  type DirectTransportOptions,
+  directTransport,
+} from "./transports/direct/direct-transport.ts";
 export {
   gatewayTransport,
   type GatewayTransportOptions,
   type GatewayWire,
 } from "./transports/gateway/gateway-transport.ts";
-export * from "./transports/logprobs/logprobs-transport.ts";
+export {
+  type TokenPrice,
+  type LogprobsTransportOptions,
+  logprobsTransport,
+} from "./transports/logprobs/logprobs-transport.ts";
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
-export type * from "./transports/transport.ts";
+export type {
+  TransportReply,
+  TransportTarget,
+  CallEstimate,
+  AttemptContext,
+  Transport,
+} from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/post-transport.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
@@ -55,14 +75,43 @@ export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
-export * from "./catalog/catalog.ts";
-export * from "./catalog/estimate-cost.ts";
+export {
+  type CatalogModel,
+  type ModelEndpoint,
+  type Credits,
+  type LookUpOptions,
+  type Catalog,
+  type CatalogOptions,
+  createCatalog,
+} from "./catalog/catalog.ts";
+export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
 
 // Questions, answers, bodies
-export * from "./questions/kinds.ts";
+export {
+  type AnswersByKind,
+  type Kinds,
+  type KindName,
+  type Question,
+  type Questions,
+  type AnswerFor,
+  type Answer,
+  type QuestionKind,
+  questionKinds,
+  type ValueField,
+  type AnswerValue,
+  valuesOf,
+  truthsOf,
+  questionSchema,
+  answerSchema,
+  type AnswersFor,
+  type ConfidenceFor,
+  boolean,
+  choice,
+  score,
+} from "./questions/kinds.ts";
 export {
   type BooleanAnswer,
   booleanAnswerSchema,
@@ -109,4 +158,19 @@ export {
 export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
 
 // Failures
-export * from "./errors.ts";
+export {
+  type EvaluatorErrorOptions,
+  EvaluatorError,
+  ConfigurationError,
+  InvalidRequestError,
+  ConnectionError,
+  type TimeoutErrorDetails,
+  TimeoutError,
+  type StatusErrorDetails,
+  StatusError,
+  AuthenticationError,
+  RateLimitError,
+  GatewayRateLimitError,
+  InvalidResponseError,
+  RefusalError,
+} from "./errors.ts";

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
-import type { Trap } from "./faults/fault.ts";
 import type { createLedger } from "./ledger.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import type { createVendorGate } from "./vendor-limits.ts";
@@ -12,6 +11,18 @@ export interface Delivery {
   ending: "whole" | "cut" | "reset" | "hang";
   hasResponse: boolean;
 }
+
+/** The changes of a chat server's log-probabilities. */
+export const trapKinds = [
+  "filler",
+  "probability-as-logprob",
+  "no-logprobs",
+  "low-label-mass",
+  "short-list",
+  "thinking-first",
+] as const;
+/** One of {@link trapKinds}. */
+export type Trap = (typeof trapKinds)[number];
 
 /** The delivery of a request, which faults may change, and the trap that a chat server sets. */
 export interface CallEnvironment {

@@ -25,17 +25,11 @@ function emptyJoin(join: LabelJoin, column: AnswerColumn) {
     groupOf: [] as number[],
     clusterOf: [] as number[],
     labelerOf: [] as number[],
-    /** The labels of each row that several labelers have. */
-    votes: new Map<number, Vote[]>(),
+    /** The labels of each row that several labelers have; a truth of −1 is a skip. */
+    votes: new Map<number, { labeler: number; truth: number }[]>(),
     /** Which joined row a row of the column became. */
     joinedRows: [] as number[],
   };
-}
-
-/** The label of one labeler: a truth, or −1 for a skip. */
-interface Vote {
-  readonly labeler: number;
-  readonly truth: number;
 }
 
 const noCounts = {
@@ -228,7 +222,7 @@ export class LabelJoin {
 }
 
 /** Returns the most frequent truth; −1 for a tie. A skip is a vote that the truth is unknown. */
-function majorityOf(votes: readonly Vote[]): number {
+function majorityOf(votes: readonly { truth: number }[]): number {
   const counts = [...Map.groupBy(votes, ({ truth }) => truth)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );

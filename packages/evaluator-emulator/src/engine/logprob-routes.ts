@@ -1,6 +1,5 @@
 import { basisHeader, type Judgement, lexicalModel } from "../answers/judgement.ts";
-import { type Call, type EmulatorContext, RequestError } from "../call.ts";
-import type { Trap } from "../faults/fault.ts";
+import { type Call, type EmulatorContext, RequestError, type Trap } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
 import type { Content } from "../questions/content.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
