@@ -1,6 +1,9 @@
 import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
 import { bundleScript } from "evaluator-kit/bundle-script";
-import { printCount, printMails } from "evaluator-runs/source";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { toPrintable } from "evaluator-kit";
+import { isEmulator, type RunFacts } from "evaluator-runs/results";
+import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { addTo, MailList, type Tally } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
@@ -11,10 +14,13 @@ import { reportStyle } from "./report-style.ts";
 const ROWS_SHOWN = 25;
 
 /** The content of a page. */
-type ReportParts = Parameters<typeof numbersSection>[0] & {
+type ReportParts = Omit<Parameters<typeof numbersSection>[0], "figures"> & {
   readonly facts: ListFacts;
-  /** The model, the time, the cost and the calibration. */
-  readonly basis: string;
+  /** All runs, the last one last. */
+  readonly runs: readonly RunFacts[];
+  readonly calibration: CalibrationArtifact | null;
+  /** The mails of the results, also the ones that are not shown. */
+  readonly all: { readonly mails: number; readonly failed: number };
   /** One line each about mails that are left out, and new mails. */
   readonly notes: readonly string[];
   /** The table of the rules; null without rules. */
@@ -30,13 +36,13 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   const title = `Triage of ${printMails(list.length)}`;
   const body = html`<header>
       <h1>${title}</h1>
-      <p class="basis">${parts.basis}</p>
+      <p class="basis">${describeBasis(parts)}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
     </header>
     ${list.length === 0 ? null : sectionLinks(parts)}
     <main>
       ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
-      ${numbersSection(parts)}
+      ${numbersSection({ ...parts, figures: figuresOf(parts) })}
     </main>
     ${factsElement(parts)}`;
   const [before, after] = pageAround({ title, style: reportStyle, body, script });
@@ -45,6 +51,48 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
     yield `\n<script type="text/plain" class="pack">${pack}</script>`;
   }
   yield after;
+}
+
+/** Describes the model, the time, the cost and the calibration in one line. */
+function describeBasis({ runs, calibration, all }: ReportParts): string {
+  const last = runs.at(-1);
+  const answered = `${printCount(all.mails - all.failed)} of ${printMails(all.mails)}`;
+  const worth = describeWorth(calibration);
+  if (last === undefined) return `${answered} answered; no run has gone through yet. ${worth}`;
+  const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
+  const day = last.finishedAt.slice(0, 16).replace("T", " ");
+  const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
+  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${worth}`;
+}
+
+function describeWorth(calibration: CalibrationArtifact | null): string {
+  if (calibration === null) {
+    return "Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator calibrate).";
+  }
+  const { model, fittedOn } = calibration;
+  const name = toPrintable(model.id ?? "a model without a name");
+  return `Calibrated on ${printCount(fittedOn.n)} labels for ${name}.`;
+}
+
+// The sum leaves out runs with an unknown price.
+function costOf(runs: readonly RunFacts[]): string {
+  const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
+  if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
+  return usd === 0 ? "no known price" : `${printUsd(usd)} and what has no known price`;
+}
+
+/** Returns the totals of all runs, as names and values. */
+function figuresOf({ runs, list, tally }: ReportParts): (readonly [string, string])[] {
+  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
+    runs.reduce((total, run) => total + run[fact], 0);
+  return [
+    ["Mails", printCount(list.length)],
+    ["Without answer", printCount(tally.failed)],
+    ["Calls", printCount(sum("answered"))],
+    ["Input tokens", printCount(sum("inputTokens"))],
+    ["Cost", costOf(runs)],
+    ["Time asking", printDuration(sum("elapsedMs"))],
+  ];
 }
 
 // A script reads it; "<" would end the element.

@@ -1,4 +1,4 @@
-import type { CalibrationArtifact } from "evaluator-calibration";
+import type { Answer } from "evaluator-client";
 import { basename } from "node:path";
 import {
   CliError,
@@ -9,11 +9,11 @@ import {
   toPrintablePath,
 } from "evaluator-kit";
 import {
+  type AskedQuestion,
   askedQuestions,
   printCount,
-  printDuration,
   printMails,
-  printUsd,
+  shortValue,
   toInputPath,
   toOutputPath,
   writePrivateFile,
@@ -21,23 +21,33 @@ import {
 import type { ProgramContext } from "evaluator-runs/commands";
 import type { RunInfo } from "evaluator-runs/postgres";
 import {
+  type AnsweredRecord,
   describeFilter,
   inputOf,
-  isEmulator,
+  type KeptEvaluation,
   type NewRecords,
   readFilter,
   readRules,
+  type ResultRow,
   type RunFacts,
   type RunResults,
   toAnswered,
   withResults,
 } from "evaluator-runs/results";
+import type { Mail } from "../input/mail-schema.ts";
+import {
+  addressesIn,
+  describeDateGap,
+  mailOfRecord,
+  receivedDay,
+  senderAddress,
+} from "../input/mail.ts";
 import { ContextChanges } from "./context-changes.ts";
 import { MailList, Tally } from "./mail-list.ts";
+import type { MailRow, ShownAnswer } from "./mail-row.ts";
 import { Plan } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { toSections } from "./sections.ts";
-import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
 
 /** The options of `report`, with its argument. */
@@ -105,11 +115,12 @@ async function makeReport(
       actions: (rules ?? []).map(({ action }) => action),
       file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
     },
-    basis: describeBasis(runs, calibration, all),
+    runs,
+    all,
+    calibration,
     notes: [...describeNew(newRecords, tally), ...describeShown(command, list.length, all.mails)],
     plan: plan?.toHtml(calibration, list.length) ?? null,
     changes: changes.toHtml(),
-    figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
   });
 }
 
@@ -173,51 +184,73 @@ function factsOf(info: RunInfo): RunFacts {
   };
 }
 
-/** Describes the model, the time, the cost and the calibration in one line. */
-function describeBasis(
-  runs: readonly RunFacts[],
-  calibration: CalibrationArtifact | null,
-  { mails, failed }: { readonly mails: number; readonly failed: number },
-): string {
-  const last = runs.at(-1);
-  const answered = `${printCount(mails - failed)} of ${printMails(mails)}`;
-  const worth = describeWorth(calibration);
-  if (last === undefined) return `${answered} answered; no run has gone through yet. ${worth}`;
-  const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
-  const day = last.finishedAt.slice(0, 16).replace("T", " ");
-  const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
-  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${worth}`;
+/** Returns a mail as the page shows it. */
+function toMailRow(
+  { input, kept, record }: ResultRow,
+  { answers, isNew }: AnsweredRecord,
+  { asked, rule }: { readonly asked: readonly AskedQuestion[]; readonly rule: number },
+): MailRow {
+  const mail = mailOfRecord(input);
+  return {
+    id: toPrintablePath(mail.id),
+    day: toPrintable(receivedDay(mail)),
+    dated: describeDateGap(mail),
+    ...senderOf(mail.from),
+    subject: toPrintable(mail.subject),
+    snippet: toPrintable(mail.snippet),
+    isNew,
+    rule,
+    ...wayBackTo(mail),
+    answers:
+      kept === null || answers === null
+        ? null
+        : asked.map((one) => toShown(answers[one.id], kept, one)),
+    error: kept === null ? toPrintable(String(record["error"] ?? "")) : "",
+  };
 }
 
-function describeWorth(calibration: CalibrationArtifact | null): string {
-  if (calibration === null) {
-    return "Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator calibrate).";
+function senderOf(from: string): Pick<MailRow, "sender" | "address" | "isMasked"> {
+  const address = senderAddress(from) ?? "";
+  const plain = toPrintable(from);
+  const bracket = plain.lastIndexOf("<");
+  const name = (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll('"', "").trim();
+  if (name === "" || name.toLowerCase() === address) {
+    return { sender: toPrintable(address) || plain, address: "", isMasked: false };
   }
-  const { model, fittedOn } = calibration;
-  const name = toPrintable(model.id ?? "a model without a name");
-  return `Calibrated on ${printCount(fittedOn.n)} labels for ${name}.`;
+  const isMasked = bracket !== -1 && addressesIn(name).some((other) => other !== address);
+  return { sender: name, address: toPrintable(address), isMasked };
 }
 
-// The sum leaves out runs with an unknown price.
-function costOf(runs: readonly RunFacts[]): string {
-  const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
-  if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
-  return usd === 0 ? "no known price" : `${printUsd(usd)} and what has no known price`;
+function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "location"> {
+  const { file = "", offset } = source ?? {};
+  const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
+  const location = file === "" ? "" : toPrintablePath(file) + at;
+  // Without a source only the form of the id can name Gmail.
+  const isOfGmail = source === undefined || source.gmail === true;
+  return { isOfGmail, location };
 }
 
-/** Returns the totals of all runs, as names and values. */
-function figuresOf(
-  runs: readonly RunFacts[],
-  { mails, failed }: { readonly mails: number; readonly failed: number },
-): (readonly [name: string, value: string])[] {
-  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
-    runs.reduce((total, run) => total + run[fact], 0);
-  return [
-    ["Mails", printCount(mails)],
-    ["Without answer", printCount(failed)],
-    ["Calls", printCount(sum("answered"))],
-    ["Input tokens", printCount(sum("inputTokens"))],
-    ["Cost", costOf(runs)],
-    ["Time asking", printDuration(sum("elapsedMs"))],
-  ];
+function toShown(
+  answer: Answer | undefined,
+  kept: KeptEvaluation,
+  asked: AskedQuestion,
+): ShownAnswer {
+  if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
+  const { id, short, distribution } = asked;
+  const before = kept.answers[id];
+  const isChanged = before !== undefined && before !== answer;
+  const all = distribution?.of(answer) ?? {};
+  const numberOf = (one: Answer) => Number(shortValue(asked, one));
+  const isOption = short.form === "option";
+  return {
+    value: isOption ? short.keys.indexOf(short.of(answer)) : round(numberOf(answer)),
+    confidence: isChanged ? null : round(kept.confidence[id] ?? null),
+    printed: isChanged && !isOption ? round(numberOf(before)) : null,
+    shares: (distribution?.keys ?? []).map((key) => round(all[key] ?? 0)),
+  };
+}
+
+// Services print hundredths, calibrations many more digits, which would make a page larger.
+function round<TNumber extends number | null>(value: TNumber): TNumber {
+  return (value === null ? null : Math.round(1000 * value) / 1000) as TNumber;
 }
