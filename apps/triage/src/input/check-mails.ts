@@ -7,16 +7,10 @@ import {
   RepeatFinder,
 } from "evaluator-runs/source";
 import { z } from "zod";
-import { mailSchema, stateFieldsSchema } from "./mail-schema.ts";
+import { mailSchema } from "./mail-schema.ts";
 import type { StateField } from "./state-fields.ts";
 
 const PROBLEMS_SHOWN = 10;
-
-/** A record of an input file, and its index, from 0. */
-export interface FileRecord {
-  readonly index: number;
-  readonly record: JsonRecord;
-}
 
 /**
  * Checks each record of a file, and looks for repeated ids; returns the number of valid records, and
@@ -25,27 +19,29 @@ export interface FileRecord {
  * @throws CliError that lists the problems and quotes nothing from the records.
  */
 export async function checkMails(
-  read: () => AsyncIterable<Iterable<FileRecord>>,
+  read: () => AsyncIterable<Iterable<JsonRecord>>,
   {
     skipInvalid = false,
     signal,
     stateFields,
   }: InputOptions & { readonly stateFields: readonly StateField[] },
 ) {
-  const fieldsSchema = stateFieldsSchema(stateFields);
+  // A wanted field of another form is a problem; the schema of a mail leaves it out.
+  const shape = stateFields.map((field) => [field, mailSchema.shape[field].unwrap()]);
+  const fields = z.object(Object.fromEntries(shape));
   const problems = new Problems();
   using ids = new RepeatFinder();
   const leftOut = new Set<number>();
   let length = 0;
   for await (const records of read()) {
     signal?.throwIfAborted();
-    for (const { index, record } of records) {
-      length += 1;
-      const { id, found } = checkRecord(record, fieldsSchema);
-      for (const problem of found) problems.add({ index, record }, problem);
-      if (found.length > 0) leftOut.add(index);
+    for (const record of records) {
+      const { id, found } = checkRecord(record, fields);
+      for (const problem of found) problems.add(length, record, problem);
+      if (found.length > 0) leftOut.add(length);
       // The id of an invalid record counts as repeated by no other.
       ids.add(found.length > 0 ? randomBytes(16) : hash("sha256", id, "buffer"));
+      length += 1;
     }
   }
   const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
@@ -58,7 +54,7 @@ export async function checkMails(
 }
 
 /** Returns the problems of a record, and the id of a valid one. */
-function checkRecord(record: JsonRecord, fields: ReturnType<typeof stateFieldsSchema>) {
+function checkRecord(record: JsonRecord, fields: z.ZodObject) {
   if ("problem" in record) return { id: "", found: [record.problem] };
   const { data, error } = mailSchema.safeParse(record.value);
   const { issues = [] } = error ?? fields.safeParse(record.value).error ?? {};
@@ -68,16 +64,19 @@ function checkRecord(record: JsonRecord, fields: ReturnType<typeof stateFieldsSc
 
 // Only now is the id of a repeated record needed in words.
 async function nameRepeated(
-  batches: AsyncIterable<Iterable<FileRecord>>,
+  batches: AsyncIterable<Iterable<JsonRecord>>,
   repeated: ReadonlyMap<number, number>,
   problems: Problems,
 ): Promise<void> {
+  let index = 0;
   for await (const records of batches) {
-    for (const { index, record } of records) {
+    for (const record of records) {
       const first = repeated.get(index);
-      if (first === undefined) continue;
       const advice = "give every record its own id";
-      problems.add({ index, record }, `id is also that of the record at index ${first}; ${advice}`);
+      if (first !== undefined) {
+        problems.add(index, record, `id is also that of the record at index ${first}; ${advice}`);
+      }
+      index += 1;
     }
   }
 }
@@ -87,7 +86,7 @@ class Problems {
   readonly #shown: { readonly index: number; readonly line: string }[] = [];
   #count = 0;
 
-  add({ index, record }: FileRecord, problem: string): void {
+  add(index: number, record: JsonRecord, problem: string): void {
     this.#count += 1;
     const last = this.#shown.at(-1)?.index ?? -1;
     if (this.#shown.length === PROBLEMS_SHOWN && last <= index) return;

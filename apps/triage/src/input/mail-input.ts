@@ -14,7 +14,7 @@ import {
   type StateOptions,
   toUtf8Chunks,
 } from "evaluator-runs/source";
-import { checkMails, type FileRecord } from "./check-mails.ts";
+import { checkMails } from "./check-mails.ts";
 import { mailSchema } from "./mail-schema.ts";
 import { type MailRecord, toRecord, toState } from "./mail.ts";
 import { toStateOptions } from "./state-fields.ts";
@@ -77,9 +77,11 @@ export class MailInput implements RecordInput {
     limit = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<{ readonly index: number; readonly record: MailRecord }> {
     let left = Math.min(limit, this.length);
+    let index = -1;
     if (left === 0) return;
     for await (const records of readRecords(this.#source)) {
-      for (const { index, record } of records) {
+      for (const record of records) {
+        index += 1;
         if (this.#checked.leftOut.has(index)) continue;
         const { data } = mailSchema.safeParse("value" in record ? record.value : null);
         if (data === undefined) throw changedInput(this.#source.path);
@@ -102,18 +104,9 @@ export class MailInput implements RecordInput {
   }
 }
 
-async function* readRecords({ path, open }: Source): AsyncGenerator<Iterable<FileRecord>> {
-  let index = 0;
-  function* numbered(records: Iterable<JsonRecord>): Generator<FileRecord> {
-    for (const record of records) {
-      yield { index, record };
-      index += 1;
-    }
-  }
+async function* readRecords({ path, open }: Source): AsyncGenerator<Iterable<JsonRecord>> {
   try {
-    for await (const records of readJsonRecords(toUtf8Chunks(open()), "mails")) {
-      yield numbered(records);
-    }
+    yield* readJsonRecords(toUtf8Chunks(open()), "mails");
   } catch (error) {
     const advice = path.endsWith("stdin.json")
       ? "What was piped in is not kept: save it under this name, or pipe it in again."

@@ -69,12 +69,6 @@ export const mailSchema = z.object(
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
 
-/** Returns a schema that checks the wanted fields of a record, and no others. */
-export function stateFieldsSchema(wanted: readonly StateField[]) {
-  const shape = wanted.map((field) => [field, stateFieldSchemas[field].optional()]);
-  return z.object(Object.fromEntries(shape));
-}
-
 // Beyond these, two different numbers can be one.
 function idToText(id: unknown): unknown {
   return typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER ? String(id) : id;
