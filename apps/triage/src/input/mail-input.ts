@@ -4,6 +4,7 @@ import { addAbortSignal, Readable } from "node:stream";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import {
+  type AdditionCosts,
   changedInput,
   type InputOptions,
   type JsonRecord,
@@ -18,7 +19,7 @@ import { checkMails } from "./check-mails.ts";
 import { mailSchema } from "./mail-schema.ts";
 import { type MailRecord, toRecord, toState } from "./mail.ts";
 import { toStateOptions } from "./state-fields.ts";
-import { chooseState, StateAdditions } from "./state.ts";
+import { additionCosts, chooseState } from "./state.ts";
 
 /** The name of a file in messages, and its bytes, which are read more than once. */
 interface Source {
@@ -99,8 +100,8 @@ export class MailInput implements RecordInput {
     return input;
   }
 
-  additions(tokensOf: (state: JsonObject) => number): StateAdditions {
-    return new StateAdditions(toStateOptions(this.#options), tokensOf);
+  additions(tokensOf: (state: JsonObject) => number): AdditionCosts {
+    return additionCosts(toStateOptions(this.#options), tokensOf);
   }
 }
 

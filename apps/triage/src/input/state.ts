@@ -97,56 +97,41 @@ function normaliseSubject(subject: string): string {
   return text.slice(end).toLowerCase();
 }
 
-/** A possible addition to the contract's keys, and its cost. */
-interface Addition {
-  readonly name: string;
-  readonly keys: readonly string[];
-  readonly isOn: boolean;
-  mails: number;
-  tokens: number;
-}
-
-/** Counts the cost of all possible additions to the state, wanted or not. */
-export class StateAdditions implements AdditionCosts {
-  readonly #options: MailStateOptions;
-  readonly #tokensOf: (state: JsonObject) => number;
-  readonly #additions: readonly Addition[];
-
-  constructor(options: MailStateOptions, tokensOf: (state: JsonObject) => number) {
-    const none = { mails: 0, tokens: 0 };
-    this.#options = options;
-    this.#tokensOf = tokensOf;
-    this.#additions = [
-      { name: "--context", keys: contextKeys, isOn: options.context, ...none },
-      ...stateFields.map((name) => {
-        return { name, keys: [name], isOn: options.stateFields.includes(name), ...none };
-      }),
-    ];
-  }
-
-  /** Counts a mail of the run. */
-  add({ mail, state }: MailRecord): void {
-    if (!this.#options.context && stateFields.every((field) => mail[field] === undefined)) return;
-    const whole = { ...state, ...pickStateFields(mail, stateFields) };
-    const tokens = this.#tokensOf(whole);
-    for (const addition of this.#additions) {
-      if (!addition.keys.some((key) => key in whole)) continue;
-      addition.mails += 1;
-      addition.tokens += tokens - this.#tokensOf(without(whole, addition.keys));
-    }
-  }
-
-  /** Returns lines with the cost of each over all mails that have it; empty if no mail has one. */
-  describe(inputUsdPerMillionTokens: number | null): string {
-    const found = this.#additions.filter(({ mails }) => mails > 0);
-    if (found.length === 0) return "";
-    const lines = found.map(({ name, isOn, mails, tokens }) => {
-      const usd = (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
-      const cost = inputUsdPerMillionTokens === null ? "" : `, ${printUsd(usd)}`;
-      return `  ${name} (${isOn ? "on" : "off"}): ${printMails(mails)}, about ${printCount(tokens)} tokens${cost}\n`;
-    });
-    return `What the state may have more, and what that costs where a mail has it:\n${lines.join("")}`;
-  }
+/** Returns a counter of the cost of all possible additions to the state, wanted or not. */
+export function additionCosts(
+  options: MailStateOptions,
+  tokensOf: (state: JsonObject) => number,
+): AdditionCosts {
+  const none = { mails: 0, tokens: 0 };
+  const additions = [
+    { name: "--context", keys: contextKeys, isOn: options.context, ...none },
+    ...stateFields.map((name) => {
+      return { name, keys: [name], isOn: options.stateFields.includes(name), ...none };
+    }),
+  ];
+  return {
+    add({ mail, state }: MailRecord) {
+      if (!options.context && stateFields.every((field) => mail[field] === undefined)) return;
+      const whole = { ...state, ...pickStateFields(mail, stateFields) };
+      const tokens = tokensOf(whole);
+      for (const addition of additions) {
+        if (!addition.keys.some((key) => key in whole)) continue;
+        addition.mails += 1;
+        addition.tokens += tokens - tokensOf(without(whole, addition.keys));
+      }
+    },
+    /** Returns lines with the cost of each over all mails that have it; empty if no mail has one. */
+    describe(inputUsdPerMillionTokens) {
+      const found = additions.filter(({ mails }) => mails > 0);
+      if (found.length === 0) return "";
+      const lines = found.map(({ name, isOn, mails, tokens }) => {
+        const usd = (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
+        const cost = inputUsdPerMillionTokens === null ? "" : `, ${printUsd(usd)}`;
+        return `  ${name} (${isOn ? "on" : "off"}): ${printMails(mails)}, about ${printCount(tokens)} tokens${cost}\n`;
+      });
+      return `What the state may have more, and what that costs where a mail has it:\n${lines.join("")}`;
+    },
+  };
 }
 
 function without(state: JsonObject, keys: readonly string[]): JsonObject {
