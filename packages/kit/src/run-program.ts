@@ -15,9 +15,7 @@ export type Program = (words: readonly string[], context: CliContext) => Promise
 export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
-  /**
-   * Returns whether the message of an error that is no `CliError` is meant for people. @default no
-   */
+  /** Whether the message of an error that is no `CliError` is meant for people. @default no */
   readonly isForPerson?: (error: Error) => boolean;
 }
 

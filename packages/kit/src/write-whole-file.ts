@@ -13,12 +13,11 @@ export type FileContent =
   | AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a file so that whoever looks finds the old one or the whole new one, never a part, and the
- * new one also after a power cut. A file that is replaced keeps its permissions, a link its target.
- * When anything fails, the disk or the content, the old file stays and nothing else.
+ * Writes a file so that a reader finds the old one or the whole new one, also after a power cut. If
+ * the disk or the content fails, the old file stays. A link keeps its target, and a replaced file its
+ * permissions unless `mode` is given.
  *
- * @param options - `mode`: the permissions of the new file, also if the old one has others.
- * @throws an error of the file system, of the content, or a CliError when the disk took too little.
+ * @throws an error of the file system, of the content, or a CliError if the disk took too little.
  */
 export async function writeWholeFile(
   path: string,

@@ -2,17 +2,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { sourceHash } from "./page.ts";
 
-/** A script of a page, and its hash for the page's policy. */
-interface PageScript {
-  readonly text: string;
-  /** Source expression, such as `sha256-…`. */
-  readonly hash: string;
-}
+const bundled = new Map<string, ReturnType<typeof bundle>>();
 
-const bundled = new Map<string, Promise<PageScript>>();
-
-/** Returns a page's script with all imports as one text; made once, in memory. */
-export function bundleScript(entry: URL): Promise<PageScript> {
+/** Returns a page's script with all imports as one text, and its hash; made once, in memory. */
+export function bundleScript(entry: URL): ReturnType<typeof bundle> {
   const script = bundled.get(entry.href) ?? bundle(entry);
   bundled.set(entry.href, script);
   return script;
@@ -23,7 +16,7 @@ export class BundlerGoneError extends Error {
   override readonly name = "BundlerGoneError";
 }
 
-async function bundle(entry: URL): Promise<PageScript> {
+async function bundle(entry: URL) {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
     bundle: true,
