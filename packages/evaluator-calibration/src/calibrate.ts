@@ -64,17 +64,18 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
 ): CalibratedEvaluation<TEvaluation> {
   const mismatches = findMismatches(evaluation, artifact, questions);
   if (onMismatch === "throw" && mismatches[0] !== undefined) throw mismatches[0];
-  const changed = Object.entries(evaluation.answers).map(([id, answer]) => {
+  const confidence = { ...evaluation.confidence };
+  const answers = Object.entries(evaluation.answers).map(([id, answer]) => {
     const recalibration = recalibrationOf(artifact, id);
-    const isFit = recalibration !== null && fits(recalibration, answer);
-    return { id, isFit, answer: isFit ? recalibrate(answer, recalibration) : answer };
+    if (recalibration === null || !fits(recalibration, answer)) return [id, answer] as const;
+    // The service computed it from the printed values.
+    delete confidence[id];
+    return [id, recalibrate(answer, recalibration)] as const;
   });
-  const left = new Set(changed.filter(({ isFit }) => !isFit).map(({ id }) => id));
-  const confidence = Object.entries(evaluation.confidence ?? {}).filter(([id]) => left.has(id));
   return {
     ...evaluation,
-    answers: Object.fromEntries(changed.map(({ id, answer }) => [id, answer])),
-    ...(evaluation.confidence === undefined ? {} : { confidence: Object.fromEntries(confidence) }),
+    answers: Object.fromEntries(answers),
+    ...(evaluation.confidence === undefined ? {} : { confidence }),
     warnings: [...(evaluation.warnings ?? []), ...mismatches.map(({ message }) => message)],
     calibrated: true,
     printed: evaluation.answers,

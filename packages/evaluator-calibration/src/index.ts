@@ -76,6 +76,5 @@ export {
   compareLabelled,
   compareReleases,
   type LabelledComparison,
-  type ReleaseComparison,
 } from "./report/compare-releases.ts";
 export { DEFAULT_SEED } from "./math/random.ts";

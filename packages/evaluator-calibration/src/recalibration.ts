@@ -17,29 +17,26 @@ interface ProbabilityTable {
 /** Truth has the index of each row's option, or 0 and 1. */
 type FittedRows = Weighted & { readonly table: ProbabilityTable; readonly truth: Numbers };
 
-/** How a kind of recalibration is fitted, and applied to one probability of a table. */
+/** How a kind of recalibration is fitted, and applied to the printed probabilities of one row. */
 interface Recalibrator<TParameters> {
   readonly fit: (rows: FittedRows) => TParameters;
-  readonly shareAt: (table: ProbabilityTable, at: number, parameters: TParameters) => number;
+  readonly apply: (printed: readonly number[], parameters: TParameters) => number[];
 }
 
 const recalibrators: { [TKind in Kind]: Recalibrator<Fit<TKind>["parameters"]> } = {
   /** The logistic regression of truth on the log odds of p: a line. */
   logistic: {
     fit: ({ table, truth, weights }) => fitLine(poolRows(table.values, truth, weights)),
-    shareAt: ({ values }, at, { intercept, slope }) =>
-      1 / (1 + Math.exp(-intercept - slope * logOdds(values[at] as number))),
+    apply: (printed, { intercept, slope }) =>
+      printed.map((p) => 1 / (1 + Math.exp(-intercept - slope * logOdds(p)))),
   },
   /** The softmax of ln max(p, 0.005) / temperature, at the temperature with the lowest log loss. */
   temperature: {
     fit: (rows) => ({ temperature: fitTemperature(rows) }),
-    shareAt({ width, values }, at, { temperature }) {
-      const powerOf = (i: number) =>
-        Math.max(values[i] as number, HALF_A_PRINTED_UNIT) ** (1 / temperature);
-      let sum = 0;
-      const from = at - (at % width);
-      for (let i = from; i < from + width; i += 1) sum += powerOf(i);
-      return powerOf(at) / sum;
+    apply(printed, { temperature }) {
+      const powers = printed.map((p) => Math.max(p, HALF_A_PRINTED_UNIT) ** (1 / temperature));
+      const sum = powers.reduce((total, power) => total + power, 0);
+      return powers.map((power) => power / sum);
     },
   },
   /** The isotonic regression of truth on p: straight between its points (x, y), and flat outside. */
@@ -52,15 +49,15 @@ const recalibrators: { [TKind in Kind]: Recalibrator<Fit<TKind>["parameters"]> }
         fitted[i] !== fitted[i - 1] || fitted[i] !== fitted[i + 1];
       return { x: Array.from(pool.values.filter(isEdge)), y: Array.from(fitted.filter(isEdge)) };
     },
-    shareAt({ values }, at, { x, y }) {
-      const p = values[at] as number;
-      const above = x.findIndex((value) => value >= p);
-      if (above === -1) return y.at(-1) ?? Number.NaN;
-      const [right, high] = [x[above] as number, y[above] as number];
-      if (above === 0 || right === p) return high;
-      const [left, low] = [x[above - 1] as number, y[above - 1] as number];
-      return low + ((high - low) * (p - left)) / (right - left);
-    },
+    apply: (printed, { x, y }) =>
+      printed.map((p) => {
+        const above = x.findIndex((value) => value >= p);
+        if (above === -1) return y.at(-1) ?? Number.NaN;
+        const [right, high] = [x[above] as number, y[above] as number];
+        if (above === 0 || right === p) return high;
+        const [left, low] = [x[above - 1] as number, y[above - 1] as number];
+        return low + ((high - low) * (p - left)) / (right - left);
+      }),
   },
 };
 
@@ -76,19 +73,12 @@ export function fitOf<TKind extends Kind>(kind: TKind, rows: FittedRows): Fit<TK
   return fit as Fit<TKind>;
 }
 
-/** Returns one probability of a table, recalibrated. */
-export function recalibratedShare(
-  { kind, parameters }: Recalibration,
-  table: ProbabilityTable,
-  at: number,
-): number {
-  return (recalibrators[kind] as Recalibrator<unknown>).shareAt(table, at, parameters);
-}
-
 /** Returns recalibrated probabilities: one for each option or level, or those of yes in a list. */
-export function applyRecalibration(printed: Numbers, recalibration: Recalibration): number[] {
-  const table = { width: printed.length, values: printed };
-  return Array.from(printed, (_, at) => recalibratedShare(recalibration, table, at));
+export function applyRecalibration(
+  printed: Numbers,
+  { kind, parameters }: Recalibration,
+): number[] {
+  return (recalibrators[kind] as Recalibrator<unknown>).apply(Array.from(printed), parameters);
 }
 
 /** Returns the log odds of a probability, clipped at half a printed unit. */

@@ -6,7 +6,6 @@ import {
   compareReleases,
   type InputRecord,
   LabelJoin,
-  type ReleaseComparison,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
@@ -92,6 +91,7 @@ function pairsOf(before: AnswerTable, after: AnswerTable): Pair[] {
   throw new CliError("The two releases answered no common question; check the files.");
 }
 
+type ReleaseComparison = ReturnType<typeof compareReleases>;
 type LeftAside = Pick<ReleaseComparison["before"], "source" | "n">;
 
 function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {

@@ -41,8 +41,7 @@ const WORDS = new Map<unknown, number>([
   ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
 ]);
 
-/** Returns 1 for a yes and 0 for a no in any of their spellings, or -1. */
-export function yesOrNo(value: unknown): number {
+function yesOrNo(value: unknown): number {
   return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
 }
 

@@ -1,5 +1,5 @@
 import { type AskedQuestions, kindOf, questionHash } from "../kinds.ts";
-import { AnswerColumn, type AnswerSource, basisOf, type RecordAnswer } from "./answer-column.ts";
+import { AnswerColumn, basisOf, type RecordAnswer } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -184,7 +184,7 @@ export class AnswerTable {
     const id = idOf(fields, location);
     this.noteDate(fields["date"]);
     if (typeof fields["error"] === "string") return this.addFailed(id);
-    const source: AnswerSource = { modelId: null, wire: null, basis: "model", questionHash: null };
+    const source = { modelId: null, wire: null, basis: "model", questionHash: null } as const;
     const known = new Set(["id", "date", "from", "subject"]);
     const isBeside = (name: string, ending: string) =>
       name.endsWith(ending) && name.slice(0, -ending.length) in fields;
@@ -231,7 +231,7 @@ export class AnswerTable {
   }
 }
 
-function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelId"): AnswerSource {
+function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelId") {
   const textOf = (name: string, value: unknown) => {
     if (typeof value === "string") return value;
     if (value === undefined || value === null) return null;

@@ -1,4 +1,3 @@
-import { yesOrNo } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -8,6 +7,8 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
+
+const YES = new Set<unknown>([true, 1, "1", "true", "yes"]);
 
 /**
  * Returns the label of a record; `by` and `onePer` are the fields of its group and its cluster.
@@ -25,7 +26,7 @@ export function parseLabel(
   }
   const { truth, skipped } = value;
   const id = idOf(value, location);
-  const isSkipped = yesOrNo(skipped) === 1;
+  const isSkipped = YES.has(typeof skipped === "string" ? skipped.toLowerCase() : skipped);
   if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
     throw new CalibrationInputError(location, `has no truth; ${wanted}`);
   }

@@ -27,8 +27,8 @@ function nextOf(state: Int32Array): number {
 }
 
 /** Returns a hash of a text from 0 to below 1, so a row's part does not depend on its position. */
-export function hashToShare(text: string, seed: number): number {
-  let hash = 0x811c9dc5 ^ seed;
+export function hashToShare(text: string): number {
+  let hash = 0x811c9dc5 ^ DEFAULT_SEED;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   // The last steps of MurmurHash3: FNV alone leaves the high bits of short texts alike.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

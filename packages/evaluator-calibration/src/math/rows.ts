@@ -11,7 +11,7 @@ function reject(name: string, [i, value]: [number, number], wanted: string): nev
 }
 
 /** @throws RangeError that names the first index whose value is not a probability. */
-export function checkProbabilities(values: Numbers, name = "p"): void {
+function checkProbabilities(values: Numbers, name: string): void {
   // Each check has its own loop: one that calls a function takes longer over a million rows.
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -20,7 +20,7 @@ export function checkProbabilities(values: Numbers, name = "p"): void {
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
-export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
+export function checkIndexes(values: Numbers, end: number, name: string): void {
   const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -41,16 +41,28 @@ export function checkLengths(
   );
 }
 
-/** @throws RangeError that names the first index at which the rows of a yes/no question are invalid. */
-export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}): void {
-  checkLengths(["p", p], ["truth", truth]);
-  checkProbabilities(p);
-  checkIndexes(truth, 2);
+/**
+ * Checks rows of a probability and a truth: 0 or 1, or a whole number below `end`.
+ *
+ * @throws RangeError that names the first index at which they are invalid.
+ */
+export function checkRows(
+  p: Numbers,
+  truth: Numbers,
+  {
+    weights,
+    names: [name, truthName] = ["p", "truth"],
+    end = 2,
+  }: Weighted & { readonly names?: readonly [string, string]; readonly end?: number } = {},
+): void {
+  checkLengths([name, p], [truthName, truth]);
+  checkProbabilities(p, name);
+  checkIndexes(truth, end, truthName);
   if (weights !== undefined) checkWeights(weights, p);
 }
 
 /** @throws RangeError that names the first index whose weight is not a positive number. */
-export function checkWeights(weights: Numbers, rows: Numbers): void {
+function checkWeights(weights: Numbers, rows: Numbers): void {
   checkLengths(["weights", weights], ["p", rows]);
   for (let i = 0; i < weights.length; i += 1) {
     const weight = weights[i] as number;

@@ -31,8 +31,6 @@ function deviance(x: number, mean: number): number {
 
 /** Returns the binomial probability of `x` of `n`, neither of which has to be whole. */
 export function binomialProbability(x: number, n: number, p: number): number {
-  if (p === 0) return x === 0 ? 1 : 0;
-  if (p === 1) return x === n ? 1 : 0;
   if (x === 0) return Math.exp(n * Math.log1p(-p));
   if (x === n) return Math.exp(n * Math.log(p));
   const y = n - x;
@@ -53,7 +51,7 @@ function continuedFraction(
   numerator: (i: number) => number,
   denominator: (i: number) => number,
 ): number {
-  let f = start === 0 ? TINY : start;
+  let f = start;
   let c = f;
   let d = 0;
   // The incomplete beta takes about the root of its parameters in steps: 10,000 do for 1e8 rows.
@@ -124,9 +122,6 @@ export function betaQuantile(share: number, a: number, b: number): number {
 
 /** Returns the z below which a standard normal value is with probability `share`. */
 export function normalQuantile(share: number): number {
-  if (share === 0.5) return 0;
-  if (share <= 0) return -Infinity;
-  if (share >= 1) return Infinity;
   if (share > 0.5) return -normalQuantile(1 - share);
   return solveIncreasing((z) => twoSidedP(z) / 2, share, [-40, 0]);
 }

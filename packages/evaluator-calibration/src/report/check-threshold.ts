@@ -1,11 +1,5 @@
 import type { LockedThreshold } from "../artifact.ts";
-import {
-  checkIndexes,
-  checkLengths,
-  checkProbabilities,
-  type Numbers,
-  type Weighted,
-} from "../math/rows.ts";
+import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { binomialAtLeast, binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
 import { equalRows, toHundredths } from "../thresholds/risk-coverage.ts";
@@ -38,9 +32,7 @@ export type ThresholdCheck = ReturnType<typeof checkThreshold>;
 
 function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
   const { p, cameTrue, weights } = rows;
-  checkLengths(["p", p], ["cameTrue", cameTrue]);
-  checkProbabilities(p);
-  checkIndexes(cameTrue, 3, "cameTrue");
+  checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
   const { sureness, wrong } = actionRows(rows, action);
   const { acted, actedWrong } = equalRows(sureness, wrong, { weights, from: threshold });
   const at = toHundredths(threshold);

@@ -1,8 +1,8 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
-import { poolRows } from "../math/pool.ts";
+import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
-import { type Numbers, quantileOf } from "../math/rows.ts";
+import { quantileOf } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { checkThreshold } from "./check-threshold.ts";
@@ -16,8 +16,9 @@ export function compareReleases(
   { seed, labelled }: { readonly seed: number; readonly labelled: LabelledComparison | null },
 ) {
   const [first, second] = [topAnswers(before), topAnswers(after)];
-  const stability = stabilityTest(first.probability, second.probability);
-  const kolmogorovSmirnov = kolmogorovSmirnovTest(first.probability, second.probability, seed);
+  const samples = samplesOf(first.probability, second.probability);
+  const stability = stabilityTest(samples);
+  const kolmogorovSmirnov = kolmogorovSmirnovTest(samples, seed);
   let [of, n] = [0, 0];
   for (const [row, id] of before.ids.entries()) {
     const other = after.rowOf(id);
@@ -39,9 +40,6 @@ export function compareReleases(
     labelled,
   };
 }
-
-/** How the answers of two releases to one question differ. */
-export type ReleaseComparison = ReturnType<typeof compareReleases>;
 
 /** Returns how two releases do on the records that are labelled in both; null without such records. */
 export function compareLabelled(
@@ -67,7 +65,15 @@ export function compareLabelled(
     onlyBeforeRight,
     onlyAfterRight,
     /** That both are right equally often (McNemar, exact). */
-    pValue: mcnemarExact(onlyBeforeRight, onlyAfterRight),
+    pValue: Math.min(
+      1,
+      2 *
+        binomialAtMost(
+          Math.min(onlyBeforeRight, onlyAfterRight),
+          onlyBeforeRight + onlyAfterRight,
+          0.5,
+        ),
+    ),
     /** The second release's Brier score minus the first's: above 0 is worse. */
     brierDifference: pairedDifference(differences, seed),
     /** The locked thresholds, tried again on the second release. */
@@ -80,21 +86,23 @@ export function compareLabelled(
 /** How two releases do on the same labelled records. */
 export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>;
 
-/** Returns how many rows of both samples, and of the second alone, have each value of either, ascending. */
-function tally(a: Numbers, b: Numbers) {
+/** The rows of two samples at each value; the second sample's are the positives. */
+type Samples = Pick<Pool, "counts" | "positives"> & { readonly sizes: readonly [number, number] };
+
+function samplesOf(a: Float64Array, b: Float64Array): Samples {
   const values = new Float64Array(a.length + b.length);
   values.set(a);
   values.set(b, a.length);
-  const { counts, positives } = poolRows(values, new Uint8Array(values.length).fill(1, a.length));
-  return { all: counts, second: positives };
+  const isSecond = new Uint8Array(values.length).fill(1, a.length);
+  return { ...poolRows(values, isSecond), sizes: [a.length, b.length] };
 }
 
 /** Returns the largest distance between the cumulated shares of two samples. */
-function distanceOf({ all, second }: ReturnType<typeof tally>, sizes: readonly [number, number]) {
+function distanceOf({ counts, positives, sizes }: Samples): number {
   let [belowA, belowB, distance] = [0, 0, 0];
-  for (let i = 0; i < all.length; i += 1) {
-    belowA += (all[i] as number) - (second[i] as number);
-    belowB += second[i] as number;
+  for (let i = 0; i < counts.length; i += 1) {
+    belowA += (counts[i] as number) - (positives[i] as number);
+    belowB += positives[i] as number;
     distance = Math.max(distance, Math.abs(belowA / sizes[0] - belowB / sizes[1]));
   }
   return distance;
@@ -107,28 +115,20 @@ const PERMUTATIONS = 999;
  * as large if their rows are mixed at random: printed values have many ties, for which the textbook p
  * value is wrong.
  */
-function kolmogorovSmirnovTest(
-  a: Numbers,
-  b: Numbers,
-  seed: number,
-): { distance: number; pValue: number } {
-  const { all, second } = tally(a, b);
-  const sizes = [a.length, b.length] as const;
-  const distance = distanceOf({ all, second }, sizes);
+function kolmogorovSmirnovTest(samples: Samples, seed: number) {
+  const distance = distanceOf(samples);
   const random = seededRandom(seed);
   let asFar = 1;
   for (let round = 0; round < PERMUTATIONS; round += 1) {
-    let [leftA, left] = [a.length, a.length + b.length];
-    const mixed = all.map((count) => {
-      const drawn = drawHypergeometric(
-        { first: count, second: left - count, draws: leftA },
-        random,
-      );
+    let [leftA, left] = [samples.sizes[0], samples.sizes[0] + samples.sizes[1]];
+    const positives = samples.counts.map((count) => {
+      const urn = { first: count, second: left - count, draws: leftA };
+      const drawn = drawHypergeometric(urn, random);
       left -= count;
       leftA -= drawn;
       return count - drawn;
     });
-    if (distanceOf({ all, second: mixed }, sizes) >= distance - 1e-12) asFar += 1;
+    if (distanceOf({ ...samples, positives }) >= distance - 1e-12) asFar += 1;
   }
   return { distance, pValue: asFar / (PERMUTATIONS + 1) };
 }
@@ -139,16 +139,15 @@ const BY_CHANCE = 0.05;
 const LEAST_SHARE = 1e-4;
 
 /** Returns the population stability index over the first sample's deciles, and its upper limit by chance. */
-function stabilityTest(before: Numbers, after: Numbers): { index: number; cut: number } {
-  const { all, second } = tally(before, after);
-  const [allBefore, allAfter] = [before.length, after.length];
+function stabilityTest({ counts, positives, sizes }: Samples): { index: number; cut: number } {
+  const [allBefore, allAfter] = sizes;
   let [inBefore, inAfter, filled, bins, index] = [0, 0, 0, 0, 0];
-  for (let i = 0; i < all.length; i += 1) {
-    const rowsAfter = second[i] as number;
-    inBefore += (all[i] as number) - rowsAfter;
-    inAfter += rowsAfter;
-    filled += (all[i] as number) - rowsAfter;
-    if (filled < ((bins + 1) * allBefore) / 10 && i < all.length - 1) continue;
+  for (let i = 0; i < counts.length; i += 1) {
+    const before = (counts[i] as number) - (positives[i] as number);
+    inBefore += before;
+    inAfter += positives[i] as number;
+    filled += before;
+    if (filled < ((bins + 1) * allBefore) / 10 && i < counts.length - 1) continue;
     const expected = Math.max(inBefore / allBefore, LEAST_SHARE);
     const actual = Math.max(inAfter / allAfter, LEAST_SHARE);
     index += (actual - expected) * Math.log(actual / expected);
@@ -157,12 +156,6 @@ function stabilityTest(before: Numbers, after: Numbers): { index: number; cut: n
   }
   const degrees = Math.max(1, bins - 1);
   return { index, cut: chiSquareCut(BY_CHANCE, degrees) * (1 / allBefore + 1 / allAfter) };
-}
-
-/** Returns the exact two-sided p value that two releases are right equally often (McNemar). */
-function mcnemarExact(onlyFirstRight: number, onlySecondRight: number): number {
-  const fewer = Math.min(onlyFirstRight, onlySecondRight);
-  return Math.min(1, 2 * binomialAtMost(fewer, onlyFirstRight + onlySecondRight, 0.5));
 }
 
 const RESAMPLES = 1000;

@@ -31,40 +31,35 @@ function reasonForNoPromise(tested: Rows, labelers: ReturnType<typeof labelersOf
 /** Returns the labelers, those with most labels first. */
 function labelersOf(joined: JoinedColumn) {
   const names = joined.join.labelers.list;
-  const counts = new Map<number, number>();
-  const add = (labeler: number) => counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
-  for (const [at, labeler] of joined.labelerOf.entries()) if (!joined.votes.has(at)) add(labeler);
-  for (const { labeler } of [...joined.votes.values()].flat()) add(labeler);
-  return [...counts]
-    .map(([labeler, n]) => ({ name: names[labeler] ?? "", n }))
+  const single = joined.labelerOf.filter((_, at) => !joined.votes.has(at));
+  const voted = [...joined.votes.values()].flat().map(({ labeler }) => labeler);
+  return [...Map.groupBy([...single, ...voted], (labeler) => labeler)]
+    .map(([labeler, { length: n }]) => ({ name: names[labeler] ?? "", n }))
     .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
 }
 
 /** Returns how far each two labelers agree on the records that both labelled; levels weigh quadratically. */
 function agreementsOf(joined: JoinedColumn) {
   const names = joined.join.labelers.list;
-  const pairs = new Map<string, { labelers: [string, string]; a: number[]; b: number[] }>();
-  for (const votes of joined.votes.values()) {
+  const pairs = [...joined.votes.values()].flatMap((votes) => {
     const given = votes
       .filter(({ truth }) => truth >= 0)
       .map(({ labeler, truth }) => ({ name: names[labeler] ?? "", truth }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-    for (const [at, one] of given.entries()) {
-      for (const other of given.slice(at + 1)) {
-        const key = JSON.stringify([one.name, other.name]);
-        const pair = pairs.get(key) ?? { labelers: [one.name, other.name], a: [], b: [] };
-        pairs.set(key, pair);
-        pair.a.push(one.truth);
-        pair.b.push(other.truth);
-      }
-    }
-  }
+    return given.flatMap((one, at) => given.slice(at + 1).map((other) => ({ one, other })));
+  });
   const weights = joined.column.isOrdered ? "quadratic" : "none";
-  return [...pairs.values()].map(({ labelers, a, b }) => {
-    const differing = a.filter((truth, at) => truth !== b[at]).length;
-    /** NaN if both give all records one label. */
-    const kappa = cohenKappa(a, b, { weights });
-    return { labelers, n: a.length, disagree: differing / a.length, kappa };
+  const byLabelers = Map.groupBy(pairs, ({ one, other }) => JSON.stringify([one.name, other.name]));
+  return Array.from(byLabelers, ([labelers, same]) => {
+    const [a, b] = [same.map(({ one }) => one.truth), same.map(({ other }) => other.truth)];
+    const differing = same.filter(({ one, other }) => one.truth !== other.truth).length;
+    return {
+      labelers: JSON.parse(labelers) as [string, string],
+      n: same.length,
+      disagree: differing / same.length,
+      /** NaN if both give all records one label. */
+      kappa: cohenKappa(a, b, { weights }),
+    };
   });
 }
 

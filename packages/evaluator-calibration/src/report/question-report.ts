@@ -1,6 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { Form } from "../kinds.ts";
-import { hashToShare, DEFAULT_SEED } from "../math/random.ts";
+import { hashToShare } from "../math/random.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
 import { LOWEST, searchPromises } from "../thresholds/learn-then-test.ts";
@@ -92,7 +92,7 @@ function draftOf(
 
 /** Returns one row of each cluster, the same in any order, and all rows without one. */
 function onePerCluster(rows: Rows): Rows {
-  const shareOf = (row: number) => hashToShare(rows.ids[row] as string, DEFAULT_SEED);
+  const shareOf = (row: number) => hashToShare(rows.ids[row] as string);
   const taken = [...rowsByIndex(rows.clusterOf)].flatMap(([cluster, members]) =>
     cluster === -1
       ? members

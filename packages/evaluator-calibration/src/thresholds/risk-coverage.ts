@@ -1,14 +1,6 @@
 import { cellsOf } from "../math/pool.ts";
 import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
-import {
-  checkIndexes,
-  checkLengths,
-  checkProbabilities,
-  checkWeights,
-  effectiveRows,
-  type Numbers,
-  type Weighted,
-} from "../math/rows.ts";
+import { checkRows, effectiveRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
 /**
@@ -17,10 +9,7 @@ import { checkShare, clopperPearson } from "./intervals.ts";
  * In floating point `p >= 0.83` loses rows, so values are compared in printed hundredths.
  */
 export function countRisks(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
-  checkLengths(["sureness", sureness], ["wrong", wrong]);
-  checkProbabilities(sureness, "sureness");
-  checkIndexes(wrong, 2, "wrong");
-  if (weights !== undefined) checkWeights(weights, wrong);
+  checkRows(sureness, wrong, { weights, names: ["sureness", "wrong"] });
   const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   for (let i = 0; i < sureness.length; i += 1) {
     const at = toHundredths(sureness[i] as number);
