@@ -3,24 +3,18 @@ import { hash } from "node:crypto";
 /** The form of a printed value: the probability of yes, or a probability for each option. */
 export type Form = "probability" | "distribution";
 
-/** A form, and whether the options are levels in an order. */
-interface ValueForm {
-  readonly form: Form;
-  readonly isOrdered: boolean;
-}
-
 // Answer records and questions name a kind. Everything else in this package goes by its form.
 const kinds = {
   boolean: { form: "probability", isOrdered: false },
   choice: { form: "distribution", isOrdered: false },
   score: { form: "distribution", isOrdered: true },
-} as const satisfies Record<string, ValueForm>;
+} as const satisfies Record<string, { readonly form: Form; readonly isOrdered: boolean }>;
 
 /** A kind of question whose answers have a form that can be scored. */
 export type QuestionKind = keyof typeof kinds;
 
 /** Returns the form of a kind's answers. @throws RangeError for a kind that is not known. */
-export function formOf(kind: string): ValueForm {
+export function formOf(kind: string): (typeof kinds)[QuestionKind] {
   if (Object.hasOwn(kinds, kind)) return kinds[kind as QuestionKind];
   const known = Object.keys(kinds).join(", ");
   throw new RangeError(`The form of a ${JSON.stringify(kind)} answer is not known; use ${known}.`);

@@ -56,12 +56,6 @@ export function pickRecords(
   return shuffle(picked, random);
 }
 
-interface Stratum {
-  readonly ids: string[];
-  /** Of the printed values: √(p (1 − p)) of their mean. */
-  readonly spread: number;
-}
-
 /** Returns the row of one record of each cluster, and the sizes of the clusters. */
 function onePerCluster(
   { ids }: AnswerColumn,
@@ -86,7 +80,7 @@ const lowestHundredths: Record<Form, (options: number) => number> = {
   distribution: (options) => Math.floor(100 / options),
 };
 
-function strataOf(column: AnswerColumn, taken: Iterable<number>): Stratum[] {
+function strataOf(column: AnswerColumn, taken: Iterable<number>) {
   const { form, ids, options } = column;
   const p = topAnswers(column).probability;
   const lowest = lowestHundredths[form](options.length);
@@ -98,14 +92,14 @@ function strataOf(column: AnswerColumn, taken: Iterable<number>): Stratum[] {
     .toSorted(([one], [other]) => one - other)
     .map(([, rows]) => {
       const mean = rows.reduce((sum, row) => sum + (p[row] as number), 0) / rows.length;
-      // A printed 0 or 1 has an error of up to half a printed unit.
+      // √(p (1 − p)) of the mean; a printed 0 or 1 has an error of up to half a printed unit.
       const spread = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
       return { ids: rows.map((row) => ids[row] as string), spread };
     });
 }
 
 /** Neyman's allocation: in proportion to size times spread, at least 2 and at most all of each. */
-function allocate(strata: readonly Stratum[], budget: number): number[] {
+function allocate(strata: ReturnType<typeof strataOf>, budget: number): number[] {
   const sizes = strata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
   let left = budget - sizes.reduce((sum, size) => sum + size, 0);
   while (left > 0) {

@@ -1,7 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
-import type { Form } from "../kinds.ts";
 import type { Numbers } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 
@@ -174,17 +173,9 @@ export function truthShares({ options, truth, weights }: Rows): number[] {
   return sums.map((sum) => sum / total);
 }
 
-const probabilities: Record<Form, (table: Rows["table"], row: number, option: number) => number> = {
-  probability: ({ values }, row, option) =>
-    option === 1 ? (values[row] as number) : 1 - (values[row] as number),
-  distribution: ({ width, values }, row, option) => values[row * width + option] as number,
-};
-
 /** Returns the probability of one row's option; those of no and yes are 0 and 1. */
-export function probabilityOf(
-  { form, table }: Pick<Rows, "form" | "table">,
-  row: number,
-  option: number,
-): number {
-  return probabilities[form](table, row, option);
+export function probabilityOf({ form, table }: Rows, row: number, option: number): number {
+  // The only probability of a row is that of yes.
+  const printed = table.values[row * table.width + Math.min(option, table.width - 1)] as number;
+  return form === "probability" && option === 0 ? 1 - printed : printed;
 }

@@ -84,14 +84,10 @@ export function searchPromises<TAction extends PromiseAction>(
     const level = Number(own.toPrecision(12));
     const promised = found === null ? null : { question, action, ...found, level };
     if (first === undefined) return { asked, promised, smallest: null };
-    const risk = smallestPromise(first.wrong, first.acted, 1 - own);
+    const right = first.acted - first.wrong;
+    const risk = right <= 0 ? 1 : 1 - betaQuantile(own, right, first.wrong + 1);
     return { asked, promised, smallest: { risk, threshold: first.threshold } };
   });
-}
-
-/** Returns the smallest risk that can be promised if `wrong` of `n` acted-on labels are wrong. */
-function smallestPromise(wrong: number, n: number, confidence: number): number {
-  return wrong >= n ? 1 : 1 - betaQuantile(1 - confidence, n - wrong, wrong + 1);
 }
 
 /** A promised threshold of an action, and the level that it was tested at. */
