@@ -1,6 +1,7 @@
 import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
+import { deltaOf } from "../testing/reply-stream.ts";
 import { generateReply } from "./generate-reply.ts";
 import { redactor } from "./redactor.ts";
 import { replyFetch } from "./reply-fetch.ts";
@@ -156,4 +157,15 @@ test.each([
   });
   expect(asked).toEqual(expected);
   expect(replyError).toBe("Overloaded");
+});
+
+test("of a chunk that crosses the limit of 16 MiB, the text up to the limit is passed on", async () => {
+  const large = "a".repeat(9 * 1024 * 1024);
+  const chunk = ["kept ", large, large, "late"].map(deltaOf).join("");
+  let text = "";
+  const { replyError } = await replyFrom(async () => new Response(chunk), {
+    onDelta: (delta) => void (text += delta),
+  });
+  expect(text === `kept ${large}`).toBe(true);
+  expect(replyError).toBe("The reply was ended: it is over 16 MiB, the router's limit.");
 });

@@ -97,8 +97,14 @@ async function* readEvents(
 
 /** Joins the parts of all events in a chunk; `feed` returns a failure after the parts before it. */
 function createChunkReader(addEvent: AddEvent) {
-  const parts: ReplyParts = { text: "", tools: [], rest: "", usage: null, isFinished: false };
-  let bytes = 0;
+  const parts: ReplyParts = {
+    text: "",
+    tools: [],
+    bytes: 0,
+    rest: "",
+    usage: null,
+    isFinished: false,
+  };
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
@@ -112,17 +118,12 @@ function createChunkReader(addEvent: AddEvent) {
     feed(chunk: Uint8Array): unknown {
       parts.text = parts.rest = "";
       if (parts.tools.length > 0) parts.tools = [];
-      let failure: unknown = null;
       try {
         parser.feed(decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
+        return null;
       } catch (error) {
-        failure = error;
+        return error;
       }
-      bytes += Buffer.byteLength(parts.text);
-      for (const { text } of parts.tools) bytes += Buffer.byteLength(text);
-      if (bytes <= MAX_REPLY_BYTES) return failure;
-      parts.text = "";
-      return new BrokenReplyError(tooLarge);
     },
   };
 }
@@ -153,6 +154,8 @@ function turn(): Promise<unknown> {
 interface ReplyParts {
   text: string;
   tools: ToolPiece[];
+  /** The size of the text and the tool calls of all chunks. */
+  bytes: number;
   /** The events for the `ai` package. */
   rest: string;
   /** The last reported tokens of the reply. */
@@ -163,6 +166,15 @@ interface ReplyParts {
 /** Adds the data of one event. Throws a BrokenReplyError for an error event or invalid JSON. */
 type AddEvent = (data: string, parts: ReplyParts) => void;
 
+/** Adds the text and the tool calls of one event. @throws BrokenReplyError at the limit, without them. */
+function add(parts: ReplyParts, text: string, tools: readonly ToolPiece[] = []): void {
+  parts.bytes += Buffer.byteLength(text);
+  for (const piece of tools) parts.bytes += Buffer.byteLength(piece.text);
+  if (parts.bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+  parts.text += text;
+  parts.tools.push(...tools);
+}
+
 /** Adds an event of the gateway's stream (language model specification v4). */
 const addGatewayEvent: AddEvent = (data, parts) => {
   if (data === "[DONE]") return passOn(data, parts); // some gateways end with this mark
@@ -170,24 +182,22 @@ const addGatewayEvent: AddEvent = (data, parts) => {
   switch (type) {
     case "text-delta":
       if (typeof delta !== "string") return passOn(data, parts);
-      parts.text += delta;
-      return;
+      return add(parts, delta);
     case "reasoning-delta": // clients are not shown it
     case "tool-input-end":
       return;
     case "error":
       throw new BrokenReplyError(wordsOf(error));
     case "tool-input-start":
-      parts.tools.push({ key: String(id), id: String(id), name: String(toolName), text: "" });
-      return;
+      return add(parts, "", [
+        { key: String(id), id: String(id), name: String(toolName), text: "" },
+      ]);
     case "tool-input-delta":
-      parts.tools.push({ key: String(id), text: String(delta) });
-      return;
+      return add(parts, "", [{ key: String(id), text: String(delta) }]);
     case "tool-call": {
       const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
       const key = String(toolCallId);
-      parts.tools.push({ key, id: key, name: String(toolName), text, isWhole: true });
-      return;
+      return add(parts, "", [{ key, id: key, name: String(toolName), text, isWhole: true }]);
     }
     case "finish": {
       const { inputTokens, outputTokens } = (usage ?? {}) as GatewayUsage;
@@ -217,8 +227,8 @@ const addOpenAiEvent: AddEvent = (data, parts) => {
   if (error !== undefined && error !== null) throw new BrokenReplyError(wordsOf(error));
   const choice = Array.isArray(given) ? (given[0] as OpenAiChoice | undefined) : null;
   const { content, tool_calls: called } = choice?.delta ?? {};
-  if (typeof content === "string") parts.text += content;
-  if (Array.isArray(called)) parts.tools.push(...called.map(toToolPiece));
+  const text = typeof content === "string" ? content : "";
+  add(parts, text, Array.isArray(called) ? called.map(toToolPiece) : []);
   const isEnd = typeof choice?.finish_reason === "string";
   const counts = usage as Record<string, unknown> | null | undefined;
   if (counts) parts.usage = toTokenUsage(counts["prompt_tokens"], counts["completion_tokens"]);

@@ -5,7 +5,6 @@ import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
-import { auth } from "hono/utils/basic-auth";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "./failures.ts";
@@ -106,13 +105,22 @@ function requireToken(token: string): MiddlewareHandler {
   const expected = hash("sha256", token, "buffer");
   return async ({ req }, next) => {
     if (req.path === "/healthz" || req.path === "/readyz") return next();
-    const [, bearer] = /^bearer (\S*)/i.exec(req.header("authorization") ?? "") ?? [];
-    const given = bearer ?? auth(req.raw)?.password ?? "";
+    const given = tokenOf(req.header("authorization") ?? "");
     if (timingSafeEqual(hash("sha256", given, "buffer"), expected)) return next();
     const error = "This router asks for its access token: Authorization: Bearer <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
     throw new HttpError(401, error, { headers });
   };
+}
+
+/** A basic authorization without a user name may be the token alone. */
+function tokenOf(authorization: string): string {
+  const [scheme = "", value = ""] = authorization.split(" ", 2);
+  if (scheme.toLowerCase() === "bearer") return value;
+  if (scheme.toLowerCase() !== "basic") return "";
+  return Buffer.from(value, "base64")
+    .toString("utf8")
+    .replace(/^[^:]*:/, "");
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;

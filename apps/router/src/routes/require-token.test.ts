@@ -9,6 +9,7 @@ test.each([
   `bearer ${accessToken}`,
   basic(`me:${accessToken}`),
   basic(`:${accessToken}`),
+  basic(accessToken),
 ])("%s opens every endpoint", async (authorization) => {
   const { request } = await testRouter({}, { accessToken });
   for (const path of ["/", "/v1/models", "/metrics"]) {
