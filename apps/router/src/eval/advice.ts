@@ -8,7 +8,7 @@ import {
   gainOf,
   percent,
   pointOf,
-  rivalOf,
+  rivalsOf,
   ROUNDING,
   seeded,
   tierPoints,
@@ -89,23 +89,23 @@ function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
     ];
     const hasGap = frontier.quality - nano.quality > ROUNDING;
     return {
-      gain: routed.quality - rivalOf(tierPoints(drawn), routed.cost).quality,
+      gain: routed.quality - rivalsOf(tierPoints(drawn))(routed.cost).quality,
       apgr: hasGap ? gainOf(drawn, ({ decision }) => hardness(decision)).apgr : null,
       saving: (frontier.cost - routed.cost) / Math.max(frontier.cost, routed.cost) || 0, // 0 of 0
       quality: routed.quality - frontier.quality,
     };
   });
-  const tiers = tierPoints(prompts);
+  const rivalAt = rivalsOf(tierPoints(prompts));
   const used = prompts.map((prompt) => prompt.used);
   const random = seeded(options.seed);
   let asMuch = 1; // the unshuffled decisions
   for (let trial = 1; trial < TRIALS; trial += 1) {
     shuffle(used, random);
     const { quality, cost } = pointOf(prompts, (each, at) => each.tiers[used[at] ?? each.used]);
-    if (quality - rivalOf(tiers, cost).quality >= figures.gain.value - ROUNDING) asMuch += 1;
+    if (quality - rivalAt(cost).quality >= figures.gain.value - ROUNDING) asMuch += 1;
   }
   const { cost } = pointOf(prompts, (each) => each.tiers[each.used]);
-  return { ...figures, luck: asMuch / TRIALS, rival: nameOf(rivalOf(tiers, cost)) };
+  return { ...figures, luck: asMuch / TRIALS, rival: nameOf(rivalAt(cost)) };
 }
 
 /** Brings values into a random order. */

@@ -6,7 +6,7 @@ import {
   drawPrompts,
   estimate,
   gainOf,
-  mixAt,
+  mixesOf,
   pointOf,
   tierPoints,
 } from "./figures.ts";
@@ -69,7 +69,7 @@ function waysOf(prompts: readonly JudgedPrompt[]): Way[] {
     ["always the cheapest", ({ tiers }) => tiers[cheapest]],
     ["always frontier", ({ tiers }) => tiers.frontier],
     ["random, in the same shares", randomly(shares)],
-    ["random, at equal cost", randomly(mixAt(points, cost).shares)],
+    ["random, at equal cost", randomly(mixesOf(points)(cost).shares)],
   ];
   if (!hasLengths(prompts)) return ways;
   const byLength = tiersByLength(prompts);

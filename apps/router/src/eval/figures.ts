@@ -103,11 +103,11 @@ export function pointOf(
   pointAt: (prompt: JudgedPrompt, at: number) => Point,
 ): Point {
   let [quality, cost] = [0, 0];
-  for (const [at, prompt] of prompts.entries()) {
+  prompts.forEach((prompt, at) => {
     const point = pointAt(prompt, at);
     quality += point.quality;
     cost += point.cost;
-  }
+  });
   return { quality: quality / prompts.length, cost: cost / prompts.length };
 }
 
@@ -125,28 +125,36 @@ export function cheapestOf(tiers: readonly Point[]): number {
 /** Sums of the same terms in different orders differ by less. */
 export const ROUNDING = 1e-9;
 
-/** Returns the best mix of two tiers at a cost, or at the nearest possible cost. */
-export function mixAt(tiers: readonly Point[], cost: number) {
+/** Prepares the mixes of two tiers; returns the best one at a cost, or at the nearest possible cost. */
+export function mixesOf(tiers: readonly Point[]) {
   const costs = tiers.map((tier) => tier.cost);
-  const spent = Math.min(Math.max(cost, Math.min(...costs)), Math.max(...costs));
-  const mixes = tiers.flatMap((less, low) =>
-    tiers.flatMap((more, high) => {
-      if (less.cost > spent || more.cost < spent) return [];
-      const share = (spent - less.cost) / (more.cost - less.cost) || 0; // equal costs: 0 of 0
-      const shares = tiers.map((_, at) => Number(at === low) * (1 - share));
-      shares[high] = (shares[high] ?? 0) + share;
-      return { quality: less.quality + share * (more.quality - less.quality), shares };
-    }),
+  const [least, most] = [Math.min(...costs), Math.max(...costs)];
+  const pairs = tiers.flatMap((less, low) =>
+    tiers.flatMap((more, high) => (less.cost > more.cost ? [] : { less, low, more, high })),
   );
-  return bestOf(mixes);
+  return (cost: number) => {
+    const spent = Math.min(Math.max(cost, least), most);
+    const best = { quality: Number.NEGATIVE_INFINITY, share: 0, low: 0, high: 0 };
+    for (const { less, low, more, high } of pairs) {
+      if (less.cost > spent || more.cost < spent) continue;
+      const share = (spent - less.cost) / (more.cost - less.cost) || 0; // equal costs: 0 of 0
+      const quality = less.quality + share * (more.quality - less.quality);
+      if (quality > best.quality) Object.assign(best, { quality, share, low, high });
+    }
+    const shares = tiers.map((_, at) => Number(at === best.low) * (1 - best.share));
+    shares[best.high] = (shares[best.high] ?? 0) + best.share;
+    return { quality: best.quality, shares };
+  };
 }
 
-/** Returns the best mix, or single tier, that costs no more. */
-export function rivalOf(tiers: readonly Point[], cost: number) {
-  const affordable = tiers.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
-  return bestOf([...affordable.map((tier) => mixAt(tiers, tier.cost)), mixAt(tiers, cost)]);
-}
-
-function bestOf<TMix extends { readonly quality: number }>(mixes: readonly TMix[]): TMix {
-  return mixes.reduce((best, mix) => (mix.quality > best.quality ? mix : best));
+/** Prepares the rivals of a routing; returns the best mix, or single tier, that costs no more. */
+export function rivalsOf(tiers: readonly Point[]) {
+  const mixAt = mixesOf(tiers);
+  const singles = tiers.map(({ cost }) => ({ cost, mix: mixAt(cost) }));
+  return (cost: number) => {
+    const affordable = singles.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
+    return [...affordable.map(({ mix }) => mix), mixAt(cost)].reduce((best, mix) =>
+      mix.quality > best.quality ? mix : best,
+    );
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mixAt, rivalOf } from "./figures.ts";
+import { mixesOf, rivalsOf } from "./figures.ts";
 
 const nano = { quality: 0.5, cost: 1 };
 const frontier = { quality: 0.9, cost: 10 };
@@ -12,14 +12,14 @@ test.each([
   [12, 0.9, [0, 1]],
   [0, 0.5, [1, 0]],
 ])("a mix of two tiers that costs %d has the quality %d", (cost, quality, shares) => {
-  expect(mixAt([nano, frontier], cost)).toEqual({ quality, shares });
+  expect(mixesOf([nano, frontier])(cost)).toEqual({ quality, shares });
 });
 
 test("a mix has the best two tiers for its cost", () => {
-  expect(mixAt([nano, middle, frontier], 2)).toEqual({ quality: 0.725, shares: [0.5, 0.5, 0] });
+  expect(mixesOf([nano, middle, frontier])(2)).toEqual({ quality: 0.725, shares: [0.5, 0.5, 0] });
 });
 
 test("the best that costs no more is a mix, or a tier that is better than any mix", () => {
-  expect(rivalOf([nano, frontier], 5.5)).toEqual({ quality: 0.7, shares: [0.5, 0.5] });
-  expect(rivalOf([nano, middle, frontier], 5.5)).toEqual({ quality: 0.95, shares: [0, 1, 0] });
+  expect(rivalsOf([nano, frontier])(5.5)).toEqual({ quality: 0.7, shares: [0.5, 0.5] });
+  expect(rivalsOf([nano, middle, frontier])(5.5)).toEqual({ quality: 0.95, shares: [0, 1, 0] });
 });
