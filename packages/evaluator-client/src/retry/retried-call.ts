@@ -2,8 +2,17 @@ import { type Clock, describeWait, sleep, wholeMicroseconds } from "../clock.ts"
 import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import { type Admission, type Patience, retryDelayMs } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import { RetryCount, type RetryPolicy } from "./retry-policy.ts";
-import { type Failure, retryAfterMsOf, Turns } from "./turns.ts";
+import {
+  classifyFailure,
+  endFailed,
+  type Failure,
+  giveUp,
+  probeTimeoutError,
+  retryAfterMsOf,
+  RetryCount,
+  type RetryPolicy,
+  timeoutError,
+} from "./retry-policy.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
@@ -144,6 +153,11 @@ interface AttemptLimits {
   readonly createTimeoutError: () => Error;
 }
 
+/** Waits for the admission of a request after the first. */
+interface TurnSource {
+  waitForTurn(signal: AbortSignal): Promise<Admission>;
+}
+
 /** One attempt, as a transport sees it, with the pacer's grant for its requests. */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
@@ -151,16 +165,19 @@ export class Attempt implements AttemptContext {
   readonly #listeners: ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
-  readonly #own: Admission;
-  readonly #others: ConstructorParameters<typeof Turns>[1];
-  /** Made for the first of several requests. */
-  #turns: Turns | null = null;
+  /** The admission of the first request; null once one of several requests has taken it. */
+  #own: Admission | null;
+  readonly #others: TurnSource;
+  #showsLimit = false;
+  #waiting = 0;
+  #waitingSinceMs = 0;
+  #waitedMs = 0;
 
   /** @param own - Admits its first request; `others` admits the rest. */
   constructor(
     { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
     own: Admission,
-    others: ConstructorParameters<typeof Turns>[1],
+    others: TurnSource,
   ) {
     this.clock = clock;
     this.headers = headers;
@@ -192,7 +209,7 @@ export class Attempt implements AttemptContext {
     const { clock } = this;
     const startedAtMs = clock.now();
     const onTime = () => {
-      const leftMs = timeoutMs + (this.#turns?.waitedMs ?? 0) - (clock.now() - startedAtMs);
+      const leftMs = timeoutMs + this.#turnsMs() - (clock.now() - startedAtMs);
       // A clock does not move by a picosecond: without rounding, it would be scheduled for ever.
       if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
       else end(createTimeoutError());
@@ -226,48 +243,48 @@ export class Attempt implements AttemptContext {
     for (const listener of this.#listeners) listener(reason);
   }
 
-  inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
-    return this.#takeTurns().take(signal, send);
+  async inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
+    const admission = await this.#nextAdmission(signal);
+    try {
+      const value = await send();
+      admission.succeeded(null);
+      return value;
+    } catch (error) {
+      this.#showsLimit = endFailed(admission, error) === "limit" || this.#showsLimit;
+      throw error;
+    }
+  }
+
+  async #nextAdmission(signal: AbortSignal): Promise<Admission> {
+    const own = this.#own;
+    this.#own = null;
+    if (own !== null) return own;
+    if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
+    this.#waiting += 1;
+    try {
+      return await this.#others.waitForTurn(signal);
+    } finally {
+      const turnsMs = this.#turnsMs();
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#waitedMs = turnsMs;
+    }
+  }
+
+  /** Returns the time in which a request waited for its turn. */
+  #turnsMs(): number {
+    return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
   }
 
   /** Reports to the pacer that the attempt gave its answer. */
   succeeded(tokensUsed: number): void {
-    if (this.#turns === null) this.#own.succeeded(tokensUsed);
+    this.#own?.succeeded(tokensUsed);
   }
 
-  /** Reports to the pacer that the attempt failed; returns how the call goes on. */
+  /** Reports to the pacer that an attempt of one request failed; returns how the call goes on. */
   failed(error: unknown): Failure {
-    return this.#takeTurns().failed(error);
+    if (this.#own !== null) return endFailed(this.#own, error);
+    const failure = classifyFailure(error);
+    if (failure !== "throttled") return failure;
+    return this.#showsLimit ? "limit" : "stray";
   }
-
-  #takeTurns(): Turns {
-    this.#turns ??= new Turns(this.clock, this.#others, this.#own);
-    return this.#turns;
-  }
-}
-
-function timeoutError(
-  option: "attemptTimeoutMs" | "deadlineMs",
-  { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
-): TimeoutError {
-  const limit = option === "deadlineMs" ? "deadline" : "attempt";
-  const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
-  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
-}
-
-/** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
-function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
-  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
-  return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
-}
-
-/** Throws the last error of a call, with its attempts and the reason why no further one is made. */
-function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
-  Object.assign(error, { attempts });
-  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
-  const message = `${error.message}${note}${counted}`;
-  // V8 froze the message into the stack when the error was made.
-  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
-  error.message = message;
-  throw error;
 }

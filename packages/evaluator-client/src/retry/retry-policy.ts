@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.ts";
+import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
 import type { Hooks } from "../logger.ts";
-import type { WaitLimit } from "../pacing/call-queue.ts";
+import type { Admission, WaitLimit } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
-import type { Failure } from "./turns.ts";
 
 /** How often, how long and at which pace to try. */
 export interface RetryPolicy {
@@ -29,6 +29,34 @@ export interface RetryPolicy {
   readonly clock: Clock;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
+}
+
+/** How a call goes on after a failed attempt. */
+export type Failure = "final" | "retryable" | "limit" | "stray";
+
+/** Reports to the pacer that a request failed; returns how the call goes on. */
+export function endFailed(admission: Admission, error: unknown): Failure {
+  const failure = classifyFailure(error);
+  if (failure === "throttled") {
+    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
+  }
+  admission.ended();
+  return failure;
+}
+
+/** Returns what a failure means for the call, before the pacer has decided about a refusal. */
+export function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
+  if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
+  // If the probe of a pause times out, its cause is the refusal that began the pause.
+  const refusal = error instanceof TimeoutError ? error.cause : error;
+  const isThrottled =
+    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
+  return isThrottled ? "throttled" : "retryable";
+}
+
+/** Returns the wait that the service asks for, in milliseconds, or null. */
+export function retryAfterMsOf(error: unknown): number | null {
+  return error instanceof StatusError ? error.retryAfterMs : null;
 }
 
 /** Counts the retries of a call. */
@@ -69,4 +97,31 @@ export class RetryCount {
     this.used -= forgiven;
     this.#refusals = 0;
   }
+}
+
+/** Returns the error of an attempt that ran out of time. */
+export function timeoutError(
+  option: "attemptTimeoutMs" | "deadlineMs",
+  { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
+): TimeoutError {
+  const limit = option === "deadlineMs" ? "deadline" : "attempt";
+  const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
+  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
+}
+
+/** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
+export function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
+  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
+  return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
+}
+
+/** Throws the last error of a call, with its attempts and the reason why no further one is made. */
+export function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
+  Object.assign(error, { attempts });
+  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
+  const message = `${error.message}${note}${counted}`;
+  // V8 froze the message into the stack when the error was made.
+  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
+  error.message = message;
+  throw error;
 }
