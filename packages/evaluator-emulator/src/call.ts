@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
 import type { createLedger } from "./ledger.ts";
+import { RequestError } from "./request-error.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import type { createVendorGate } from "./vendor-limits.ts";
 
@@ -24,10 +25,10 @@ export const trapKinds = [
 /** One of {@link trapKinds}. */
 export type Trap = (typeof trapKinds)[number];
 
-/** The delivery of a request, which faults may change, and the trap that a chat server sets. */
+/** The delivery of a request and the trap of a chat server, which faults may set, and the body. */
 export interface CallEnvironment {
   Bindings: { readonly delivery: Delivery };
-  Variables: { trap?: Trap };
+  Variables: { trap?: Trap; text?: Promise<string> };
 }
 
 /** One request, the same over HTTP and through `fetch`. */
@@ -48,26 +49,10 @@ export interface EmulatorContext {
   readonly nextId: () => string;
 }
 
-/** A request that cannot be answered; each side gives it its own form. The message never quotes the body. */
-export class RequestError extends Error {
-  override readonly name = "RequestError";
-  readonly status: number;
-
-  constructor(message: string, status = 400) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** The message of an error that no side expects. */
-export const defectMessage = "The emulator failed; this is a defect of the emulator.";
-
 /** Largest request body, in bytes; an image of 16 MiB is 22 MiB of base64. */
 const maxBodyBytes = 32 * 1024 * 1024;
 /** Deepest nesting of a body; a recursive reader would overflow its stack far below. Chosen. */
 const maxDepth = 100;
-
-const texts = new WeakMap<Request, Promise<string>>();
 
 /** Returns the key of an authorization header `Bearer <key>`, or null. */
 export function bearerKey({ req }: Call): string | null {
@@ -75,13 +60,10 @@ export function bearerKey({ req }: Call): string | null {
 }
 
 /** Reads the body as text, once for all readers. @throws {RequestError} if it is too large or ends early. */
-export async function readText(call: Call): Promise<string> {
-  const { raw } = call.req;
-  const known = texts.get(raw);
-  if (known !== undefined) return await known;
-  const text = readBytes(call).then((bytes) => bytes.toString("utf8"));
-  texts.set(raw, text);
-  return await text;
+export function readText(call: Call): Promise<string> {
+  const text = call.get("text") ?? readBody(call);
+  call.set("text", text);
+  return text;
 }
 
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
@@ -91,24 +73,20 @@ export async function readJson(call: Call): Promise<unknown> {
   throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
 }
 
-async function readBytes(call: Call): Promise<Buffer> {
-  const bytes = await readChunks(call).catch(() => {
-    throw new RequestError("The body ended early.");
-  });
-  if (bytes !== null && bytes.length <= maxBodyBytes) return bytes;
-  throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
-}
-
-/** Returns null if the body is over the limit. */
-async function readChunks({ req }: Call): Promise<Buffer | null> {
+async function readBody({ req }: Call): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Read a body that is too large to its end as well: a caller that still sends would miss the answer.
-  for await (const chunk of req.raw.body ?? []) {
-    size += chunk.length;
-    if (size <= maxBodyBytes) chunks.push(chunk);
+  try {
+    // Read a body that is too large to its end as well: a caller that still sends would miss the answer.
+    for await (const chunk of req.raw.body ?? []) {
+      size += chunk.length;
+      if (size <= maxBodyBytes) chunks.push(chunk);
+    }
+  } catch {
+    throw new RequestError("The body ended early.");
   }
-  return size <= maxBodyBytes ? Buffer.concat(chunks) : null;
+  if (size <= maxBodyBytes) return Buffer.concat(chunks).toString("utf8");
+  throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
 }
 
 function parseJson(text: string): unknown {
@@ -121,9 +99,5 @@ function parseJson(text: string): unknown {
 
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  if (levels === 0) return false;
-  for (const nested of Object.values(value)) {
-    if (!isWithinDepth(nested, levels - 1)) return false;
-  }
-  return true;
+  return levels > 0 && Object.values(value).every((nested) => isWithinDepth(nested, levels - 1));
 }

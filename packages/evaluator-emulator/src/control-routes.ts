@@ -4,14 +4,13 @@ import {
   bearerKey,
   type Call,
   type CallEnvironment,
-  defectMessage,
   type EmulatorContext,
   readJson,
-  RequestError,
 } from "./call.ts";
 import { toDollarString } from "./catalog.ts";
 import type { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults } from "./faults/fault.ts";
+import { errorHandler, RequestError } from "./request-error.ts";
 
 type Accounts = EmulatorContext["accounts"];
 
@@ -94,11 +93,10 @@ export function controlRoutes(context: ControlContext): Hono<CallEnvironment> {
     return faultList();
   });
   app.all("/*", () => errorResponse("The emulator has no such address.", 404));
-  app.onError((error) => {
-    if (error instanceof RequestError) return errorResponse(error.message, error.status);
-    if (error instanceof RangeError) return errorResponse(error.message, 400);
-    return errorResponse(defectMessage, 500);
-  });
+  const onError = errorHandler(errorResponse);
+  app.onError((error) =>
+    error instanceof RangeError ? errorResponse(error.message, 400) : onError(error),
+  );
   return app;
 }
 

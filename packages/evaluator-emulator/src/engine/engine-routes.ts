@@ -5,12 +5,11 @@ import {
   bearerKey,
   type Call,
   type CallEnvironment,
-  defectMessage,
   type EmulatorContext,
   readJson,
-  RequestError,
 } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
+import { errorHandler, RequestError } from "../request-error.ts";
 import { imageSchema, joinContents } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
@@ -71,11 +70,7 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Hono
       });
     }
   }
-  app.onError((error) =>
-    error instanceof RequestError
-      ? errorResponse(error.message, error.status)
-      : errorResponse(defectMessage, 500),
-  );
+  app.onError(errorHandler(errorResponse));
   return app;
 }
 

@@ -1,5 +1,6 @@
 import { basisHeader, type Judgement, lexicalModel } from "../answers/judgement.ts";
-import { type Call, type EmulatorContext, RequestError, type Trap } from "../call.ts";
+import type { Call, EmulatorContext, Trap } from "../call.ts";
+import { RequestError } from "../request-error.ts";
 import { isJsonRecord } from "../json.ts";
 import type { Content } from "../questions/content.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";

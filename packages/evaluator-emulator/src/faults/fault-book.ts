@@ -1,9 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { type Call, type CallEnvironment, readText } from "../call.ts";
-import { GatewayError } from "../gateway/gateway-error.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
+import { gatewayError, vendorError } from "../request-error.ts";
 import { createDraws } from "../seeded.ts";
-import { VendorError } from "../vendor/vendor-error.ts";
 import { type BreakingFault, type Fault, isSpoiler, isTrap } from "./fault.ts";
 
 interface Entry {
@@ -193,23 +192,16 @@ function statusResponse(
 ): Response {
   // The one status from 300 up with which a Response cannot be made with a body.
   const shown = status === 304 ? 400 : status;
-  const { headers, body } = isVendorPath(path) ? vendorError(shown) : gatewayError(shown);
+  const type = gatewayTypes[shown] ?? "internal_server_error";
+  const { response } = isVendorPath(path)
+    ? vendorError(shown, message, { "x-typesafe-request-id": "req_ASKEDFORBYTHEEMULATOR" })
+    : gatewayError(message, { status: shown, type });
+  const headers = new Headers(response?.headers);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  return new Response(status === 304 ? null : body, { status, headers });
+  return new Response(status === 304 ? null : response?.body, { status, headers });
 }
 
 /** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
 function isVendorPath(path: string): boolean {
   return path.startsWith("/direct/") || path === "/v1/systemone";
-}
-
-function vendorError(status: number): Response {
-  const response = new VendorError(status, message).toResponse();
-  response.headers.set("x-typesafe-request-id", "req_ASKEDFORBYTHEEMULATOR");
-  return response;
-}
-
-function gatewayError(status: number): Response {
-  const type = gatewayTypes[status] ?? "internal_server_error";
-  return new GatewayError(message, { status, type }).toResponse();
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { type Judgement, localProvider } from "../answers/judgement.ts";
 import { type CatalogModel, findModel, providerOf, toDollarString } from "../catalog.ts";
 import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
-import { GatewayError, invalidRequest } from "./gateway-error.ts";
+import { gatewayError, RequestError } from "../request-error.ts";
 
 const protocolVersion = "0.0.1";
 const specificationVersion = "4";
@@ -18,48 +19,47 @@ type GatewayCall = ReturnType<typeof checkGatewayCall>;
 /**
  * Checks the headers of a model call (contract section 4.1).
  *
- * @throws {GatewayError} 401 for the key, 404 for an unknown model, else 400.
+ * @throws {RequestError} 401 for the key, 404 for an unknown model, else 400.
  */
 export function checkGatewayCall(call: Call, endpoint: GatewayEndpoint, context: EmulatorContext) {
+  const startTime = context.clock();
   const account = requireAccount(call, context);
   requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
   requireHeader(call, "ai-gateway-auth-method", "api-key");
   requireHeader(call, endpoint.specificationHeader, specificationVersion);
   if (!/^application\/json\s*(?:;|$)/i.test(call.req.header("content-type") ?? "")) {
-    throw invalidRequest("The header content-type must be application/json.");
+    throw new RequestError("The header content-type must be application/json.");
   }
-  return { account, model: requireModel(call, endpoint) };
+  return { account, model: requireModel(call, endpoint), startTime };
 }
 
-/** Returns the account of the caller's key. @throws {GatewayError} 401 if it is missing or not accepted. */
+/** Returns the account of the caller's key. @throws {RequestError} 401 if it is missing or not accepted. */
 export function requireAccount(call: Call, { accounts }: EmulatorContext) {
   const key = bearerKey(call);
   const account = key === null ? null : accounts.find(key);
   if (account !== null) return account;
   const message = key === null ? "No API key was given." : "The API key is not valid.";
-  throw new GatewayError(message, { status: 401, type: "authentication_error" });
+  throw gatewayError(message, { status: 401, type: "authentication_error" });
 }
 
 function requireHeader({ req }: Call, name: string, expected: string): void {
   if (req.header(name) === expected) return;
-  throw invalidRequest(`The header ${name} must be ${expected}.`);
+  throw new RequestError(`The header ${name} must be ${expected}.`);
 }
 
 function requireModel({ req }: Call, { modelHeader, modelType }: GatewayEndpoint): CatalogModel {
   const modelId = req.header(modelHeader) ?? "";
-  if (modelId === "") {
-    throw invalidRequest(`The header ${modelHeader} is missing.`);
-  }
+  if (modelId === "") throw new RequestError(`The header ${modelHeader} is missing.`);
   const model = findModel(modelId);
   if (model === null) throw modelNotFound(modelId);
   if (model.type === modelType) return model;
-  throw invalidRequest(`The model ${model.id} is not of type ${modelType}.`);
+  throw new RequestError(`The model ${model.id} is not of type ${modelType}.`);
 }
 
 /** Returns a 404: the price list has no such model. */
-export function modelNotFound(modelId: string): GatewayError {
+export function modelNotFound(modelId: string): RequestError {
   const details = { status: 404, type: "model_not_found", param: { modelId } };
-  return new GatewayError("Model not found; the emulator knows those of /v1/models.", details);
+  return gatewayError("Model not found; the emulator knows those of /v1/models.", details);
 }
 
 // The contract shows the messages; status and type of `no-access` are unverified.
@@ -82,18 +82,18 @@ const freeTierErrors = {
 /**
  * Checks credits and tier before a call (contract sections 3 and 7).
  *
- * @throws {GatewayError} 402 without credits, 403 or 429 for the limits of the free tier.
+ * @throws {RequestError} 402 without credits, 403 or 429 for the limits of the free tier.
  */
 export function admitCall({ account, model }: GatewayCall, context: EmulatorContext): void {
   if (account.balance <= 0) {
     const details = { status: 402, type: "insufficient_funds" };
-    throw new GatewayError("The account has no credits left.", details);
+    throw gatewayError("The account has no credits left.", details);
   }
   const rejection = account.rejectionOf(model, context.clock());
   if (rejection === null) return;
   const { message, details } = freeTierErrors[rejection];
-  const routed = routing({ model, canonicalSlug: model.id, provider: providerOf(model) }, []);
-  throw new GatewayError(message, {
+  const routed = routing(model, null, []);
+  throw gatewayError(message, {
     ...details,
     generationId: `gen_${context.nextId()}`,
     providerMetadata: { gateway: { routing: routed } },
@@ -107,41 +107,52 @@ const attributionSchema = z.object({
 });
 
 /** Returns the user and tags of a body's `providerOptions.gateway`, for the spend report. */
-export function readAttribution(body: unknown) {
+function readAttribution(body: unknown) {
   const { data } = attributionSchema.safeParse(body);
   return data?.providerOptions.gateway ?? { user: "", tags: [] };
 }
 
 /** An answered call before it is charged. */
-type AnsweredCall = Omit<LedgerCall, "id" | "account" | "model" | "marketCost" | "endTime"> & {
-  /** The model that answered. */
-  readonly canonicalSlug: string;
-};
-
-type LedgerCall = Parameters<EmulatorContext["ledger"]["add"]>[0];
+interface AnsweredCall {
+  /** The emulator's own model that answered; null if the called one did. */
+  readonly standIn: string | null;
+  readonly usage: Judgement["usage"];
+  readonly isStreamed: boolean;
+  readonly body: unknown;
+}
 
 /**
  * Charges an answered call, adds it to the ledger, and returns the gateway's provider metadata
  * (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as observed.
  */
 export function settleCall(
-  { account, model }: GatewayCall,
-  { canonicalSlug, ...answered }: AnsweredCall,
+  { account, model, startTime }: GatewayCall,
+  { standIn, usage, isStreamed, body }: AnsweredCall,
   context: EmulatorContext,
 ) {
-  const { provider, startTime } = answered;
+  const { inputTokens, outputTokens } = usage;
   const endTime = context.clock();
-  const marketCost =
-    answered.inputTokens * model.inputPrice + answered.outputTokens * model.outputPrice;
+  const marketCost = inputTokens * model.inputPrice + outputTokens * model.outputPrice;
   const id = `gen_${context.nextId()}`;
   account.charge(marketCost);
-  const call = { ...answered, id, account: account.number, model: model.id, marketCost, endTime };
-  context.ledger.add(call);
+  const provider = providerFor(model, standIn);
+  context.ledger.add({
+    id,
+    account: account.number,
+    model: model.id,
+    provider,
+    marketCost,
+    inputTokens,
+    outputTokens,
+    isStreamed,
+    startTime,
+    endTime,
+    attribution: readAttribution(body),
+  });
   const outcome = { success: true, startTime, endTime, statusCode: 200 };
   const attempt = { provider, credentialType: "system", ...outcome };
-  const routed = routing({ model, canonicalSlug, provider }, [attempt]);
   return {
-    routing: { ...routed, finalProvider: provider },
+    routing: { ...routing(model, standIn, [attempt]), finalProvider: provider },
     cost: "0",
     marketCost: toDollarString(marketCost),
     surchargeCost: "0",
@@ -150,20 +161,18 @@ export function settleCall(
   };
 }
 
+function providerFor(model: CatalogModel, standIn: string | null): string {
+  return standIn === null ? providerOf(model) : localProvider;
+}
+
 /** Returns the routing block of a call; without attempts it was rejected before any provider. */
-function routing(
-  {
-    model,
-    canonicalSlug,
-    provider,
-  }: { model: CatalogModel; canonicalSlug: string; provider: string },
-  providerAttempts: readonly object[],
-) {
+function routing(model: CatalogModel, standIn: string | null, providerAttempts: readonly object[]) {
+  const canonicalSlug = standIn ?? model.id;
   const providerAttemptCount = providerAttempts.length;
   const success = providerAttemptCount > 0;
   return {
     originalModelId: model.id,
-    resolvedProvider: provider,
+    resolvedProvider: providerFor(model, standIn),
     fallbacksAvailable: [],
     planningReasoning: "The local emulator answers by itself; no provider is called.",
     canonicalSlug,

@@ -3,7 +3,7 @@ import { isJsonRecord } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
-import { invalidRequest } from "./gateway-error.ts";
+import { RequestError } from "../request-error.ts";
 
 /** A file as the gateway's own client sends it: its bytes, never an address. */
 const filePartSchema = z
@@ -36,7 +36,7 @@ const partsBodySchema = z.object({ stateParts: z.array(statePartSchema).min(1), 
  * Reads the body of an evaluation: `state` as in the contract, which the successor takes too, or
  * the successor's own `stateParts` (field fact); other top-level fields are ignored.
  *
- * @throws {GatewayError} a 400 that names the first field at fault, never its value.
+ * @throws {RequestError} a 400 that names the first field at fault, never its value.
  */
 export function parseGatewayInput(
   body: unknown,
@@ -53,7 +53,7 @@ function parse<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
   if (error === undefined) return data;
   const [issue] = error.issues;
   const where = ["body", ...(issue?.path ?? [])].map(String).join(".");
-  throw invalidRequest(`Invalid request: ${where}: ${issue?.message}`);
+  throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
 }
 
 function readParts(

@@ -1,13 +1,6 @@
 import { Hono } from "hono";
-import { basisHeader, type Judgement, localProvider, standInFor } from "../answers/judgement.ts";
-import {
-  type Call,
-  type CallEnvironment,
-  defectMessage,
-  type EmulatorContext,
-  readJson,
-  RequestError,
-} from "../call.ts";
+import { basisHeader, type Judgement, standInFor } from "../answers/judgement.ts";
+import { type Call, type CallEnvironment, type EmulatorContext, readJson } from "../call.ts";
 import { type CatalogModel, findModel, models, providerOf, toDollarString } from "../catalog.ts";
 import { mapRecord } from "../json.ts";
 import { isOverTokenLimits } from "../questions/evaluation-input.ts";
@@ -16,11 +9,10 @@ import {
   admitCall,
   checkGatewayCall,
   modelNotFound,
-  readAttribution,
   requireAccount,
   settleCall,
 } from "./gateway-call.ts";
-import { GatewayError, invalidRequest } from "./gateway-error.ts";
+import { errorHandler, gatewayError, RequestError } from "../request-error.ts";
 import { parseGatewayInput } from "./gateway-input.ts";
 import { languageRoute } from "./language-route.ts";
 
@@ -53,8 +45,10 @@ export function gatewayRoutes(context: EmulatorContext): Hono<CallEnvironment> {
     return Response.json({ data });
   });
   app.get("/v1/report", (call) => spendReport(call, context));
-  app.all("*", () => notFound("The gateway has no such address.").toResponse());
-  app.onError((error) => toGatewayError(error).toResponse());
+  app.all("*", () => {
+    throw notFound("The gateway has no such address.");
+  });
+  app.onError(errorHandler(toErrorResponse));
   return app;
 }
 
@@ -65,7 +59,9 @@ function spendReport(call: Call, context: EmulatorContext): Response {
       results: context.ledger.report(number, (name) => call.req.query(name)),
     });
   } catch (error) {
-    throw error instanceof RangeError ? invalidRequest(`Invalid request: ${error.message}`) : error;
+    throw error instanceof RangeError
+      ? new RequestError(`Invalid request: ${error.message}`)
+      : error;
   }
 }
 
@@ -75,7 +71,6 @@ async function evaluationRoute(
   wire: "evaluation-model" | "decision-model",
   context: EmulatorContext,
 ): Promise<Response> {
-  const startTime = context.clock();
   const specificationHeader = `ai-${wire}-specification-version`;
   const endpoint = {
     specificationHeader,
@@ -85,18 +80,15 @@ async function evaluationRoute(
   const admitted = checkGatewayCall(call, endpoint, context);
   const asked = await readJson(call);
   const input = parseGatewayInput(asked, wire);
-  if (isOverTokenLimits(input)) throw invalidRequest("The state is longer than the model reads.");
+  if (isOverTokenLimits(input)) throw new RequestError("The state is longer than the model reads.");
   admitCall(admitted, context);
   const judgement = context.answer(input);
-  const standIn = standInFor(judgement.basis);
-  const canonicalSlug = standIn ?? admitted.model.id;
-  const provider = standIn === null ? providerOf(admitted.model) : localProvider;
-  const answeredBy = { canonicalSlug, provider, isStreamed: false, startTime };
-  const answered = { ...judgement.usage, ...answeredBy, attribution: readAttribution(asked) };
-  const body = evaluationBody(judgement, settleCall(admitted, answered, context));
-  return Response.json(wire === "decision-model" ? { ...body, model: canonicalSlug } : body, {
-    headers: basisHeader(judgement.basis),
-  });
+  const { basis, usage } = judgement;
+  const answered = { standIn: standInFor(basis), usage, isStreamed: false, body: asked };
+  const settled = settleCall(admitted, answered, context);
+  const model = wire === "decision-model" ? { model: settled.routing.canonicalSlug } : {};
+  const body = { ...evaluationBody(judgement, settled), ...model };
+  return Response.json(body, { headers: basisHeader(basis) });
 }
 
 const vendor = "typesafe";
@@ -121,17 +113,13 @@ function confidenceBlock(answers: Judgement["answers"]) {
   return { [vendor]: { confidence } };
 }
 
-function toGatewayError(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  if (error instanceof RequestError) {
-    const { message, status } = error;
-    return new GatewayError(message, { status, type: "invalid_request_error" });
-  }
-  return new GatewayError(defectMessage, { status: 500, type: "internal_server_error" });
+function toErrorResponse(message: string, status: number): Response {
+  const type = status === 500 ? "internal_server_error" : "invalid_request_error";
+  return Response.json({ error: { message, type } }, { status });
 }
 
-function notFound(message: string): GatewayError {
-  return new GatewayError(message, { status: 404, type: "not_found" });
+function notFound(message: string): RequestError {
+  return gatewayError(message, { status: 404, type: "not_found" });
 }
 
 // The emulator knows no release dates; every entry has the date of its list.

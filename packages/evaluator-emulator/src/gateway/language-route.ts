@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { basisHeader, echoModel, localProvider } from "../answers/judgement.ts";
+import { basisHeader, echoModel } from "../answers/judgement.ts";
 import { type Call, type EmulatorContext, readJson } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
-import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
-import { invalidRequest } from "./gateway-error.ts";
+import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
+import { RequestError } from "../request-error.ts";
 import type { PlayedCall, ReplyShape } from "./shaped-reply.ts";
 import { argumentPieces, composeReply, eventStream, wordsOf } from "./text-reply.ts";
 
@@ -56,26 +56,22 @@ const endpoint = {
 
 /** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  const startTime = context.clock();
   const admitted = checkGatewayCall(call, endpoint, context);
   const streaming = call.req.header("ai-language-model-streaming");
   if (streaming !== "true" && streaming !== "false") {
-    throw invalidRequest("The header ai-language-model-streaming must be true or false.");
+    throw new RequestError("The header ai-language-model-streaming must be true or false.");
   }
   const isStreamed = streaming === "true";
   const body = await readJson(call);
   const { nextId } = context;
   const prompt = isJsonRecord(body) ? body["prompt"] : null;
   const reply = composeReply({ prompt, shape: readShape(body), nextId });
-  if (reply === null) throw invalidRequest("Invalid request: body.prompt: expected messages");
+  if (reply === null) throw new RequestError("Invalid request: body.prompt: expected messages");
   admitCall(admitted, context);
 
-  const { inputTokens, outputTokens } = reply;
-  const answeredBy = { canonicalSlug: echoModel, provider: localProvider };
-  const attribution = readAttribution(body);
-  const answered = { ...answeredBy, inputTokens, outputTokens, isStreamed, startTime, attribution };
+  const answered = { standIn: echoModel, usage: reply, isStreamed, body };
   const settled = settleCall(admitted, answered, context);
-  const timestamp = new Date(startTime).toISOString();
+  const timestamp = new Date(admitted.startTime).toISOString();
   const metadata = { id: settled.generationId, modelId: echoModel, timestamp };
   const headers = basisHeader(reply.basis);
   return isStreamed

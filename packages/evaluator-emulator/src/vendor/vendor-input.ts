@@ -3,7 +3,7 @@ import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
-import { VendorError } from "./vendor-error.ts";
+import { vendorError } from "../request-error.ts";
 
 const knownFields = new Set(["model", "state", "questions", "assets"]);
 
@@ -29,16 +29,16 @@ const bodySchema = z.object({
 /**
  * Reads the body of a direct evaluation (contract section 4.5).
  *
- * @throws {VendorError} 400 for an unknown top-level field and for an image that no text names, else
+ * @throws {RequestError} 400 for an unknown top-level field and for an image that no text names, else
  * 422 with a list of fields.
  */
 export function parseVendorInput(body: unknown): { model: string; input: EvaluationInput } {
   const unknown = isJsonRecord(body)
     ? Object.keys(body).find((field) => !knownFields.has(field))
     : undefined;
-  if (unknown !== undefined) throw new VendorError(400, `Unknown field: ${unknown}`);
+  if (unknown !== undefined) throw vendorError(400, `Unknown field: ${unknown}`);
   const { data, error } = bodySchema.safeParse(body, { reportInput: true });
-  if (data === undefined) throw new VendorError(422, error.issues.map(toFieldError));
+  if (data === undefined) throw vendorError(422, error.issues.map(toFieldError));
   const { model, assets, ...input } = data;
   return { model, input: assets === undefined ? input : withImages(input, assets) };
 }
@@ -53,7 +53,7 @@ function withImages(
   const unnamed = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
   if (unnamed !== undefined) {
     const message = "An asset is not referenced in the request.";
-    throw new VendorError(400, { error_type: "api_usage_error", message });
+    throw vendorError(400, { error_type: "api_usage_error", message });
   }
   return {
     state: withoutNames(state, names),

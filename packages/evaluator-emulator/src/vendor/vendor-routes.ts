@@ -4,10 +4,8 @@ import {
   bearerKey,
   type Call,
   type CallEnvironment,
-  defectMessage,
   type EmulatorContext,
   readJson,
-  RequestError,
 } from "../call.ts";
 import { mapRecord } from "../json.ts";
 import {
@@ -16,7 +14,7 @@ import {
   isOverTokenLimits,
 } from "../questions/evaluation-input.ts";
 import { kindOf } from "../questions/kinds/kinds.ts";
-import { VendorError } from "./vendor-error.ts";
+import { errorHandler, vendorError } from "../request-error.ts";
 import { parseVendorInput } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
@@ -35,19 +33,20 @@ export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
     requireVendorKey(call, context);
     return Response.json({ models: vendorModels });
   });
-  app.all("/direct/*", () => new VendorError(404, "Not Found").toResponse());
-  app.all("/v1/systemone", () => new VendorError(404, "Not Found").toResponse());
-  app.onError((error) => toVendorError(error).toResponse());
+  for (const path of ["/direct/*", "/v1/systemone"]) {
+    app.all(path, () => {
+      throw vendorError(404, "Not Found");
+    });
+  }
+  app.onError(errorHandler(toErrorResponse));
   return app;
 }
 
-function toVendorError(error: unknown): VendorError {
-  if (error instanceof VendorError) return error;
-  if (!(error instanceof RequestError)) return new VendorError(500, defectMessage);
-  const { message, status } = error;
-  if (status === 413) return new VendorError(413, message);
+/** Bodies that cannot be read are errors of a field. */
+function toErrorResponse(message: string, status: number): Response {
+  if (status >= 413) return Response.json({ detail: message }, { status });
   const field = { loc: ["body"], msg: message, type: "json_invalid", input: null };
-  return new VendorError(422, [field]);
+  return Response.json({ detail: [field] }, { status: 422 });
 }
 
 /** `jev-latest` is an alias that moves with each release (contract section 9). */
@@ -59,13 +58,13 @@ const vendorModels = [
  * Checks the key of a direct call; without `keys` none is needed, as on self-hosted servers of this
  * API (field fact).
  *
- * @throws {VendorError} 403 without a key, 401 with a wrong one.
+ * @throws {RequestError} 403 without a key, 401 with a wrong one.
  */
 function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
   if (!accounts.isRestricted) return;
   const key = bearerKey(call);
-  if (key === null) throw new VendorError(403, "Not authenticated");
-  if (accounts.find(key) === null) throw new VendorError(401, "Invalid API key");
+  if (key === null) throw vendorError(403, "Not authenticated");
+  if (accounts.find(key) === null) throw vendorError(401, "Invalid API key");
 }
 
 /** Answers one direct evaluation (contract sections 2.6 and 4.5). */
@@ -74,12 +73,12 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
   const { model, input } = parseVendorInput(await readJson(call));
   if (input.images !== undefined && call.req.header("typesafe-danger-zone-images") !== "true") {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
-    throw new VendorError(400, { error_type: "api_usage_error", message });
+    throw vendorError(400, { error_type: "api_usage_error", message });
   }
   if (!vendorModels.some(({ name }) => name === model)) {
-    throw new VendorError(404, "Model not found");
+    throw vendorError(404, "Model not found");
   }
-  if (isOverTokenLimits(input)) throw new VendorError(400, { error_type: "max_tokens_exceeded" });
+  if (isOverTokenLimits(input)) throw vendorError(400, { error_type: "max_tokens_exceeded" });
   admit(call, input, context);
   const { basis, release, answers, usage } = context.answer(input);
   const body = {
@@ -92,11 +91,11 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
   return Response.json(body, { headers: basisHeader(basis) });
 }
 
-/** Counts a call under the vendor's limits. @throws {VendorError} 429 with the seconds to wait. */
+/** Counts a call under the vendor's limits. @throws {RequestError} 429 with the seconds to wait. */
 function admit(call: Call, input: EvaluationInput, { vendorGate, clock }: EmulatorContext): void {
   if (vendorGate === null) return;
   const waitMs = vendorGate.admit(bearerKey(call) ?? "", estimateInputTokens(input), clock());
   if (waitMs === 0) return;
   const detail = `Rate limit exceeded: ${vendorGate.rule}.`;
-  throw new VendorError(429, detail, Math.ceil(waitMs / 1000));
+  throw vendorError(429, detail, { "retry-after": String(Math.ceil(waitMs / 1000)) });
 }

@@ -1,0 +1,63 @@
+/** A request that cannot be answered. The message never quotes the body. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly status: number;
+  /** The answer, if the side that is called does not give the message its own form. */
+  readonly response: Response | null;
+
+  constructor(message: string, status = 400, response: Response | null = null) {
+    super(message);
+    this.status = status;
+    this.response = response;
+  }
+}
+
+/** Returns a side's error handler; any error but a `RequestError` is a defect. */
+export function errorHandler(toResponse: (message: string, status: number) => Response) {
+  return (error: Error): Response => {
+    if (error instanceof RequestError) {
+      return error.response ?? toResponse(error.message, error.status);
+    }
+    return toResponse("The emulator failed; this is a defect of the emulator.", 500);
+  };
+}
+
+interface GatewayErrorDetails {
+  readonly status: number;
+  readonly type: string;
+  readonly param?: unknown;
+  /** Routing of the rejected call (contract section 7). */
+  readonly providerMetadata?: unknown;
+  readonly generationId?: string;
+}
+
+/** Returns an error in the gateway's own shape (field facts). */
+export function gatewayError(
+  message: string,
+  { status, type, param, ...rest }: GatewayErrorDetails,
+): RequestError {
+  const body = { error: { message, type, param }, ...rest };
+  return new RequestError(message, status, Response.json(body, { status }));
+}
+
+/** The vendor's three kinds of error detail: words, a named error, or a list of field errors. */
+type VendorErrorDetail =
+  | string
+  | { readonly error_type: string; readonly message?: string }
+  | readonly {
+      readonly loc: readonly (string | number)[];
+      readonly msg: string;
+      readonly type: string;
+      /** The rejected value (field fact). */
+      readonly input: unknown;
+    }[];
+
+/** Returns an error in the vendor's own shape. */
+export function vendorError(
+  status: number,
+  detail: VendorErrorDetail,
+  headers: Record<string, string> = {},
+): RequestError {
+  const message = `The vendor answers ${status}.`;
+  return new RequestError(message, status, Response.json({ detail }, { status, headers }));
+}
