@@ -1,176 +1,87 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type {
-  EvaluateOptions,
-  EvaluateManyOptions,
-  MiddlewareCall,
-  Middleware,
-  Evaluator,
-} from "./evaluator.ts";
-export type {
-  BatchItem,
-  BatchLimits,
-  BatchTotals,
-  EvaluationBatch,
-  RequestSource,
-} from "./batch/run-batch.ts";
+export type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
+export type { Middleware, MiddlewareCall } from "./evaluator.ts";
+export type { BatchItem, BatchLimits, BatchTotals } from "./batch/run-batch.ts";
+export type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
-export {
-  type CallLimits,
-  type EvaluatorOptions,
-  type TracedCall,
-  keyFromEnvironment,
-  type Tracing,
-  transportFromEnvironment,
-} from "./evaluator-options.ts";
-export {
-  cutText,
-  image,
-  type ImageFormat,
-  type ImagePart,
-  type ImageSupport,
-  type JsonPart,
-  type State,
-  type StatePart,
-} from "./questions/state.ts";
+export { keyFromEnvironment, transportFromEnvironment } from "./evaluator-options.ts";
+export type { CallLimits, EvaluatorOptions, TracedCall, Tracing } from "./evaluator-options.ts";
+export { cutText, image } from "./questions/state.ts";
+export type { ImageFormat, ImagePart, ImageSupport } from "./questions/state.ts";
+export type { JsonPart, State, StatePart } from "./questions/state.ts";
 
 // Reaching the model
-export {
-  type DirectWire,
-  type DirectTransportOptions,
-  directTransport,
-} from "./transports/direct/direct-transport.ts";
-export {
-  gatewayTransport,
-  type GatewayTransportOptions,
-  type GatewayWire,
+export { directTransport } from "./transports/direct/direct-transport.ts";
+export type { DirectTransportOptions, DirectWire } from "./transports/direct/direct-transport.ts";
+export { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+export type {
+  GatewayTransportOptions,
+  GatewayWire,
 } from "./transports/gateway/gateway-transport.ts";
-export {
-  type TokenPrice,
-  type LogprobsTransportOptions,
-  logprobsTransport,
+export { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
+export type {
+  LogprobsTransportOptions,
+  TokenPrice,
 } from "./transports/logprobs/logprobs-transport.ts";
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
-export type {
-  TransportReply,
-  TransportTarget,
-  CallEstimate,
-  AttemptContext,
-  Transport,
-} from "./transports/transport.ts";
+export type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
+export type { TransportReply, TransportTarget } from "./transports/transport.ts";
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/post-transport.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export { sharedPacer } from "./pacing/shared-pacer.ts";
 export type { SharedPacerOptions } from "./pacing/leased-slots.ts";
-export {
-  type LimitRow,
-  type LimitStore,
-  memoryLimits,
-  type StoredLimit,
-} from "./pacing/limit-store.ts";
+export { memoryLimits } from "./pacing/limit-store.ts";
+export type { LimitRow, LimitStore, StoredLimit } from "./pacing/limit-store.ts";
 export type { Admission, PacedCall, Patience, WaitLimit } from "./pacing/call-queue.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
-export {
-  type CatalogModel,
-  type ModelEndpoint,
-  type Credits,
-  type LookUpOptions,
-  type Catalog,
-  type CatalogOptions,
-  createCatalog,
-} from "./catalog/catalog.ts";
+export { createCatalog } from "./catalog/catalog.ts";
+export type { Catalog, CatalogOptions, LookUpOptions } from "./catalog/catalog.ts";
+export type { CatalogModel, Credits, ModelEndpoint } from "./catalog/catalog.ts";
 export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
 
 // Questions, answers, bodies
-export {
-  type AnswersByKind,
-  type Kinds,
-  type KindName,
-  type Question,
-  type Questions,
-  type AnswerFor,
-  type Answer,
-  type QuestionKind,
-  questionKinds,
-  type ValueField,
-  type AnswerValue,
-  valuesOf,
-  truthsOf,
-  questionSchema,
-  answerSchema,
-  type AnswersFor,
-  type ConfidenceFor,
-  boolean,
-  choice,
-  score,
-} from "./questions/kinds.ts";
-export {
-  type BooleanAnswer,
-  booleanAnswerSchema,
-  type BooleanQuestion,
-  booleanQuestionSchema,
-} from "./questions/kinds/boolean.ts";
-export {
-  type ChoiceAnswer,
-  choiceAnswerSchema,
-  type ChoiceQuestion,
-  choiceQuestionSchema,
-} from "./questions/kinds/choice.ts";
-export type {
-  BrokenRule,
-  KeyLimit,
-  KindOf,
-  QuestionLimits,
-  Rounding,
-  Truth,
-  ValueFieldOf,
-} from "./questions/kinds/kind.ts";
-export {
-  type LevelIndex,
-  type ScoreAnswer,
-  scoreAnswerSchema,
-  type ScoreQuestion,
-  scoreQuestionSchema,
-} from "./questions/kinds/score.ts";
-export {
-  type AnswerRule,
-  type AnswersToCheck,
-  checkAnswers,
-  type Evaluation,
-  type EvaluationResponse,
-  evaluationResponseSchema,
-  type Timing,
-  type Usage,
-} from "./evaluation.ts";
-export {
-  estimateTokens,
-  type EvaluationRequest,
-  evaluationRequestSchema,
-} from "./questions/request.ts";
+export { boolean, choice, score } from "./questions/kinds.ts";
+export { questionKinds, truthsOf, valuesOf } from "./questions/kinds.ts";
+export type { KindName, Kinds, Question, QuestionKind, Questions } from "./questions/kinds.ts";
+export type { Answer, AnswerFor, AnswersByKind, AnswersFor } from "./questions/kinds.ts";
+export type { AnswerValue, ConfidenceFor, ValueField } from "./questions/kinds.ts";
+export { answerSchema, questionSchema } from "./questions/kinds.ts";
+export { booleanAnswerSchema, booleanQuestionSchema } from "./questions/kinds/boolean.ts";
+export type { BooleanAnswer, BooleanQuestion } from "./questions/kinds/boolean.ts";
+export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choice.ts";
+export type { ChoiceAnswer, ChoiceQuestion } from "./questions/kinds/choice.ts";
+export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";
+export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/score.ts";
+export type { KeyLimit, KindOf, QuestionLimits } from "./questions/kinds/kind.ts";
+export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
+export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
+export type { AnswerRule, AnswersToCheck } from "./evaluation.ts";
+export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
+export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
+export type { EvaluationRequest } from "./questions/request.ts";
 export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
 
 // Failures
 export {
-  type EvaluatorErrorOptions,
-  EvaluatorError,
-  ConfigurationError,
-  InvalidRequestError,
-  ConnectionError,
-  type TimeoutErrorDetails,
-  TimeoutError,
-  type StatusErrorDetails,
-  StatusError,
   AuthenticationError,
-  RateLimitError,
+  ConfigurationError,
+  ConnectionError,
+  EvaluatorError,
   GatewayRateLimitError,
+  InvalidRequestError,
   InvalidResponseError,
+  RateLimitError,
   RefusalError,
+  StatusError,
+  TimeoutError,
 } from "./errors.ts";
+export type { EvaluatorErrorOptions, StatusErrorDetails, TimeoutErrorDetails } from "./errors.ts";

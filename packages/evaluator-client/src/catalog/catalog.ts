@@ -116,26 +116,43 @@ export function createCatalog(
   options: CatalogOptions = {},
   runtime: EvaluatorRuntime = {},
 ): Catalog {
-  const gateway = connect(options, runtime);
-  const close = () => gateway.http.close();
+  const { http, origin, policy } = connect(options, runtime);
+
+  async function lookUp<TValue>(
+    path: string,
+    { read, of, apiKey = null }: LookUp<TValue>,
+  ): Promise<TValue> {
+    checkOptions(optionsNamed("signal"), of);
+    const headers = mergeHeaders(apiKey === null ? {} : keyHeaders(apiKey), options.headers);
+    const endpoint = { method: "GET", url: origin + path, headers } as const;
+    const send = http.prepare(endpoint);
+    const attempt = async (context: AttemptContext) => {
+      const response = toJsonResponse(await send(null, context), endpoint);
+      const { status, json } = response;
+      if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
+      throw toGatewayError({ response, apiKey, clock: policy.clock }, null);
+    };
+    const { value } = await new RetriedCall({ ...policy, signal: of.signal }, 0).run(attempt);
+    return value;
+  }
+
+  const close = () => http.close();
   return {
     close,
     [Symbol.asyncDispose]: close,
-    listModels: async (ofCall) => lookUp(gateway, { path: "/v1/models", read: toModels }, ofCall),
-    listEndpoints: async (modelId, ofCall) =>
-      lookUp(gateway, { path: endpointsPath(modelId), read: toEndpoints }, ofCall),
-    getCredits: async (ofCall) => {
-      const apiKey = readGatewayKey(options);
-      return lookUp(gateway, { path: "/v1/credits", read: toCredits, apiKey }, ofCall);
-    },
+    listModels: async (of = {}) => lookUp("/v1/models", { read: toModels, of }),
+    listEndpoints: async (modelId, of = {}) =>
+      lookUp(endpointsPath(modelId), { read: toEndpoints, of }),
+    getCredits: async (of = {}) =>
+      lookUp("/v1/credits", { read: toCredits, of, apiKey: readGatewayKey(options) }),
   };
 }
 
 interface LookUp<TValue> {
-  readonly path: string;
   readonly read: (json: unknown) => TValue;
+  readonly of: LookUpOptions;
   /** The key, if the look-up needs it. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | null;
 }
 
 function connect(options: CatalogOptions, runtime: EvaluatorRuntime) {
@@ -143,30 +160,10 @@ function connect(options: CatalogOptions, runtime: EvaluatorRuntime) {
   checkOptions(callSchemas.limits, options);
   const timing = readRuntime(runtime);
   const { origin } = new URL(readGatewayBaseUrl(options));
-  const { headers } = options;
-  mergeHeaders(keyHeaders(""), headers); // rejects invalid headers before the first look-up
+  mergeHeaders(keyHeaders(""), options.headers); // rejects invalid headers before the first look-up
   const pacer = createPacer({}, timing);
   const policy = { ...callLimits(options), ...timing, pacer, hooks: null, maybeBilled: false };
-  return { http: httpClientFor(options), origin, headers, policy };
-}
-
-async function lookUp<TValue>(
-  { http, origin, headers: added, policy }: ReturnType<typeof connect>,
-  { path, read, apiKey }: LookUp<TValue>,
-  ofCall: LookUpOptions = {},
-): Promise<TValue> {
-  checkOptions(optionsNamed("signal"), ofCall);
-  const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), added);
-  const endpoint = { method: "GET", url: origin + path, headers } as const;
-  const send = http.prepare(endpoint);
-  const attempt = async (context: AttemptContext) => {
-    const response = toJsonResponse(await send(null, context), endpoint);
-    const { status, json } = response;
-    if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
-    throw toGatewayError({ response, apiKey: apiKey ?? null, clock: policy.clock }, null);
-  };
-  const { value } = await new RetriedCall({ ...policy, signal: ofCall.signal }, 0).run(attempt);
-  return value;
+  return { http: httpClientFor(options), origin, policy };
 }
 
 /** Returns the headers that carry the key (contract section 5). */

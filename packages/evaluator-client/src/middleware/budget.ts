@@ -83,18 +83,14 @@ function timesBilled(error: unknown): number {
   return error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
 }
 
-interface Amount {
-  readonly costUsd: number;
-  readonly tokens: number;
-}
+type Amount = Pick<Spending, "costUsd" | "tokens">;
 
 /** The spending and the reservations of all calls under one budget. */
 class Ledger {
   readonly #options: BudgetOptions;
   /** What was spent over the span, the oldest first; empty without a span. */
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
-  readonly #total = { costUsd: 0, tokens: 0 };
-  readonly #reserved = { costUsd: 0, tokens: 0 };
+  readonly #spending = { costUsd: 0, tokens: 0, reservedUsd: 0, reservedTokens: 0 };
   /** The given price, else the highest so far. */
   #usdPerToken: number | null;
   /** Whether an answer came without a price before any came with one. */
@@ -109,11 +105,7 @@ class Ledger {
   }
 
   get spending(): Spending {
-    return {
-      ...this.#total,
-      reservedUsd: this.#reserved.costUsd,
-      reservedTokens: this.#reserved.tokens,
-    };
+    return { ...this.#spending };
   }
 
   async evaluate(
@@ -150,15 +142,15 @@ class Ledger {
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
     this.#check(amount);
-    this.#reserved.costUsd += amount.costUsd;
-    this.#reserved.tokens += tokens;
+    this.#spending.reservedUsd += amount.costUsd;
+    this.#spending.reservedTokens += tokens;
     return amount;
   }
 
   /** Replaces the reservation of a call by its real amount. */
   #settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
-    this.#reserved.costUsd -= reserved.costUsd;
-    this.#reserved.tokens -= reserved.tokens;
+    this.#spending.reservedUsd -= reserved.costUsd;
+    this.#spending.reservedTokens -= reserved.tokens;
     const isGiven = this.#options.usdPerMillionTokens !== undefined;
     if (!isGiven && spent.tokens > 0 && !this.#isUnpriced) {
       this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
@@ -166,8 +158,8 @@ class Ledger {
     this.#pricing?.resolve();
     this.#pricing = null;
     if (spent.tokens === 0 && spent.costUsd === 0) return;
-    this.#total.costUsd += spent.costUsd;
-    this.#total.tokens += spent.tokens;
+    this.#spending.costUsd += spent.costUsd;
+    this.#spending.tokens += spent.tokens;
     if (this.#options.spanMs !== undefined) this.#spent.push({ ...spent, atMs: clock.now() });
   }
 
@@ -177,42 +169,38 @@ class Ledger {
       await untilAborted(this.#pricing.promise, signal);
     }
     if (this.#usdPerToken !== null) return;
-    if (this.#isUnpriced) throw this.#unpriced();
+    if (this.#isUnpriced) {
+      const message =
+        "The call was not sent: the answers have no price, so the rest of maxCostUsd is unknown. Set usdPerMillionTokens, or maxTokens instead of maxCostUsd.";
+      throw new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
+    }
     this.#pricing = Promise.withResolvers();
   }
 
   #check(amount: Amount): void {
-    const { maxCostUsd = Infinity, maxTokens = Infinity } = this.#options;
-    const { costUsd, tokens, reservedUsd, reservedTokens } = this.spending;
+    const { maxCostUsd = Infinity, maxTokens = Infinity, spanMs } = this.#options;
+    const { spending } = this;
+    const { costUsd, tokens, reservedUsd, reservedTokens } = spending;
+    const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
+    const others = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
+    const reject = (limit: BudgetError["limit"], most: string, spent: string) => {
+      const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
+      throw new BudgetError(message, { limit, spending });
+    };
     if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {
-      throw this.#budgetError("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
+      reject("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
     }
     if (tokens + reservedTokens + amount.tokens > maxTokens) {
-      throw this.#budgetError("maxTokens", `${maxTokens} tokens`, `${tokens}`);
+      reject("maxTokens", `${maxTokens} tokens`, `${tokens}`);
     }
-  }
-
-  #budgetError(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
-    const { spanMs } = this.#options;
-    const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
-    const { spending } = this;
-    const others = spending.reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
-    const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
-    return new BudgetError(message, { limit, spending });
-  }
-
-  #unpriced(): BudgetError {
-    const message =
-      "The call was not sent: the answers have no price, so the rest of maxCostUsd is unknown. Set usdPerMillionTokens, or maxTokens instead of maxCostUsd.";
-    return new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
   }
 
   #forgetOld({ clock }: MiddlewareCall): void {
     const sinceMs = clock.now() - (this.#options.spanMs ?? 0);
     while ((this.#spent[0]?.atMs ?? Infinity) <= sinceMs) {
       const { costUsd, tokens } = this.#spent.shift() as Amount;
-      this.#total.costUsd -= costUsd;
-      this.#total.tokens -= tokens;
+      this.#spending.costUsd -= costUsd;
+      this.#spending.tokens -= tokens;
     }
   }
 }

@@ -63,9 +63,52 @@ const optionsSchema = optionsObject({
  */
 export function cache(options: CacheOptions = {}): Cache {
   checkOptions(optionsSchema, options);
-  const calls = new CachedCalls(options);
-  const middleware = calls.evaluate.bind(calls) as Middleware;
-  return Object.assign(middleware, { savings: calls.savings });
+  const { maxEntries = 1000, store = boundedMemory(maxEntries), onStoreError } = options;
+  const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
+  const inFlight = new Map<string, Flight>();
+
+  async function quietly<TValue>(use: () => TValue): Promise<Awaited<TValue> | undefined> {
+    try {
+      return await use();
+    } catch (error) {
+      onStoreError?.(error);
+      return undefined;
+    }
+  }
+
+  async function ask(key: string, request: EvaluationRequest, next: Next) {
+    const stored = await quietly(() => store.get(key));
+    if (isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
+    savings.misses += 1;
+    const evaluation = await next(request);
+    await quietly(() => store.set(key, structuredClone(evaluation)));
+    return { evaluation, isStored: false };
+  }
+
+  async function evaluate(
+    request: EvaluationRequest,
+    next: Next,
+    { signal, clock, transport, target }: MiddlewareCall,
+  ): Promise<Evaluation> {
+    const startedAtMs = clock.now();
+    const key = await keyOf([transport, target ?? null, request.state, request.questions]);
+    const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
+      savings[how] += 1;
+      savings.inputTokens += evaluation.usage.inputTokens;
+      savings.costUsd += evaluation.costUsd ?? 0;
+      return withoutCost(evaluation, elapsedMs(clock, startedAtMs));
+    };
+    for (let flight = inFlight.get(key); flight; flight = inFlight.get(key)) {
+      const evaluation = await joined(flight, signal);
+      if (evaluation !== null) return saved(evaluation, "joined");
+    }
+    const outcome = ask(key, request, next).finally(() => inFlight.delete(key));
+    inFlight.set(key, { outcome, signal });
+    const { evaluation, isStored } = await outcome;
+    return isStored ? saved(evaluation, "hits") : evaluation;
+  }
+
+  return Object.assign(evaluate as Middleware, { savings });
 }
 
 type Next = (request: EvaluationRequest) => Promise<Evaluation>;
@@ -74,59 +117,6 @@ interface Flight {
   readonly outcome: Promise<{ readonly evaluation: Evaluation; readonly isStored: boolean }>;
   /** The signal of the call that asks. */
   readonly signal: AbortSignal | undefined;
-}
-
-class CachedCalls {
-  readonly savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
-  readonly #store: EvaluationStore;
-  readonly #onStoreError: ((error: unknown) => void) | undefined;
-  readonly #inFlight = new Map<string, Flight>();
-
-  constructor({ store, maxEntries = 1000, onStoreError }: CacheOptions) {
-    this.#store = store ?? boundedMemory(maxEntries);
-    this.#onStoreError = onStoreError;
-  }
-
-  async evaluate(
-    request: EvaluationRequest,
-    next: Next,
-    { signal, clock, transport, target }: MiddlewareCall,
-  ): Promise<Evaluation> {
-    const startedAtMs = clock.now();
-    const key = await keyOf([transport, target ?? null, request.state, request.questions]);
-    const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
-      this.savings[how] += 1;
-      this.savings.inputTokens += evaluation.usage.inputTokens;
-      this.savings.costUsd += evaluation.costUsd ?? 0;
-      return withoutCost(evaluation, elapsedMs(clock, startedAtMs));
-    };
-    for (let flight = this.#inFlight.get(key); flight; flight = this.#inFlight.get(key)) {
-      const evaluation = await joined(flight, signal);
-      if (evaluation !== null) return saved(evaluation, "joined");
-    }
-    const outcome = this.#ask(key, request, next).finally(() => this.#inFlight.delete(key));
-    this.#inFlight.set(key, { outcome, signal });
-    const { evaluation, isStored } = await outcome;
-    return isStored ? saved(evaluation, "hits") : evaluation;
-  }
-
-  async #ask(key: string, request: EvaluationRequest, next: Next) {
-    const stored = await this.#quietly(() => this.#store.get(key));
-    if (isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
-    this.savings.misses += 1;
-    const evaluation = await next(request);
-    await this.#quietly(() => this.#store.set(key, structuredClone(evaluation)));
-    return { evaluation, isStored: false };
-  }
-
-  async #quietly<TValue>(use: () => TValue): Promise<Awaited<TValue> | undefined> {
-    try {
-      return await use();
-    } catch (error) {
-      this.#onStoreError?.(error);
-      return undefined;
-    }
-  }
 }
 
 function withoutCost(evaluation: Evaluation, totalMs: number): Evaluation {

@@ -176,23 +176,19 @@ const MOST_TOKENS = 32_000;
 
 /** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
 export function isSurelyTooLong(state: unknown): boolean {
-  if (textIn(state) < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
+  if (sumOfTexts(state, lengthOf) < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
   const read = withoutImageBytes(state);
-  const characters = textIn(read);
-  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
-  return wordsIn(read) > MOST_TOKENS;
+  if (sumOfTexts(read, lengthOf) > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
+  return sumOfTexts(read, wordsOf) > MOST_TOKENS;
 }
 
-function textIn(value: unknown): number {
-  if (typeof value === "string") return value.length;
+function sumOfTexts(value: unknown, measure: (text: string) => number): number {
+  if (typeof value === "string") return measure(value);
   if (typeof value !== "object" || value === null) return 0;
-  let characters = 0;
-  for (const key in value) characters += textIn((value as Record<string, unknown>)[key]);
-  return characters;
+  let sum = 0;
+  for (const key in value) sum += sumOfTexts((value as Record<string, unknown>)[key], measure);
+  return sum;
 }
 
-function wordsIn(value: unknown): number {
-  if (typeof value === "string") return value.match(/\p{L}+/gu)?.length ?? 0;
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((words: number, item) => words + wordsIn(item), 0);
-}
+const lengthOf = (text: string) => text.length;
+const wordsOf = (text: string) => text.match(/\p{L}+/gu)?.length ?? 0;
