@@ -7,10 +7,9 @@ export interface Certificate {
   readonly cert: string;
 }
 
-// Tags and object identifiers of X.509 (RFC 5280) for one self-signed certificate.
+// Tags of X.509 (RFC 5280) for one self-signed certificate.
 const sequence = 0x30;
 const set = 0x31;
-const objectIdentifier = 0x06;
 const utf8String = 0x0c;
 const utcTime = 0x17;
 const integer = 0x02;
@@ -20,9 +19,10 @@ const version = 0xa0;
 const extensions = 0xa3;
 const dnsName = 0x82;
 const ipAddress = 0x87;
-const ecdsaWithSha256 = Buffer.from("2a8648ce3d040302", "hex");
-const commonName = Buffer.from("550403", "hex");
-const subjectAlternativeName = Buffer.from("551d11", "hex");
+// Object identifiers with their tag and length.
+const ecdsaWithSha256 = Buffer.from("06082a8648ce3d040302", "hex");
+const commonName = Buffer.from("0603550403", "hex");
+const subjectAlternativeName = Buffer.from("0603551d11", "hex");
 
 const dayMs = 24 * 3600 * 1000;
 const ownHosts = ["localhost", "127.0.0.1", "::1"];
@@ -33,20 +33,12 @@ export function selfSignedCertificate(
   { nowMs = Date.now(), name = "localhost" } = {},
 ): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const algorithm = der(sequence, der(objectIdentifier, ecdsaWithSha256));
-  const named = der(
-    sequence,
-    der(objectIdentifier, commonName),
-    der(utf8String, Buffer.from(name)),
-  );
+  const algorithm = der(sequence, ecdsaWithSha256);
+  const named = der(sequence, commonName, der(utf8String, Buffer.from(name)));
   const subject = der(sequence, der(set, named));
   const validity = [nowMs - dayMs, nowMs + 365 * dayMs].map((ms) => der(utcTime, timeOf(ms)));
   const names = der(sequence, ...[...ownHosts, ...otherHosts].map(hostName));
-  const alternatives = der(
-    sequence,
-    der(objectIdentifier, subjectAlternativeName),
-    der(octetString, names),
-  );
+  const alternatives = der(sequence, subjectAlternativeName, der(octetString, names));
   // Positive and random: browsers refuse two certificates with one number.
   const serial = Buffer.concat([Buffer.from([1]), randomBytes(15)]);
   const certificate = der(
@@ -77,14 +69,12 @@ function hostName(host: string): Buffer {
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
   const [head = "", tail] = address.split("::");
-  const [before, after] = [groupsOf(head), groupsOf(tail)];
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
-  const groups = [...before, ...zeros, ...after];
-  return Buffer.from(groups.map((group) => group.padStart(4, "0")).join(""), "hex");
+  const [before, after] = [hexOf(head), hexOf(tail)];
+  return Buffer.from(before.padEnd(32 - after.length, "0") + after, "hex");
 }
 
-function groupsOf(part = ""): string[] {
-  return part.split(":").filter((group) => group !== "");
+function hexOf(groups = ""): string {
+  return groups.replace(/[^:]+/g, (group) => group.padStart(4, "0")).replaceAll(":", "");
 }
 
 /** Such as 261122094500Z. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createCommand, decimal, Option, runCommand, wholeNumber, wordList } from "./commands.ts";
 import { UsageError } from "./errors.ts";
-import { createTestContext } from "./testing/index.ts";
+import { createTestContext } from "./testing/test-context.ts";
 
 async function run(...words: string[]) {
   const context = createTestContext();

@@ -78,11 +78,7 @@ export function trimEnvironment(env: Environment): Environment {
   return Object.fromEntries(entries);
 }
 
-async function ask(
-  question: string,
-  program: NodeJS.Process,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function ask(question: string, program: NodeJS.Process, signal: AbortSignal) {
   const terminal = createInterface({ input: program.stdin, output: program.stderr });
   // Readline handles Ctrl-C itself; here it must end the run.
   terminal.once("SIGINT", () => program.kill(program.pid, "SIGINT"));

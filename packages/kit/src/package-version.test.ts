@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { packageVersion } from "./commands.ts";
-import { temporaryFolder } from "./testing/temporary-folder.ts";
+import { temporaryFolder } from "./testing/test-context.ts";
 
 test("the version is that of the nearest package.json that has one", async () => {
   const folder = await temporaryFolder();

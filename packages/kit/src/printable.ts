@@ -4,6 +4,7 @@ import type stringWidth from "string-width";
 
 const require = createRequire(import.meta.url);
 
+// One column a character, and nothing to clean.
 const printableAscii = /^[ -~]*$/;
 // Own, because `util.stripVTControlCharacters` takes quadratic time on rows of unfinished escapes.
 const terminalEscape =
@@ -12,23 +13,18 @@ const terminalEscape =
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 let segmenter: Intl.Segmenter | undefined;
 
-/** Returns whether a text is of printable ASCII alone: one column a character, nothing to clean. */
-function isPrintableAscii(text: string): boolean {
-  return printableAscii.test(text);
-}
-
 /**
  * Returns text that is safe to print on one line: without terminal escapes, control characters,
  * bidi marks and line breaks, every run of white space as one space.
  */
 export function toPrintable(text: string): string {
-  if (isPrintableAscii(text)) return text.replace(/ {2,}/g, " ").trim();
+  if (printableAscii.test(text)) return text.replace(/ {2,}/g, " ").trim();
   return strip(text).replace(/\s+/gu, " ").replace(unprintable, "").trim();
 }
 
 /** Returns a path, id or name for one printed line; spaces are kept. */
 export function toPrintablePath(path: string): string {
-  if (isPrintableAscii(path)) return path;
+  if (printableAscii.test(path)) return path;
   return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
@@ -39,7 +35,7 @@ export function printable(words: TemplateStringsArray, ...values: readonly strin
 
 /** Returns at most so many characters as a reader counts them, never a part of one. */
 export function truncateCharacters(text: string, limit: number): string {
-  if (isPrintableAscii(text)) return text.slice(0, limit);
+  if (printableAscii.test(text)) return text.slice(0, limit);
   let count = 0;
   for (const { index } of segmentsOf(text)) {
     if (count === limit) return text.slice(0, index);
@@ -50,7 +46,7 @@ export function truncateCharacters(text: string, limit: number): string {
 
 /** Returns how many columns of a terminal a printable text takes. */
 export function columnsOf(text: string): number {
-  return isPrintableAscii(text) ? text.length : widthOf(text);
+  return printableAscii.test(text) ? text.length : widthOf(text);
 }
 
 /** Cuts text to a number of terminal columns; a cut ends with "…". */

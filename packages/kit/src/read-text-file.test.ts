@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliError } from "./errors.ts";
 import { parseJson, readParsedFile, readTextFile } from "./read-text-file.ts";
-import { temporaryFolder } from "./testing/index.ts";
+import { temporaryFolder } from "./testing/test-context.ts";
 
 test("a file of text is read as it is", async () => {
   const path = join(await temporaryFolder(), "a.txt");

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { CliError, InterruptedError } from "./errors.ts";
 import { type Program, runToExitCode } from "./run-program.ts";
-import { createTestContext } from "./testing/index.ts";
+import { createTestContext } from "./testing/test-context.ts";
 
 const options = { name: "The program" };
 

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "./testing/index.ts";
+import { temporaryFolder } from "./testing/test-context.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
 // Windows has other permissions, no limit on a file's size, and another word for a folder in the way.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startChild } from "./child.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "./test-context.ts";
 
 interface TestService {
   [name: string]: (input: never) => unknown;

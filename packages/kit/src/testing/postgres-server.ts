@@ -5,17 +5,17 @@ import {
   existsSync,
   globSync,
   mkdtempSync,
-  readFileSync,
   realpathSync,
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { type Certificate, closeServer, listen } from "../index.ts";
 
 // PostgreSQL refuses to run as root; 65534 is nobody everywhere.
 const NOBODY = 65_534;
@@ -43,34 +43,15 @@ function embedded(): string[] {
   }
 }
 
-/** How a server of a test's own is set up. */
-export interface ServerOptions {
-  /** What it shows to clients that ask for TLS, in PEM. @default no TLS */
-  readonly tls?: { readonly key: string; readonly cert: string };
-}
-
-/** A server of a test's own. */
-export interface OwnServer {
-  readonly url: string;
-  /** The server's first process, the parent of all others. */
-  processId(): number;
-  /** Kills the server as a crash does, and starts it again. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Starts a server of a test's own from what is installed; null where nothing is. */
-export async function startOwnServer(options: ServerOptions = {}): Promise<OwnServer | null> {
+/** Starts a server of a test's own, with TLS if there is a certificate; null if nothing is installed. */
+export async function startOwnServer({ tls }: { readonly tls?: Certificate } = {}) {
   const initdb = findInitdb();
-  return initdb === undefined ? null : await startServer(dirname(initdb), options);
-}
-
-async function startServer(binaries: string, { tls }: ServerOptions): Promise<OwnServer> {
+  if (initdb === undefined) return null;
   const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   const own = async (program: string, ...words: string[]): Promise<void> => {
-    const command = [join(binaries, program), ...words];
+    const command = [join(dirname(initdb), program), ...words];
     const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
     const [file = "", ...rest] = isRoot ? [...asNobody, ...command] : command;
     await run(file, rest, { cwd: folder });
@@ -79,10 +60,8 @@ async function startServer(binaries: string, { tls }: ServerOptions): Promise<Ow
   const port = await freePort();
   await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
   if (tls !== undefined) {
-    for (const [name, content] of Object.entries({
-      "server.key": tls.key,
-      "server.crt": tls.cert,
-    })) {
+    const files = { "server.key": tls.key, "server.crt": tls.cert };
+    for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(data, name), content);
       if (isRoot) chownSync(join(data, name), NOBODY, NOBODY);
       chmodSync(join(data, name), 0o600); // or the server refuses the key
@@ -97,7 +76,7 @@ async function startServer(binaries: string, { tls }: ServerOptions): Promise<Ow
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    processId: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
+    /** Kills the server as a crash does, and starts it again. */
     async restart() {
       await stop();
       await start();
@@ -111,8 +90,7 @@ async function startServer(binaries: string, { tls }: ServerOptions): Promise<Ow
 
 async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
+  const { port } = await listen(server, { port: 0 });
+  await closeServer(server);
   return port;
 }

@@ -1,16 +1,16 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
+import { onTestFinished } from "vitest";
 import { type CliContext, systemClock } from "../index.ts";
 
-/** A context whose streams are kept as text. */
-export interface TestContext extends CliContext {
-  /** What was printed so far. */
-  readonly printed: { stdout: string; stderr: string };
-}
+export { compileCache } from "./compile-cache.ts";
 
-/** Returns a context with nothing set, in the root folder, that nobody interrupts. */
-export function createTestContext(given: Partial<CliContext> = {}): TestContext {
+/** Returns a context with nothing set, in the root folder, that nobody interrupts; it keeps what is printed. */
+export function createTestContext(given: Partial<CliContext> = {}) {
   const printed = { stdout: "", stderr: "" };
-  return {
+  const context: CliContext = {
     env: {},
     cwd: "/",
     stdin: Readable.from([]),
@@ -21,6 +21,13 @@ export function createTestContext(given: Partial<CliContext> = {}): TestContext 
     exitCode: 0,
     confirm: null,
     ...given,
-    printed,
   };
+  return Object.assign(context, { printed });
+}
+
+/** Returns the path of a new folder that is gone after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "evaluator-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }
