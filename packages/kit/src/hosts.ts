@@ -10,15 +10,12 @@ export function toHostname(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** Two headers of a request; only browsers send `origin`. */
-type RequestSource = Readonly<Partial<Record<"host" | "origin", string | null | undefined>>>;
-
 /**
  * Returns whether a request to a local server comes from a foreign page: its host is neither loopback
- * nor one of `names` (DNS rebinding), or its origin is another site.
+ * nor one of `names` (DNS rebinding), or its origin, which only browsers send, is another site.
  */
 export function isForeignRequest(
-  { host, origin }: RequestSource,
+  { host, origin }: { readonly [THeader in "host" | "origin"]?: string | null | undefined },
   names: readonly string[] = [],
 ): boolean {
   const isOwn = (name: string) => isLoopbackName(name) || names.includes(name.toLowerCase());

@@ -41,14 +41,16 @@ export async function runProgram(program: Program, options: ProgramOptions): Pro
 export async function runToExitCode(
   program: Program,
   words: readonly string[],
-  { context, ...options }: ProgramOptions & { context: CliContext },
+  { context, name, isForPerson }: ProgramOptions & { context: CliContext },
 ): Promise<number> {
   try {
     return await program(words, context);
-  } catch (error) {
-    const { text, exitCode } = describeFailure(error, { ...options, signal: context.signal });
-    context.stderr.write(text);
-    return exitCode;
+  } catch (thrown) {
+    const error = toKnownError(thrown, context.signal);
+    const isExpected = error instanceof CliError;
+    const isMeant = isExpected || (error instanceof Error && isForPerson?.(error) === true);
+    context.stderr.write(isMeant ? `${error.message}\n` : describeDefect(error, name));
+    return isExpected ? error.exitCode : exitCodes.failed;
   }
 }
 
@@ -64,17 +66,6 @@ export function describeDefect(error: unknown, name: string): string {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const frame = stack.split("\n").find((line) => /^\s+at /.test(line));
   return `${name} failed with an unexpected ${what}${frame === undefined ? "" : ` ${frame.trim()}`}\n`;
-}
-
-function describeFailure(
-  error: unknown,
-  { name, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
-): { text: string; exitCode: number } {
-  const known = toKnownError(error, signal);
-  if (known instanceof CliError) return { text: `${known.message}\n`, exitCode: known.exitCode };
-  const isMeant = error instanceof Error && isForPerson?.(error) === true;
-  const text = isMeant ? `${error.message}\n` : describeDefect(error, name);
-  return { text, exitCode: exitCodes.failed };
 }
 
 // An error about a named file was reported with its path; standard output has no path to report.

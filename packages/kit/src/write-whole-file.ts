@@ -27,7 +27,8 @@ export async function writeWholeFile(
   const target = await realpath(path).catch(() => path);
   const temporaryPath = join(dirname(target), `.${randomUUID()}.tmp`);
   try {
-    const keptMode = mode === undefined ? await modeOf(target) : null;
+    const replaced = mode === undefined ? await stat(target).catch(() => null) : null;
+    const keptMode = replaced && replaced.mode & 0o777;
     await writeSynced(temporaryPath, content, { mode, keptMode });
     await rename(temporaryPath, target);
   } catch (error) {
@@ -35,13 +36,6 @@ export async function writeWholeFile(
     throw error;
   }
   await syncFolder(dirname(target));
-}
-
-async function modeOf(path: string): Promise<number | null> {
-  return await stat(path).then(
-    ({ mode }) => mode & 0o777,
-    () => null,
-  );
 }
 
 async function writeSynced(

@@ -5,11 +5,7 @@ import { createBirpc } from "birpc";
 
 /** A child process that is asked by name, one thing at a time. */
 export interface Child<TService extends ChildService> {
-  /**
-   * Asks for something and waits for it.
-   *
-   * @throws Error when the child fails at it, or ends.
-   */
+  /** Asks for something and waits for it. @throws Error if the child fails at it, or ends. */
   ask<TName extends keyof TService & string>(
     name: TName,
     ...input: Parameters<TService[TName]>
@@ -20,13 +16,7 @@ export interface Child<TService extends ChildService> {
   kill(): void;
 }
 
-/**
- * Starts a file in a Node of its own, without the parent's loaders.
- *
- * @param file - The file's URL.
- * @param execArgv - Flags for that Node.
- * @param env - Its whole environment.
- */
+/** Starts a file in its own Node, with these flags and this whole environment, without the parent's loaders. */
 export function startChild<TService extends ChildService>(
   file: URL,
   execArgv: readonly string[] = [],
