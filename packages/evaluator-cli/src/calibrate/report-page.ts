@@ -1,6 +1,6 @@
 import type { CurveReport } from "evaluator-calibration";
 import { html, type Html, type HtmlValue, page } from "evaluator-kit/page";
-import { curvePlot, histogramPlot, pageStyle, riskPlot, table } from "../report/page-parts.ts";
+import { curvePlots, pageStyle, riskPlot, table } from "../report/page-parts.ts";
 import {
   count,
   describeJoin,
@@ -119,7 +119,7 @@ function curveCard({ form, scores, question }: Reported, curve: CurveReport): Ht
   const what = { probability: "yes", distribution: top }[form];
   return html`<figure class="card">
     <h3>Does “${what}” come true as often as printed?</h3>
-    ${curvePlot(curve.points, question)} ${histogramPlot(curve.points, question)}
+    ${curvePlots(curve.points, question)}
     <figcaption>
       Line: observed rate (isotonic). Shaded: 90 % of lines lie here if every printed value is true.
       ▲: outside it. Dotted: the printed value.

@@ -1,6 +1,6 @@
 import { columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
-import { curvePlot, histogramPlot, pageStyle, table } from "../report/page-parts.ts";
+import { curvePlots, pageStyle, table } from "../report/page-parts.ts";
 import { count, describeBasis, percent, range, signed } from "../report/sentences.ts";
 import type { Comparison } from "./comparison.ts";
 
@@ -206,7 +206,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   }[verdict];
   return html`<figure class="card">
     <h3>${name}</h3>
-    ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : html`${curvePlot(curve.points, `${question} of ${name}`)} ${histogramPlot(curve.points, `${question} of ${name}`)}`}
+    ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
     <figcaption>${worth} Skill ${percent(skill.value)} (${range(skill)}).</figcaption>
   </figure>`;
 }

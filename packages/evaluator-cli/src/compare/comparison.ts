@@ -26,7 +26,9 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
   const { options } = asked;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const names = engines.map(({ engine }) => engine.name);
-  const joined = engines.map((engine) => joinEngine(engine, asked));
+  const joined = engines.map(({ engine, evaluations }) =>
+    joinEngine(engine.name, evaluations, asked),
+  );
   const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => ({
     question,
     kind,
@@ -44,7 +46,7 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
         /** Share of records in which readings disagreed; null with one reading. */
         flips: flipsOf(engine, question),
         /** Null without labels. */
-        report: reports.get(column) ?? null,
+        report: (column?.rows && reports.get(column.rows)) ?? null,
         /** To the first engine, on the labelled records of both. */
         difference,
         judgement: at === 0 ? ("first" as const) : judge(difference, margin),
@@ -123,11 +125,10 @@ function flipsOf({ evaluations }: AskedEngine, question: string): number | null 
 /** Reports all engines on all questions together, since their promises share one level. */
 function reportsOf(columns: readonly ComparedColumn[], { options }: Asked) {
   const { require: maxRisk, seed } = options;
-  const labelled = columns.flatMap((one) => (one?.rows ? [{ one, rows: one.rows }] : []));
-  const all = labelled.map(({ rows }) => rows);
+  const all = columns.flatMap((one) => one?.rows ?? []);
   const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
   const reports = reportQuestions(all, wanted);
-  return new Map(labelled.map(({ one }, at) => [one as ComparedColumn, reports[at] ?? null]));
+  return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
 }
 
 function differenceOf(first: ComparedColumn, column: ComparedColumn, seed: number) {
@@ -215,9 +216,6 @@ function disagreementsOf(columns: readonly ComparedColumn[]) {
 }
 
 function truthOf(id: string, columns: readonly ComparedColumn[]): string | null {
-  for (const column of columns) {
-    const at = column?.rows?.ids.indexOf(id) ?? -1;
-    if (at >= 0) return column?.rows?.options[column.rows.truth[at] as number] ?? null;
-  }
-  return null;
+  const rows = columns.find((column) => column?.rows?.ids.includes(id))?.rows;
+  return rows?.options[rows.truth[rows.ids.indexOf(id)] as number] ?? null;
 }

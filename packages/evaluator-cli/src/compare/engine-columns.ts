@@ -25,13 +25,8 @@ export interface EngineColumn {
   readonly joined: JoinedColumn | null;
 }
 
-/** An engine's answers by question; the notes name the omitted answers. */
-type JoinedEngine = ReturnType<typeof joinTable>;
-
-interface Answered {
-  readonly engine: Asked["engines"][number];
-  readonly evaluations: ReadonlyMap<string, Pick<KeptEvaluation, "answers" | "modelId" | "basis">>;
-}
+/** The answers about records by their ids. */
+type Evaluations = ReadonlyMap<string, Pick<KeptEvaluation, "answers" | "modelId" | "basis">>;
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
 export function checkLabels(asked: Asked): void {
@@ -40,21 +35,18 @@ export function checkLabels(asked: Asked): void {
     return [id, keys.length === 0 ? [0.5] : keys.map(() => 1 / keys.length)] as const;
   });
   const made = { answers: Object.fromEntries(even), modelId: null, basis: null };
-  const evaluations = new Map(Array.from(asked.states.keys(), (id) => [id, made]));
-  const [engine] = asked.engines;
-  if (engine !== undefined) joinPrinted({ engine, evaluations }, asked);
+  joinPrinted("", new Map(Array.from(asked.states.keys(), (id) => [id, made])), asked);
 }
 
 /** Returns an engine's answers by question, with --calibrated the fitted ones, joined with the labels. */
-export function joinEngine(engine: Answered, asked: Asked) {
-  const printed = joinPrinted(engine, asked);
+export function joinEngine(name: string, evaluations: Evaluations, asked: Asked) {
+  const printed = joinPrinted(name, evaluations, asked);
   return asked.options.calibrated === true ? recalibrateEngine(printed, asked) : printed;
 }
 
-function joinPrinted({ engine, evaluations }: Answered, asked: Asked) {
+function joinPrinted(wire: string, evaluations: Evaluations, asked: Asked) {
   const table = new AnswerTable();
   const hashed = questionHash(asked.questions);
-  const wire = engine.name;
   for (const [id, { answers, modelId, basis }] of evaluations) {
     const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: hashed };
     for (const [question, values] of Object.entries(answers)) {
@@ -70,6 +62,7 @@ function joinPrinted({ engine, evaluations }: Answered, asked: Asked) {
   return joinTable(table, asked.labels, asked);
 }
 
+/** Returns a table's answers by question; the notes name the omitted answers. */
 function joinTable(table: AnswerTable, labels: readonly InputRecord[], asked: Asked) {
   const { last, allowUnknown, labels: file = "" } = asked.options;
   const questions = Object.keys(asked.questions);
@@ -100,7 +93,7 @@ function isFitted(id: string, seed: number): boolean {
 }
 
 /** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
-function recalibrateEngine({ columns, notes }: JoinedEngine, asked: Asked) {
+function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, asked: Asked) {
   const { seed } = asked.options;
   const table = new AnswerTable();
   // The half of the fit and records without an answer are known, but not compared.

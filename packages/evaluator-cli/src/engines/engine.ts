@@ -57,9 +57,6 @@ function given<TFields extends object>(fields: TFields) {
 /** One way to have questions answered. */
 export type Engine = ReturnType<typeof readEngine>;
 
-const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
-const settings = ["key", "price", "debias", "server"] as const;
-
 type Typed = ReturnType<typeof parseEngine>;
 
 /** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
@@ -148,14 +145,15 @@ function parseEngine(text: string, env: Environment) {
   }
   const [, kind, baseUrl, model] = match;
   const set = new Map(given.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
-  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, oneOf(settings));
+  const setting = oneOf(["key", "price", "debias", "server"]);
+  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, setting);
   return {
     kind: kind as Kind,
     baseUrl,
     model,
     key: readKey(set.get("key"), env),
     price: readSetting("price", set.get("price"), decimal()),
-    debias: readSetting("debias", set.get("debias"), oneOf(debiases)),
+    debias: readSetting("debias", set.get("debias"), oneOf<Debias>(["raw", "balanced"])),
     server: readSetting("server", set.get("server"), oneOf<LabelServerName>(serverNames)),
   };
 }

@@ -49,13 +49,12 @@ async function probeNative(
 ) {
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
   const answered = await askKnown(transport, context);
-  const isUsable = !(answered instanceof EvaluatorError);
-  /** The lower probability of the two right answers; null without an answer. */
-  const right = isUsable ? rightIn(answered) : null;
-  if (isUsable) return { isUsable, isThere: true, found: "yes", right };
+  if (!(answered instanceof EvaluatorError)) {
+    return { isUsable: true, isThere: true, found: "yes", right: rightIn(answered) };
+  }
   const isAbsent = answered instanceof StatusError && [404, 405].includes(answered.status);
   const found = isAbsent ? `no (${answered.status})` : answered.message;
-  return { isUsable, isThere: !isAbsent, found, right };
+  return { isUsable: false, isThere: !isAbsent, found, right: null };
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
@@ -104,6 +103,7 @@ async function askKnown(transport: Transport, { signal }: CliContext) {
   });
 }
 
+/** Returns the lower probability of the two right answers. */
 function rightIn({ answers }: Known): number {
   return Math.min(answers.blue.probability, answers.topic.probabilities.weather);
 }

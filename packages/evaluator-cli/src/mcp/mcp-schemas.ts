@@ -34,9 +34,7 @@ const kindSchemas = {
     })
     .describe("a level of an ordered scale"),
 } satisfies Record<KindName, z.ZodObject>;
-const kindNames = Object.keys(kindSchemas) as KindName[];
-type KindSchema = (typeof kindSchemas)[KindName];
-const schemas = Object.values(kindSchemas) as [KindSchema, ...KindSchema[]];
+const { boolean, choice, score } = kindSchemas;
 
 const evaluateInput = z.object({
   state: z
@@ -45,12 +43,12 @@ const evaluateInput = z.object({
     })
     .describe("the subject of the questions: text or an object, no images; all the model knows"),
   questions: z
-    .record(z.string(), z.discriminatedUnion("type", schemas))
+    .record(z.string(), z.discriminatedUnion("type", [boolean, choice, score]))
     .describe("id to question; the model sees no id"),
 });
 
 const answerSchema = z.object({
-  type: z.enum(kindNames),
+  type: z.enum(Object.keys(kindSchemas)),
   probability: z.number().optional().describe("boolean: of yes"),
   choice: z.string().optional(),
   score: z.number().optional().describe("mean of the level indexes, from 0"),

@@ -1,17 +1,15 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-kit/testing";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { loadExchanges } from "evaluator-client/testing";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  startKeyedEmulator,
-  startProgram,
-  startRecord,
-  stoppedClock,
-  testKeys,
-} from "../testing/record.ts";
+import { startEmulator } from "../testing/engines.ts";
+import { exchangesFolder, startRecord, stoppedClock, testKeys } from "../testing/record.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
@@ -27,6 +25,24 @@ async function startServer(answer: RequestListener) {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const EVALUATOR_BASE_URL = `http://127.0.0.1:${port}/v4/ai`;
   return { server, env: { AI_GATEWAY_API_KEY: testKeys.gateway, EVALUATOR_BASE_URL } };
+}
+
+/** Starts `npm run evaluator -- record` with the given environment. */
+function startProgram(words: readonly string[], env: Readonly<Record<string, string>>) {
+  const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+  const all = [main, "record", "--exchanges", exchangesFolder, ...words];
+  return promisify(execFile)(process.execPath, all, { env: { ...compileCache, ...env } });
+}
+
+/** Starts an emulator over HTTP until the test ends, and returns the environment that leads to it. */
+async function startKeyedEmulator() {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator({ keys: Object.values(testKeys) });
+  return {
+    AI_GATEWAY_API_KEY: testKeys.gateway,
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    EVALUATOR_DIRECT_API_KEY: testKeys.direct,
+    EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
+  };
 }
 
 test("records over HTTP into a folder beside the person", async () => {

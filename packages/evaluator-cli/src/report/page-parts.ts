@@ -1,7 +1,7 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration";
+import { percent } from "./sentences.ts";
 import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
 
-const percent = (share: number) => `${Math.round(100 * share)} %`;
 const compact = (count: number) => count.toLocaleString("en", { notation: "compact" });
 const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
 
@@ -10,8 +10,13 @@ type Points = CurveReport["points"];
 const toPoints = (...all: readonly (readonly [x: number, y: number])[]) =>
   all.map(([x, y]) => ({ x, y }));
 
+/** Returns a question's curve above the histogram of its printed probabilities. */
+export function curvePlots(points: Points, what: string): Html {
+  return html`${curvePlot(points, what)} ${histogramPlot(points, what)}`;
+}
+
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
-export function curvePlot(points: Points, what: string): Html {
+function curvePlot(points: Points, what: string): Html {
   const title = `${what}: observed against printed`;
   const y = { domain: [0, 1], label: "came true", format: percent } as const;
   const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
@@ -28,7 +33,7 @@ export function curvePlot(points: Points, what: string): Html {
 }
 
 /** Returns the histogram of the printed probabilities. */
-export function histogramPlot(points: Points, what: string): Html {
+function histogramPlot(points: Points, what: string): Html {
   const binOf = ({ p }: Points[number]) => Math.min(49, Math.floor(50 * p + 1e-9));
   const bins = Array.from(Map.groupBy(points, binOf), ([bin, found]) => {
     const count = found.reduce((sum, { n }) => sum + n, 0);

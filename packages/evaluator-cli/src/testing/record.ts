@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { createEmulator } from "evaluator-emulator";
 import {
   type CliContext,
   createCommand,
@@ -10,8 +7,7 @@ import {
   runToExitCode,
   systemClock,
 } from "evaluator-kit";
-import { compileCache, createTestContext, temporaryFolder } from "evaluator-kit/testing";
-import { onTestFinished } from "vitest";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { reportCommands } from "../commands/report-commands.ts";
 import { record } from "../record/record.ts";
 import { liveService } from "./live-service.ts";
@@ -64,24 +60,4 @@ export async function recordInto(names: readonly string[], given: Given = {}) {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const written = files.filter((file) => file.isFile()).map(({ name }) => name);
   return { ...outcome, folder, written };
-}
-
-/** Starts `npm run evaluator -- record` with the given environment. */
-export function startProgram(words: readonly string[], env: Readonly<Record<string, string>>) {
-  const main = fileURLToPath(new URL("../main.ts", import.meta.url));
-  const all = [main, "record", "--exchanges", exchangesFolder, ...words];
-  return promisify(execFile)(process.execPath, all, { env: { ...compileCache, ...env } });
-}
-
-/** Starts an emulator over HTTP until the test ends, and returns the environment that leads to it. */
-export async function startKeyedEmulator() {
-  const emulator = createEmulator({ keys: Object.values(testKeys) });
-  const { gatewayBaseUrl, directBaseUrl } = await emulator.listen();
-  onTestFinished(() => emulator.close());
-  return {
-    AI_GATEWAY_API_KEY: testKeys.gateway,
-    EVALUATOR_BASE_URL: gatewayBaseUrl,
-    EVALUATOR_DIRECT_API_KEY: testKeys.direct,
-    EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
-  };
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runToExitCode } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import type { CalibrationReport } from "../calibrate/calibration-report.ts";
 import { runEvaluator } from "../run-evaluator.ts";
 
 /** Runs the program in a folder, and returns its exit code and what it printed. */
@@ -53,23 +54,8 @@ export const calibrate = ["calibrate", "labels.ndjson", "--answers", "answers.nd
 
 /** Returns the report that was written in a folder. */
 export async function readReport(folder: string) {
-  return JSON.parse(await readFile(join(folder, "calibration", "report.json"), "utf8")) as {
-    reports: {
-      sentence: string;
-      verdict: string;
-      n: number;
-      groups: object[];
-      source: { modelId: string };
-      actions: {
-        action: string;
-        promised: { threshold: number } | null;
-        smallest: { risk: number } | null;
-        onAverage: number | null;
-      }[];
-    }[];
-    notes: string[];
-    join: object[];
-  };
+  const json = await readFile(join(folder, "calibration", "report.json"), "utf8");
+  return JSON.parse(json) as CalibrationReport;
 }
 
 function lines(records: readonly object[]): string {
