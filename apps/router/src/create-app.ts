@@ -6,9 +6,10 @@ import { z } from "zod";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
-import { type FeedbackRecord, type MessageRecord, MessageRouter } from "./message-router.ts";
+import { type MessageRecord, MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
+import type { DecisionLog } from "./records/decision-log.ts";
 import type { PriceList } from "./reply/reply.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
@@ -26,16 +27,15 @@ export type AppParts = Parameters<typeof addGuards>[1] & {
   readonly calibration?: CalibrationArtifact | null;
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
-  readonly drawDecisions?: () => Promise<string>;
-  readonly keepFeedback?: (record: FeedbackRecord) => void;
-  readonly logDropped?: () => number;
+  /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
+  readonly log?: Pick<DecisionLog, "path" | "add" | "dropped"> | null;
   readonly accessLog?: TextSink;
   readonly isStopping?: () => boolean;
 };
 
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { options, services, prices, calibration = null, reportDefect, observe } = parts;
+  const { options, services, prices, calibration = null, log = null, reportDefect } = parts;
   const { tierModels, policy, instance } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
@@ -43,8 +43,8 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const latest = { answer: { evaluatorModelId: null, wire } };
   const routing = { services, tierModels, policy, prices, calibration, latest };
   const app = new Hono<ClientEnv>();
-  const metrics = createMetrics(() => guards.callsInFlight(), parts.logDropped);
-  const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
+  const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
+  const observers = [metrics.observe, log?.add, parts.observe].filter((each) => each !== undefined);
   const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, parts);
@@ -52,7 +52,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
-  addChatRoutes(app, { router, guards });
+  addChatRoutes(app, router, guards);
   addOpenAiRoutes(app, { router, routing, services, options, guards });
   addStatusRoutes(app, parts, latest);
   app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
@@ -65,13 +65,14 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
 /** Adds the routes of the page and of operators; none asks a model. */
 function addStatusRoutes(
   app: Hono<ClientEnv>,
-  { page, options, prices, drawDecisions, pricesTried, isStopping, logDropped }: AppParts,
+  { page, options, prices, log = null, pricesTried, isStopping }: AppParts,
   latest: NonNullable<Routing["latest"]>,
 ): void {
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
   app.get("/decisions", async (c) => {
-    if (drawDecisions === undefined) throw new HttpError(404, withoutLog("decisions"));
-    return c.html(await drawDecisions(), 200, { "Cache-Control": "no-store" });
+    if (log === null) throw new HttpError(404, withoutLog("decisions"));
+    const { decisionsPage } = await import("./report/decisions-page.ts");
+    return c.html(await decisionsPage(log.path), 200, { "Cache-Control": "no-store" });
   });
   app.get("/tiers", async (c) => {
     await pricesTried;
@@ -86,8 +87,8 @@ function addStatusRoutes(
     const { evaluatorModelId, wire } = latest.answer;
     const [status, code] =
       isStopping?.() === true ? (["stopping", 503] as const) : (["ready", 200] as const);
-    const log = logDropped && { decisionLog: { dropped: logDropped() } };
-    return c.json({ status, ...log, decider: deciderOf(evaluatorModelId, wire) }, code);
+    const kept = log && { decisionLog: { dropped: log.dropped() } };
+    return c.json({ status, ...kept, decider: deciderOf(evaluatorModelId, wire) }, code);
   });
 }
 
@@ -98,7 +99,7 @@ const feedbackSchema = z.object({
 
 /** Takes `{ requestId, tier }`: the tier that would have been right. */
 function feedbackRoute(
-  { options, keepFeedback }: AppParts,
+  { options, log }: AppParts,
   { feedback }: ReturnType<typeof createMetrics>,
 ): Handler<ClientEnv> {
   return async (c) => {
@@ -108,10 +109,10 @@ function feedbackRoute(
       const problem = `${issue?.path.map(String).join(".") || "the body"} ${issue?.message}`;
       throw new HttpError(400, `Send { "requestId": "…", "tier": "…" }: ${problem}.`);
     }
-    if (keepFeedback === undefined) throw new HttpError(409, withoutLog("feedback"));
+    if (!log) throw new HttpError(409, withoutLog("feedback"));
     const { requestId, tier } = data;
     const [time, instance] = [new Date().toISOString(), options.instance ?? "router"];
-    keepFeedback({ time, instance, requestId, feedback: tier });
+    log.add({ time, instance, requestId, feedback: tier });
     feedback.inc({ tier });
     return c.body(null, 204);
   };

@@ -27,13 +27,13 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
   };
   const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
   const { tierModels, fallbackModels = [] } = named;
-  const models = { tierModels: { ...defaultTierModels, ...tierModels }, fallbackModels };
   const prices = new Map<string, ModelPrice>();
   const printed: string[] = [];
   await refreshPrices({
     catalog,
     redact: redactor([]),
-    models,
+    tierModels: { ...defaultTierModels, ...tierModels },
+    fallbackModels,
     prices,
     onTried: () => printed.push("tried"),
     signal: signal ?? new AbortController().signal,

@@ -4,13 +4,9 @@ import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { ModelPrice } from "./reply/reply.ts";
 import type { Services } from "./services/connect-services.ts";
 
-interface ConfiguredModels {
+interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly fallbackModels: readonly string[];
-}
-
-interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
-  readonly models: ConfiguredModels;
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
   readonly signal: AbortSignal;
@@ -21,15 +17,15 @@ interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
 
 /** Reads the price list, again each minute while it is unreadable, and prints missing models. */
 export async function refreshPrices(refresh: PriceRefresh) {
-  const { catalog, redact, models, prices, onTried } = refresh;
+  const { catalog, redact, prices, onTried } = refresh;
   const { signal, write, warn, sleep = setTimeout } = refresh;
   if (catalog === null) return onTried();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const list = await readPriceList(catalog, signal);
       for (const [id, price] of list) if (price !== null) prices.set(id, price);
-      for (const line of missingModels(models, list)) warn(`${line}\n`);
-      return write(`${describeRatio(models.tierModels, list)}\n`);
+      for (const line of missingModels(refresh, list)) warn(`${line}\n`);
+      return write(`${describeRatio(refresh, list)}\n`);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof EvaluatorError)) throw error;
@@ -59,7 +55,7 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
 }
 
-function missingModels({ tierModels, fallbackModels }: ConfiguredModels, list: ListedPrices) {
+function missingModels({ tierModels, fallbackModels }: PriceRefresh, list: ListedPrices) {
   const configured = [
     ...tierNames.map((tier) => [`ROUTER_MODEL_${tier.toUpperCase()}`, tierModels[tier]] as const),
     ...fallbackModels.map((model) => ["ROUTER_FALLBACK_MODELS", model] as const),
@@ -69,7 +65,7 @@ function missingModels({ tierModels, fallbackModels }: ConfiguredModels, list: L
   );
 }
 
-function describeRatio(tierModels: ConfiguredModels["tierModels"], list: ListedPrices): string {
+function describeRatio({ tierModels }: PriceRefresh, list: ListedPrices): string {
   const prices = tierNames.map((tier) => list.get(tierModels[tier])?.inputUsdPerMillionTokens);
   const known = prices.filter((price) => price !== undefined);
   const [cheapest, highest] = [Math.min(...known), Math.max(...known)];

@@ -66,10 +66,7 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
       reportDefect,
       prices,
       pricesTried: pricesTried.promise,
-      ...(path !== null && {
-        drawDecisions: async () => (await import("./report/decisions-page.ts")).decisionsPage(path),
-      }),
-      ...(log && { observe: log.add, keepFeedback: log.add, logDropped: log.dropped }),
+      log,
       ...(options.hasAccessLog && { accessLog: stdout }),
     },
     signal,
@@ -77,9 +74,8 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   const { catalog, redact } = services;
   write(describeStart(router.origin, services, calibration));
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
-  const models = { tierModels, fallbackModels: policy.fallbackModels };
-  const onTried = pricesTried.resolve;
-  const refresh = { catalog, redact, models, prices, onTried, signal, write, warn };
+  const configured = { catalog, redact, tierModels, fallbackModels: policy.fallbackModels, prices };
+  const refresh = { ...configured, onTried: pricesTried.resolve, signal, write, warn };
   const refreshed = refreshPrices(refresh).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();

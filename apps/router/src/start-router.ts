@@ -32,7 +32,7 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   const { options, services } = parts;
   const { host, allowedNames, stallMs } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...given };
-  const page = await loadPage({ ...services, hasLog: parts.keepFeedback !== undefined });
+  const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
   const server = createServer(limits);
   const connections = followConnections(server, stallMs);
   limitConnections(server, maxConnections);

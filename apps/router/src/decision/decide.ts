@@ -33,7 +33,6 @@ type AskedEvaluation = Pick<
 export interface Routing {
   readonly services: {
     readonly evaluator: Evaluator;
-    /** The transport and its address, without user name or password. */
     readonly engineAddress: string;
     readonly redact: Redact;
   };

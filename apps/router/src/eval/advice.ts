@@ -16,11 +16,7 @@ import {
 import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
 
 /** The evaluated ROUTER_MIN_CONFIDENCE, and the draws for the intervals. */
-interface AdviceOptions {
-  readonly minConfidence: number | null;
-  readonly seed: number;
-  readonly draws: number;
-}
+type AdviceOptions = Readonly<Record<"seed" | "draws", number> & { minConfidence: number | null }>;
 
 /** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;

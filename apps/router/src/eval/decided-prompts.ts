@@ -34,8 +34,11 @@ const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
   .object({
     prompt: z.string().optional(),
+    /** Up to a message of the user. */
     messages: z.array(message).min(1).optional(),
+    /** The right tier, unless it follows from the scores. */
     tier: tier.optional(),
+    /** Quality of each model's answer, 0..1. */
     scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
     costs: z.record(z.string(), z.number().min(0)).optional(),
   })
@@ -49,7 +52,11 @@ const promptSchema = z
     ({ scores = { "": 0 }, costs = scores }) =>
       Object.keys(scores).every((model) => Object.hasOwn(costs, model)),
     "has costs, but not of all models that it scores",
-  );
+  )
+  .transform(({ prompt = "", messages = [{ role: "user", content: prompt }], ...judged }) => {
+    const { tier = null, scores = null, costs = null } = judged;
+    return { messages, tier, scores, costs };
+  });
 
 const loggedSchema = knownSchema
   .omit({ choice: true, modelId: true })
@@ -63,17 +70,8 @@ const loggedSchema = knownSchema
     decision: { ...known, choice, modelId },
   }));
 
-/** A labelled prompt. */
-interface EvalPrompt {
-  /** Up to a message of the user; empty for a line of the decision log. */
-  readonly messages: readonly z.infer<typeof message>[];
-  /** The right tier; null if it follows from the scores. */
-  readonly tier: Tier | null;
-  /** Quality of each model's answer, 0..1. */
-  readonly scores: Readonly<Record<string, number>> | null;
-  readonly costs: Readonly<Record<string, number>> | null;
-  readonly decision: KnownDecision | null;
-}
+/** A labelled prompt; a line of the decision log has a decision and no messages. */
+type EvalPrompt = z.infer<typeof promptSchema> & { readonly decision: KnownDecision | null };
 
 /** A prompt with its decision. */
 export type DecidedPrompt = EvalPrompt & { readonly decision: KnownDecision };
@@ -131,9 +129,7 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
     const field = issue?.path.map(String).join(".") ?? "";
     throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
   }
-  const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
-  const { tier = null, scores = null, costs = null } = data;
-  return { messages, tier, scores, costs, decision: null };
+  return { ...data, decision: null };
 }
 
 interface EvalRun {

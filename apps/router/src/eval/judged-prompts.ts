@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyPolicy } from "../decision/decide.ts";
-import type { ChoicePolicy } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
+import type { RouterOptions } from "../router-options.ts";
 import type { DecidedPrompt } from "./decided-prompts.ts";
 
 /** Quality, 0..1, and cost. */
@@ -21,17 +21,11 @@ export interface JudgedPrompt {
   readonly isRepeat: boolean;
 }
 
-interface JudgeOptions {
-  readonly policy: ChoicePolicy;
-  readonly tierModels: Readonly<Record<Tier, string>>;
-  /** Returns the costs of the tiers for a prompt's length, if the file has no costs. */
-  readonly costsOf: (characters: number) => readonly number[];
-}
-
-/** Judges every tier for each prompt. */
+/** Judges every tier for each prompt; `costsOf` are the tiers' costs for a length, if the file has none. */
 export function judgePrompts(
   prompts: readonly DecidedPrompt[],
-  { policy, tierModels, costsOf }: JudgeOptions,
+  { policy, tierModels }: Pick<RouterOptions, "policy" | "tierModels">,
+  costsOf: (characters: number) => readonly number[],
 ): JudgedPrompt[] {
   const ranked = rankModels(prompts);
   const seen = new Set<string>();
@@ -74,7 +68,7 @@ function rankModels(prompts: readonly DecidedPrompt[]): string[] {
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
 function modelsOfTiers(
   scored: readonly string[],
-  tierModels: JudgeOptions["tierModels"],
+  tierModels: RouterOptions["tierModels"],
 ): string[] {
   const own = tierNames.map((tier) =>
     [tier, tierModels[tier]].find((name) => scored.includes(name)),

@@ -35,7 +35,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
     const { decided, asked } = await decidePrompts(prompts, resolve(cwd, decisions), run);
     const { policy, tierModels } = options;
     const costs = await tierCosts(services, tierModels, signal);
-    const judged = judgePrompts(decided, { policy, tierModels, costsOf: costs.of });
+    const judged = judgePrompts(decided, options, costs.of);
     const figures = {
       name: basename(path),
       decider: deciderOfAll(decided),

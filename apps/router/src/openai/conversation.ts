@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { cutText } from "evaluator-client";
 import type { TierState } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
@@ -66,12 +66,9 @@ function earlierTurns(messages: readonly Turn[]): string {
 
 /** Identifies a conversation by its user's messages, which the next request repeats. */
 function keyOf(said: readonly Turn[]): string {
-  const hash = createHash("sha256");
-  for (const { content } of said) {
-    const text = textOf(content);
-    hash.update(`${text.length}:${text}`);
-  }
-  return said.length === 0 ? "" : hash.digest("base64");
+  const texts = said.map(({ content }) => textOf(content));
+  const key = texts.map((text) => `${text.length}:${text}`).join("");
+  return key && hash("sha256", key, "base64");
 }
 
 /** Returns the text of a message; other parts are named by their kind, such as `[image]`. */

@@ -2,18 +2,20 @@ import { readFile } from "node:fs/promises";
 import { sourceHash } from "evaluator-kit";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
+import type { Services } from "../services/connect-services.ts";
 
-interface PageOptions {
-  readonly notice: string;
-  /** Whether the emulator decides or replies: the notice is then a banner. */
-  readonly isEmulated: boolean;
-  /** Whether feedback is kept and `/decisions` works. @default false */
-  readonly hasLog?: boolean;
-}
-
-/** Builds the page; by default, from the document, the style and the script beside this file. */
+/**
+ * Builds the page; by default, from the document, the style and the script beside this file. `hasLog`
+ * shows feedback and the link to `/decisions`.
+ */
 export async function loadPage(
-  { notice, isEmulated, hasLog = false }: PageOptions,
+  {
+    notice,
+    isEmulated,
+    hasLog = false,
+  }: Pick<Services, "notice" | "isEmulated"> & {
+    readonly hasLog?: boolean;
+  },
   document = readDocument(),
 ) {
   const source = (await document).replaceAll("\r\n", "\n"); // a browser hashes the parsed text

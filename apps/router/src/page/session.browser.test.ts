@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
 import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
@@ -7,12 +6,7 @@ import { openTestLog } from "../testing/open-test-log.ts";
 /** A page whose router keeps its decisions. */
 async function openLogged() {
   const { path, log } = await openTestLog();
-  const parts = {
-    observe: log.add,
-    keepFeedback: log.add,
-    drawDecisions: () => decisionsPage(path),
-  };
-  return { path, log, ...(await openPage({}, { parts })) };
+  return { path, log, ...(await openPage({}, { parts: { log } })) };
 }
 
 test("the tiers stand there with their models and prices before the first message", async () => {

@@ -15,7 +15,7 @@ const prices = new Map(Object.values(defaultTierModels).map((model) => [model, p
 
 test("each message is one line with ids, shares, times and costs, and no text", async () => {
   const { path, log } = await openTestLog();
-  const { request, chat } = await testRouter({}, { observe: log.add, prices });
+  const { request, chat } = await testRouter({}, { log, prices });
   await chat({ message: "hi" });
   const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };
   const body = '{"message":"a secret plan for the moon"}';

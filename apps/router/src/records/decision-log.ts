@@ -59,6 +59,9 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
+/** An open decision log. */
+export type DecisionLog = Awaited<ReturnType<typeof openDecisionLog>>;
+
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
@@ -81,6 +84,7 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
     }
   };
   return {
+    path,
     add: (record: MessageRecord | FeedbackRecord): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
       waiting.push(`${JSON.stringify(record)}\n`);

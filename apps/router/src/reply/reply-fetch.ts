@@ -22,21 +22,14 @@ const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 /** Chunks of this size wait for their turn. Chosen: a few small deltas need no turn. */
 const LARGE_CHUNK_BYTES = 4096;
 
-interface ReplyFetchOptions {
-  /** Without a listener, a reply comes whole. */
-  readonly listener?: ReplyListener | undefined;
-  /** Whether the events are those of OpenAI's chat API, not the gateway's. @default false */
-  readonly isOpenAi?: boolean;
-}
-
 /**
- * Returns a `fetch` for language models that limits a reply to 16 MiB. The text of a streamed reply
- * goes to the listener and only the rest to the `ai` package: its chain of web streams costs twice as
- * much for each delta as everything else (benchmark `stream`).
+ * Returns a `fetch` for language models that limits a reply to 16 MiB. With a listener, the text goes
+ * to it and only the rest to the `ai` package: its chain of web streams costs twice as much for each
+ * delta as everything else (benchmark `stream`). `isOpenAi` is for events of OpenAI's chat API.
  */
 export function replyFetch(
   fetch: typeof globalThis.fetch,
-  { listener, isOpenAi = false }: ReplyFetchOptions = {},
+  { listener, isOpenAi = false }: { listener?: ReplyListener | undefined; isOpenAi?: boolean } = {},
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -15,13 +15,8 @@ import {
 import { defectMessage, HttpError } from "./failures.ts";
 import type { Guards } from "./guards.ts";
 
-interface ChatParts {
-  readonly router: MessageRouter;
-  readonly guards: Guards;
-}
-
 /** Adds `POST /chat` (contract section 4.6) and `POST /decide`, the decision only. */
-export function addChatRoutes(app: Hono<ClientEnv>, { router, guards }: ChatParts): void {
+export function addChatRoutes(app: Hono<ClientEnv>, router: MessageRouter, guards: Guards): void {
   app.post("/chat", ...guards.message, chatRoute(router));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);

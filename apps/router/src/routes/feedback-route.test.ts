@@ -7,8 +7,7 @@ import { testRouter } from "../testing/test-router.ts";
 
 async function startLogged() {
   const { path, log } = await openTestLog();
-  const parts = { observe: log.add, keepFeedback: log.add };
-  return { path, log, ...(await testRouter({}, parts)) };
+  return { path, log, ...(await testRouter({}, { log })) };
 }
 
 const post = (body: object) => ({

@@ -1,18 +1,16 @@
 import type { ChatResponse } from "../decision/decision.ts";
 import type { Tier } from "../decision/tier-question.ts";
 
-interface Expectation {
-  readonly tier?: Tier;
-  /** A tier with a share, but a smaller one than the chosen tier's. */
-  readonly minority?: Tier;
-  /** The tiers with the two largest shares, in any order. */
-  readonly topTwo?: readonly [Tier, Tier];
-}
-
 interface SelfCheckPrompt {
   readonly kind: string;
   readonly message: string;
-  readonly expected: Expectation;
+  readonly expected: {
+    readonly tier?: Tier;
+    /** A tier with a share, but a smaller one than the chosen tier's. */
+    readonly minority?: Tier;
+    /** The tiers with the two largest shares, in any order. */
+    readonly topTwo?: readonly [Tier, Tier];
+  };
 }
 
 /** The three prompts with their expected decisions (contract section 4.6, rule 7). */
@@ -64,7 +62,8 @@ function rankShares(probabilities: ChatResponse["probabilities"]): [Tier, number
   return shares.toSorted(([, a], [, b]) => b - a);
 }
 
-function findFailures(answer: ChatAnswer, { tier, minority, topTwo }: Expectation): string[] {
+function findFailures(answer: ChatAnswer, expected: SelfCheckPrompt["expected"]): string[] {
+  const { tier, minority, topTwo } = expected;
   if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
   const { probabilities, model, reply, replyError } = answer;
   const failures: string[] = [];

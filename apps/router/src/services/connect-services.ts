@@ -84,6 +84,7 @@ function connectEvaluation(
       await evaluator.close();
       await pacer?.[Symbol.asyncDispose]();
     },
+    /** The transport and its address, without user name or password. */
     engineAddress: `${transport.name} ${address}`,
     decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
   };
