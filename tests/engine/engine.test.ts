@@ -1,6 +1,6 @@
 import { boolean, choice, createEvaluator, logprobsTransport, score } from "evaluator-client";
 import { expect, test } from "vitest";
-import { startTinyEngine, type TinyEngine } from "./tiny-engine.ts";
+import { startTinyEngine } from "./tiny-engine.ts";
 
 const state = {
   from: "a@example.com",
@@ -10,7 +10,7 @@ const state = {
 /** Whatever the question, it would rather say A than B, and B than C. */
 const leaning = { A: 12, "▁A": 11, B: 11, "▁B": 10.2, C: 10.5, D: 10 };
 
-function askOver({ baseUrl }: TinyEngine, debias: "raw" | "balanced", minLabelMass = 0.5) {
+function askOver({ baseUrl }: { baseUrl: string }, debias: "raw" | "balanced", minLabelMass = 0.5) {
   return createEvaluator({
     transport: logprobsTransport({ baseUrl, model: "tiny", debias, minLabelMass, env: {} }),
     limits: {},

@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { mkdtempDisposable } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import {
   type ControlledEvaluateInputItem,
   getLlama,
@@ -12,56 +13,61 @@ import {
 } from "node-llama-cpp";
 import { vocabulary, writeTinyModel } from "./tiny-model.ts";
 
-/** What the engine likes, and how it answers. */
-export interface TinyEngineOptions {
-  /** Token to what is added to its logit. */
-  readonly likes: Readonly<Record<string, number>>;
-  /** Whose wire it speaks: that of `llama-server`, or a chat with a short list of tokens. */
-  readonly speaks?: "llama.cpp" | "chat";
-  /** The most tokens its chat lists, however many are asked for. */
-  readonly mostListed?: number;
-}
-
-/** A model that runs on llama.cpp in this process, behind a server on loopback. */
-export interface TinyEngine extends AsyncDisposable {
-  readonly baseUrl: string;
-  /** How many prompts the model has read. */
-  readonly prompts: number;
-}
-
 /** llama.cpp itself: the binary inside the installed package, nothing built or fetched. */
 const llama = getLlama({ gpu: false, build: "never", skipDownload: true });
 
-/** Writes a tiny model, loads it, and serves it. */
+/**
+ * Writes a tiny model, loads it, and serves it on loopback.
+ *
+ * @param options.likes - Token to what is added to its logit.
+ * @param options.speaks - The wire: that of `llama-server`, or a chat with a short list of tokens.
+ * @param options.mostListed - The most tokens its chat lists, however many are asked for.
+ */
 export async function startTinyEngine({
   likes,
   speaks = "llama.cpp",
   mostListed = 20,
-}: TinyEngineOptions): Promise<TinyEngine> {
-  const folder = await mkdtemp(join(tmpdir(), "tiny-engine-"));
-  const path = join(folder, "tiny.gguf");
-  await writeTinyModel(path, { likes });
+}: {
+  likes: Readonly<Record<string, number>>;
+  speaks?: "llama.cpp" | "chat";
+  mostListed?: number;
+}) {
+  const folder = await mkdtempDisposable(join(tmpdir(), "tiny-engine-"));
+  const path = join(folder.path, "tiny.gguf");
+  await writeTinyModel(path, likes);
   const model = await (await llama).loadModel({ modelPath: path });
   const readOne = await startReading(model);
   let prompts = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const read = (prompt: string) => {
+  const read = (prompt: string, count: number) => {
     prompts += 1;
-    const reading = last.then(() => readOne(prompt));
+    const reading = last.then(() => readOne(prompt, count));
     last = reading;
     return reading;
   };
   /** Returns the body that answers a route, or null where there is none. */
   const answer = async (route: string, body: RequestBody) => {
-    if (route === "GET /v1/models") return { data: [{ id: "tiny", owned_by: owner(speaks) }] };
+    if (route === "GET /v1/models") {
+      return { data: [{ id: "tiny", owned_by: speaks === "llama.cpp" ? "llamacpp" : "somebody" }] };
+    }
     if (route === "POST /apply-template") return { prompt: `${body.messages[0].content}\n\n` };
-    if (route === "POST /completion") return completion(await read(body.prompt), body.n_probs);
+    if (route === "POST /completion") {
+      const { position, tokens } = await read(body.prompt, body.n_probs);
+      const usage = { tokens_evaluated: tokens, tokens_predicted: 1 };
+      const content = position.token;
+      return { model: "tiny", content, completion_probabilities: [position], ...usage };
+    }
     if (route !== "POST /v1/chat/completions") return null;
     const count = Math.min(body.top_logprobs, mostListed);
-    return chat(await read(body.messages[0].content), count);
+    const { position, tokens } = await read(body.messages[0].content, count);
+    const message = { role: "assistant", content: position.token };
+    const usage = { prompt_tokens: tokens, completion_tokens: 1 };
+    const logprobs = { content: [position] };
+    return { model: "tiny", choices: [{ index: 0, message, logprobs }], usage };
   };
   const server = createServer(async (request, response) => {
-    const answered = await answer(`${request.method} ${request.url}`, await readBody(request));
+    const received = request.method === "POST" ? await json(request) : {};
+    const answered = await answer(`${request.method} ${request.url}`, received as RequestBody);
     response.statusCode = answered === null ? 404 : 200;
     response.setHeader("Content-Type", "application/json").end(JSON.stringify(answered));
   });
@@ -70,6 +76,7 @@ export async function startTinyEngine({
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    /** How many prompts the model has read. */
     get prompts() {
       return prompts;
     },
@@ -78,7 +85,7 @@ export async function startTinyEngine({
       server.close();
       await last;
       await model.dispose();
-      await rm(folder, { recursive: true });
+      await folder.remove();
     },
   };
 }
@@ -90,16 +97,11 @@ interface RequestBody {
   readonly top_logprobs: number;
 }
 
-interface Listed {
-  readonly token: string;
-  readonly logprob: number;
-}
-
-/** Returns a function that reads a prompt, one at a time, and lists all tokens that may follow, likeliest first. */
+/** Returns a function that reads a prompt, one at a time, and lists the tokens that may follow, likeliest first. */
 async function startReading(model: LlamaModel) {
   const context = await model.createContext({ contextSize: 4096 });
   const sequence = context.getSequence();
-  return async (prompt: string): Promise<{ listed: Listed[]; tokens: number }> => {
+  return async (prompt: string, count: number) => {
     const tokens = [model.tokens.bos as Token, ...model.tokenize(prompt)];
     await sequence.clearHistory();
     const end = tokens.pop() as Token;
@@ -110,34 +112,11 @@ async function startReading(model: LlamaModel) {
       const token = (vocabulary[id] as string).replace("▁", " ");
       return { token, logprob: Math.min(0, Math.log(probability)) };
     });
-    return { listed, tokens: tokens.length + 1 };
+    const position = {
+      token: listed[0]?.token,
+      ...listed[0],
+      top_logprobs: listed.slice(0, count),
+    };
+    return { position, tokens: tokens.length + 1 };
   };
-}
-
-type Read = Awaited<ReturnType<Awaited<ReturnType<typeof startReading>>>>;
-
-function completion({ listed, tokens }: Read, count: number) {
-  const [top] = listed;
-  const position = { ...top, top_logprobs: listed.slice(0, count) };
-  const usage = { tokens_evaluated: tokens, tokens_predicted: 1 };
-  return { model: "tiny", content: top?.token, completion_probabilities: [position], ...usage };
-}
-
-function chat({ listed, tokens }: Read, count: number) {
-  const [top] = listed;
-  const content = [{ ...top, top_logprobs: listed.slice(0, count) }];
-  const message = { role: "assistant", content: top?.token };
-  const usage = { prompt_tokens: tokens, completion_tokens: 1 };
-  return { model: "tiny", choices: [{ index: 0, message, logprobs: { content } }], usage };
-}
-
-function owner(speaks: "llama.cpp" | "chat"): string {
-  return speaks === "llama.cpp" ? "llamacpp" : "somebody";
-}
-
-async function readBody(request: IncomingMessage): Promise<RequestBody> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString("utf8");
-  return JSON.parse(text === "" ? "{}" : text) as RequestBody;
 }

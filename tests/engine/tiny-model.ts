@@ -8,7 +8,7 @@ const [U32, F32, BOOL, STRING, ARRAY] = [4, 6, 7, 8, 9];
 /** Every tensor begins at a multiple of this. */
 const ALIGNMENT = 32;
 
-const bytes = Array.from({ length: 256 }, (_, byte) => {
+const byteTokens = Array.from({ length: 256 }, (_, byte) => {
   return `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 });
 const labels = [..."ABCDEFGHIJKLMNOP0123456789".split(""), "yes", "no", "Yes", "No"];
@@ -18,7 +18,7 @@ const pieces = [
   ..."abcdefghijklmnopqrstuvwx".split(""),
 ];
 /** The 344 tokens: three of control, every byte, the labels with and without a space, some letters. */
-export const vocabulary: readonly string[] = ["<unk>", "<s>", "</s>", ...bytes, ...pieces];
+export const vocabulary: readonly string[] = ["<unk>", "<s>", "</s>", ...byteTokens, ...pieces];
 
 /**
  * Writes a llama model of one layer with seeded random weights, about 350 kB. It knows nothing, but
@@ -26,18 +26,20 @@ export const vocabulary: readonly string[] = ["<unk>", "<s>", "</s>", ...bytes, 
  */
 export async function writeTinyModel(
   path: string,
-  { likes, seed = 1 }: { likes: Readonly<Record<string, number>>; seed?: number },
+  likes: Readonly<Record<string, number>>,
 ): Promise<void> {
-  const tensors = makeTensors(likes, normalNumbers(seed));
+  const tensors = makeTensors(likes, normalNumbers());
   const entries = makeEntries();
+  const infos: Buffer[] = [];
+  const data: Buffer[] = [];
   let offset = 0;
-  const infos = tensors.map(([name, shape, data]) => {
-    const info = [text(name), u32(shape.length), ...shape.map(u64), u32(0), u64(offset)];
-    offset += padded(data.byteLength);
-    return Buffer.concat(info);
-  });
+  for (const [name, shape, weights] of tensors) {
+    infos.push(text(name), u32(shape.length), ...shape.map(u64), u32(0), u64(offset));
+    const bytes = pad(Buffer.from(weights.buffer));
+    data.push(bytes);
+    offset += bytes.length;
+  }
   const head = [Buffer.from("GGUF"), u32(3), u64(tensors.length), u64(entries.length)];
-  const data = tensors.map(([, , weights]) => pad(Buffer.from(weights.buffer)));
   const described = pad(Buffer.concat([...head, ...entries, ...infos]));
   await writeFile(path, Buffer.concat([described, ...data]));
 }
@@ -74,41 +76,35 @@ function makeTensors(likes: Readonly<Record<string, number>>, next: () => number
 }
 
 function makeEntries(): Buffer[] {
+  const counts = {
+    "llama.context_length": CONTEXT,
+    "llama.embedding_length": WIDTH,
+    "llama.block_count": 1,
+    "llama.feed_forward_length": INNER,
+    "llama.attention.head_count": 4,
+    "llama.attention.head_count_kv": 4,
+    "llama.rope.dimension_count": WIDTH / 4,
+    "llama.vocab_size": vocabulary.length,
+    "tokenizer.ggml.unknown_token_id": 0,
+    "tokenizer.ggml.bos_token_id": 1,
+    "tokenizer.ggml.eos_token_id": 2,
+  };
+  const scores = vocabulary.map((_, id) => Buffer.from(Float32Array.of(-id).buffer));
+  const epsilon = Buffer.from(Float32Array.of(1e-5).buffer);
   return [
     entry("general.architecture", STRING, text("llama")),
-    count("llama.context_length", CONTEXT),
-    count("llama.embedding_length", WIDTH),
-    count("llama.block_count", 1),
-    count("llama.feed_forward_length", INNER),
-    count("llama.attention.head_count", 4),
-    count("llama.attention.head_count_kv", 4),
-    entry("llama.attention.layer_norm_rms_epsilon", F32, f32(1e-5)),
-    count("llama.rope.dimension_count", WIDTH / 4),
-    count("llama.vocab_size", vocabulary.length),
+    entry("llama.attention.layer_norm_rms_epsilon", F32, epsilon),
     entry("tokenizer.ggml.model", STRING, text("llama")),
     entry("tokenizer.ggml.tokens", ARRAY, list(STRING, vocabulary.map(text))),
-    entry(
-      "tokenizer.ggml.scores",
-      ARRAY,
-      list(
-        F32,
-        vocabulary.map((_, id) => f32(-id)),
-      ),
-    ),
+    entry("tokenizer.ggml.scores", ARRAY, list(F32, scores)),
     entry("tokenizer.ggml.token_type", ARRAY, list(U32 + 1, vocabulary.map(typeOf))),
-    count("tokenizer.ggml.unknown_token_id", 0),
-    count("tokenizer.ggml.bos_token_id", 1),
-    count("tokenizer.ggml.eos_token_id", 2),
     entry("tokenizer.ggml.add_bos_token", BOOL, Buffer.of(1)),
+    ...Object.entries(counts).map(([key, value]) => entry(key, U32, u32(value))),
   ];
 }
 
 function entry(key: string, type: number, value: Buffer): Buffer {
   return Buffer.concat([text(key), u32(type), value]);
-}
-
-function count(key: string, value: number): Buffer {
-  return entry(key, U32, u32(value));
 }
 
 function list(type: number, items: readonly Buffer[]): Buffer {
@@ -118,12 +114,12 @@ function list(type: number, items: readonly Buffer[]): Buffer {
 function typeOf(token: string, id: number): Buffer {
   if (id === 0) return u32(UNKNOWN);
   if (id < 3) return u32(CONTROL);
-  return u32(bytes.includes(token) ? BYTE : NORMAL);
+  return u32(byteTokens.includes(token) ? BYTE : NORMAL);
 }
 
-/** Normally distributed numbers, the same for the same seed (mulberry32, Box and Muller). */
-function normalNumbers(seed: number): () => number {
-  let state = seed;
+/** Normally distributed numbers, always the same (mulberry32, Box and Muller). */
+function normalNumbers(): () => number {
+  let state = 1;
   const uniform = () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -134,21 +130,11 @@ function normalNumbers(seed: number): () => number {
 }
 
 function u32(value: number): Buffer {
-  const buffer = Buffer.alloc(4);
-  buffer.writeUInt32LE(value);
-  return buffer;
+  return Buffer.from(Uint32Array.of(value).buffer);
 }
 
 function u64(value: number): Buffer {
-  const buffer = Buffer.alloc(8);
-  buffer.writeBigUInt64LE(BigInt(value));
-  return buffer;
-}
-
-function f32(value: number): Buffer {
-  const buffer = Buffer.alloc(4);
-  buffer.writeFloatLE(value);
-  return buffer;
+  return Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
 }
 
 function text(value: string): Buffer {
@@ -156,10 +142,7 @@ function text(value: string): Buffer {
   return Buffer.concat([u64(encoded.length), encoded]);
 }
 
+/** Fills up to the place where a tensor may begin. */
 function pad(buffer: Buffer): Buffer {
-  return Buffer.concat([buffer, Buffer.alloc(padded(buffer.length) - buffer.length)]);
-}
-
-function padded(length: number): number {
-  return Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+  return Buffer.concat([buffer, Buffer.alloc(-buffer.length & (ALIGNMENT - 1))]);
 }
