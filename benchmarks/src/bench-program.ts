@@ -12,13 +12,13 @@ import {
   wordList,
 } from "evaluator-kit";
 import { type TargetName, targetNames } from "./calls/targets.ts";
-import { buildClient, type BuiltClient, ownClient } from "./client-build.ts";
+import { buildClient, ownClient } from "./client-build.ts";
 import { printTable } from "./figures.ts";
 import { type BenchmarkServer, startServer } from "./process/start-servers.ts";
 
 /** The setup of a section. */
 export interface SectionContext {
-  readonly scale: Scale;
+  readonly scale: typeof shortScale;
   readonly server: BenchmarkServer;
   /** The folder of the built client. */
   readonly clientFolder: string;
@@ -32,38 +32,20 @@ export interface SectionContext {
   readonly tell: (line: string) => void;
 }
 
-/** A section of the benchmark: measures and returns tables. */
-type Section = (context: SectionContext) => Promise<readonly ReportTable[]>;
-
-/** A table: the first column is text, the others are numbers. */
+/** A table: the first column is text, the others are numbers; the note is a line below it. */
 export interface ReportTable {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** A line below the table. */
   readonly note?: string;
 }
 
-/** The amount of measurement. */
-export interface Scale {
-  /** How often each target has its turn. */
-  readonly rounds: number;
-  /** How long a turn is measured. */
-  readonly roundMs: number;
-  /** How long it runs before that, in each turn. */
-  readonly leadInMs: number;
-  /** How long it runs before its first turn. */
-  readonly warmUpMs: number;
-  /** How often each server streams its replies. */
-  readonly streamRounds: number;
-  /** How often the triage runs at each number of calls in flight. */
-  readonly triageRounds: number;
-  /** How many mails the triage asks about for each call in flight. */
-  readonly mailsPerCallInFlight: number;
-}
-
-/** A quick look, of a minute or two. */
-const shortScale: Scale = {
+/**
+ * A quick look, of a minute or two. Each target has `rounds` turns of `roundMs`, runs for `leadInMs`
+ * before each and for `warmUpMs` before the first; replies are streamed, and the triage is run, as often
+ * as their rounds.
+ */
+const shortScale = {
   rounds: 8,
   roundMs: 150,
   leadInMs: 30,
@@ -74,7 +56,7 @@ const shortScale: Scale = {
 };
 
 /** Figures to quote. */
-const longScale: Scale = {
+const longScale: typeof shortScale = {
   rounds: 30,
   roundMs: 500,
   leadInMs: 100,
@@ -84,15 +66,13 @@ const longScale: Scale = {
   mailsPerCallInFlight: 1000,
 };
 
-// Each is loaded when it is run: with all of them, `--help` starts in five times the work.
-
-/** Every part of the benchmark, in the order it is run. */
+/** Every part, in the order it is run. With all of them loaded, `--help` starts in five times the work. */
 const sections = {
   calls: async (context) => (await import("./calls/calls-section.ts")).callsSection(context),
   router: async (context) => (await import("./router/router-section.ts")).routerSection(context),
   stream: async (context) => (await import("./stream/stream-section.ts")).streamSection(context),
   triage: async (context) => (await import("./triage/triage-section.ts")).triageSection(context),
-} as const satisfies Record<string, Section>;
+} as const satisfies Record<string, (context: SectionContext) => Promise<readonly ReportTable[]>>;
 
 /** All names, in order. */
 export const sectionNames = Object.keys(sections) as readonly (keyof typeof sections)[];
@@ -124,13 +104,10 @@ export function benchCommand(context: CliContext) {
 
 /** Runs the chosen sections and returns the exit code. */
 export const benchProgram: Program = async (words, context) => {
-  const { stdout, stderr, signal } = context;
-  const write = (text: string) => void stdout.write(text);
-  const tell = (line: string) => void stderr.write(`… ${line}\n`);
   const command = benchCommand(context).action(async (options) => {
     // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
-    await runBench(options, write, tell).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error;
+    await runBench(options, context).catch((error: unknown) => {
+      throw context.signal.aborted ? context.signal.reason : error;
     });
   });
   return await runCommand(command, words, context);
@@ -142,27 +119,22 @@ export const benchProgram: Program = async (words, context) => {
  * @throws Error if anything answers in an unexpected way: figures of errors are worth nothing.
  */
 async function runBench(
-  {
-    long,
-    only: names,
-    targets,
-    against,
-    profile,
-  }: ReturnType<ReturnType<typeof benchCommand>["opts"]>,
-  write: (text: string) => void,
-  tell: (line: string) => void,
+  options: ReturnType<ReturnType<typeof benchCommand>["opts"]>,
+  { stdout, stderr }: CliContext,
 ): Promise<void> {
+  const { long, only: names, targets, against, profile: profileFolder = null } = options;
+  const tell = (line: string) => void stderr.write(`… ${line}\n`);
   const cpu = cpus()[0]?.model.trim() ?? "unknown";
   const today = new Date().toISOString();
-  write(`${cpu}, ${availableParallelism()} cores, Node ${process.version}, ${today}\n\n`);
+  stdout.write(`${cpu}, ${availableParallelism()} cores, Node ${process.version}, ${today}\n\n`);
   tell("building the client");
   await using client = await buildClient(ownClient);
-  await using other: BuiltClient | null = against === undefined ? null : await buildClient(against);
+  await using other = against === undefined ? null : await buildClient(against);
   await using server = await startServer();
   const scale = long === true ? longScale : shortScale;
   const clients = { clientFolder: client.folder, otherClientFolder: other?.folder ?? null };
-  const context = { scale, server, ...clients, targets, profileFolder: profile ?? null, tell };
+  const context = { scale, server, ...clients, targets, profileFolder, tell };
   for (const name of names) {
-    for (const table of await sections[name](context)) write(printTable(table));
+    for (const table of await sections[name](context)) stdout.write(printTable(table));
   }
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtempDisposable } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
@@ -8,9 +8,6 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { CliError, toPrintable } from "evaluator-kit";
 import type * as client from "evaluator-client";
-
-/** The client as npm would publish it, in its own folder. */
-export type BuiltClient = Awaited<ReturnType<typeof buildClient>>;
 
 /** The root of this repository. */
 export const repository = join(import.meta.dirname, "../..");
@@ -33,20 +30,21 @@ export async function buildClient(given: string) {
   const source = clientIn(given);
   const builds = join(repository, "benchmarks/dist");
   await mkdir(builds, { recursive: true });
-  const parent = await mkdtemp(join(builds, "client-"));
-  const dispose = () => rm(parent, { recursive: true, force: true });
-  const folder = join(parent, clientPath);
+  const parent = await mkdtempDisposable(join(builds, "client-"));
+  const folder = join(parent.path, clientPath);
+  const isSource = (path: string) =>
+    !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
   try {
-    const isSource = (path: string) =>
-      !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
     await cp(source, folder, { recursive: true, filter: isSource });
-    await build(folder);
+    const script = join(repository, "scripts/build-package.ts");
+    await promisify(execFile)(process.execPath, [script], { cwd: folder });
   } catch (error) {
-    await dispose();
-    throw error;
+    await parent.remove();
+    const { stdout = "", stderr = String(error) } = error as { stdout?: string; stderr?: string };
+    throw new CliError(`The client does not build.\n${stdout}${stderr}`, { cause: error });
   }
   // The folder of its `package.json` and its compiled files.
-  return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
+  return { folder: join(folder, "dist"), [Symbol.asyncDispose]: () => parent.remove() };
 }
 
 function clientIn(folder: string): string {
@@ -55,16 +53,6 @@ function clientIn(folder: string): string {
   if (source !== undefined) return source;
   const message = `There is no client in ${folder}; name a checkout of this repository, or its ${clientPath}.`;
   throw new CliError(toPrintable(message));
-}
-
-async function build(folder: string): Promise<void> {
-  try {
-    const script = join(repository, "scripts/build-package.ts");
-    await promisify(execFile)(process.execPath, [script], { cwd: folder });
-  } catch (error) {
-    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    throw new CliError(`The client does not build.\n${stdout}${stderr}`, { cause: error });
-  }
 }
 
 /** Loads the built client, as a program that installed it does; its types are those of the sources. */

@@ -10,10 +10,10 @@ export const sampleExchanges = {
   message: "greeting-routes-to-nano",
 } as const;
 
-/** The state of one triage call (contract section 4.7). */
-export type MailState = ReturnType<typeof mailState>;
-
-/** Returns the mail with this number; no two are equal, so nothing can be serialised once for all. */
+/**
+ * Returns the state of one triage call (contract section 4.7): the mail with this number. No two are
+ * equal, so nothing can be serialised once for all.
+ */
 export function mailState(index: number) {
   return {
     from: `Cloudlark Accounts <no-reply-${index}@accounts.cloudlark.example>`,

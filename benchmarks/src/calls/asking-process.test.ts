@@ -2,19 +2,15 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { compileCache } from "evaluator-kit/testing";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
+import { buildClient, ownClient } from "../client-build.ts";
 import { mailState, sampleExchanges, triageQuestions as questions } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-kit/child";
 import { cannedReplies, createCannedServer } from "../process/canned-server.ts";
-import {
-  type BenchmarkServer,
-  type ServiceAddresses,
-  startServer,
-} from "../process/start-servers.ts";
+import { type BenchmarkServer, startServer } from "../process/start-servers.ts";
 import type { AskingService } from "./asking-process.ts";
 import { type TargetName, targetNames } from "./targets.ts";
 
-let client: BuiltClient;
+let client: Awaited<ReturnType<typeof buildClient>>;
 let server: BenchmarkServer;
 let child: Child<AskingService>;
 
@@ -31,7 +27,7 @@ beforeAll(async () => {
 beforeEach(() => server.answer(sampleExchanges.mail));
 
 /** Lets a target ask a few times, in a process beside this one as in a measurement, but one for all. */
-async function askSome(target: TargetName, addresses: ServiceAddresses = server.addresses) {
+async function askSome(target: TargetName, addresses = server.addresses) {
   await child.ask("setUp", { target, addresses, clientFolder: client.folder });
   return child.ask("run", { concurrency: 2, maxCalls: 4 });
 }
@@ -68,10 +64,9 @@ interface Received {
 async function startListener() {
   const replies = await cannedReplies(sampleExchanges.mail);
   const received: Received[] = [];
-  const listener = createCannedServer({
-    replyTo: (methodAndPath) => replies.get(methodAndPath) ?? null,
-    latencyMs: () => 0,
-    onRequest: (methodAndPath, body) => received.push({ methodAndPath, body: body.toString() }),
+  const listener = createCannedServer((methodAndPath, body, send) => {
+    received.push({ methodAndPath, body: body.toString() });
+    send(replies.get(methodAndPath) ?? null);
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");

@@ -8,7 +8,6 @@ import {
   startContestants,
 } from "./contestants.ts";
 import { callsPerSecond, cpuUsPerCall } from "./run-round.ts";
-import { references } from "./targets.ts";
 
 /** Measures processor time, rate and allocation of one call, four questions each. */
 export async function callsSection(context: SectionContext): Promise<ReportTable[]> {
@@ -64,8 +63,8 @@ function toTable(
     ],
     rows: contestants.map(({ name, title }) => [
       title,
-      ratio(name, references.raw),
-      ratio(name, references.sdk),
+      ratio(name, "undici"),
+      ratio(name, "sdk-gateway"),
       printSummary(summarise(cpuOf(name))),
       printNumber(summarise(rounds.get(name)?.map(callsPerSecond) ?? []).median),
       printNumber((allocated.get(name) ?? Number.NaN) / 1024),

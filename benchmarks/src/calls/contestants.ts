@@ -1,9 +1,9 @@
-import { rotate } from "../figures.ts";
 import { type Child, startChild } from "evaluator-kit/child";
-import type { SectionContext, Scale } from "../bench-program.ts";
+import { rotate } from "../figures.ts";
+import type { SectionContext } from "../bench-program.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
-import { type TargetDescription, type TargetName, targets } from "./targets.ts";
+import { targets } from "./targets.ts";
 
 /** A target in its own process, which lives for the whole run. */
 export interface Contestant extends Runner {
@@ -11,55 +11,36 @@ export interface Contestant extends Runner {
   readonly process: Child<AskingService>;
 }
 
-interface Entry {
-  readonly target: TargetName;
-  readonly clientFolder: string;
-  readonly isOther: boolean;
-}
-
 /** Starts a process for each target, with these flags, and one more for each that measures another build. */
 export async function startContestants(
-  context: SectionContext,
+  { targets: names, server, clientFolder, otherClientFolder, profileFolder }: SectionContext,
   execArgv: readonly string[] = [],
 ): Promise<Contestant[]> {
+  const file = new URL("asking-process.ts", import.meta.url);
   const contestants: Contestant[] = [];
-  for (const entry of entriesOf(context)) {
-    contestants.push(await startContestant(entry, context, execArgv));
+  for (const target of names) {
+    const { title } = targets[target];
+    const entries = [{ name: target as string, title, clientFolder }];
+    if (otherClientFolder !== null && target.startsWith("sdk-")) {
+      const other = { name: `${target}@other`, title: `${title}, other build` };
+      entries.push({ ...other, clientFolder: otherClientFolder });
+    }
+    for (const { clientFolder: folder, ...names } of entries) {
+      const profile = profileFolder === null ? [] : profileFlags(profileFolder, names.name);
+      const process = startChild<AskingService>(file, [...execArgv, ...profile]);
+      await process.ask("setUp", { target, clientFolder: folder, addresses: server.addresses });
+      contestants.push({ ...names, process, run: (round) => process.ask("run", round) });
+    }
   }
   return contestants;
-}
-
-function entriesOf({ targets: names, clientFolder, otherClientFolder }: SectionContext): Entry[] {
-  return names.flatMap((target) => {
-    const { isOwn }: TargetDescription = targets[target];
-    const entry = { target, clientFolder, isOther: false };
-    if (isOwn === undefined || otherClientFolder === null) return [entry];
-    return [entry, { target, clientFolder: otherClientFolder, isOther: true }];
-  });
-}
-
-async function startContestant(
-  { target, clientFolder, isOther }: Entry,
-  { server, profileFolder }: SectionContext,
-  execArgv: readonly string[],
-): Promise<Contestant> {
-  const name = isOther ? `${target}@other` : target;
-  const profile = profileFolder === null ? [] : profileFlags(profileFolder, name);
-  const file = new URL("asking-process.ts", import.meta.url);
-  const process = startChild<AskingService>(file, [...execArgv, ...profile]);
-  const { addresses } = server;
-  await process.ask("setUp", { target, clientFolder, addresses });
-  const title = targets[target].title + (isOther ? ", other build" : "");
-  return { name, title, process, run: (round) => process.ask("run", round) };
 }
 
 function profileFlags(folder: string, name: string): string[] {
   return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`];
 }
 
-/** Someone who takes turns. */
+/** A process that takes turns with others; its name is its own. */
 export interface Runner {
-  /** Another for each runner of a measurement. */
   readonly name: string;
   readonly run: (options: RoundOptions) => Promise<Round>;
 }
@@ -73,7 +54,7 @@ export type RoundsByName = ReadonlyMap<string, readonly Round[]>;
  */
 export async function measureRounds(
   runners: readonly Runner[],
-  { scale, concurrency }: { scale: Scale; concurrency: number },
+  { scale, concurrency }: Pick<SectionContext, "scale"> & { concurrency: number },
 ): Promise<RoundsByName> {
   const { rounds, roundMs, leadInMs, warmUpMs } = scale;
   for (const { run } of runners) {

@@ -1,4 +1,6 @@
+import { PerformanceObserver } from "node:perf_hooks";
 import process from "node:process";
+import { serveParent } from "evaluator-kit/child";
 
 /** Makes one call and verifies its answer; no two get the same number in a round. */
 export type VerifiedCall = (number: number) => Promise<void>;
@@ -46,4 +48,44 @@ export function cpuUsPerCall({ cpuUs, calls }: Round): number {
 /** Returns the rate of a round. */
 export function callsPerSecond({ calls, wallMs }: Round): number {
   return (calls / wallMs) * 1000;
+}
+
+/** Serves a parent process that sets up a call and measures rounds of it. */
+export function serveRounds<TSetUp>(open: (setUp: TSetUp) => Promise<VerifiedCall>) {
+  let call = missingCall;
+  const service = {
+    async setUp(setUp: TSetUp): Promise<void> {
+      call = await open(setUp);
+    },
+    run: (options: RoundOptions) => runRound(call, options),
+    measureAllocation: (calls: number) => measureAllocation(call, calls),
+  };
+  serveParent(service);
+  return service;
+}
+
+const missingCall: VerifiedCall = () => Promise.reject(new Error("No call is set up."));
+
+/**
+ * Returns the bytes that a call allocates, buffers included: the growth of the heap over many calls
+ * without a collection.
+ *
+ * @throws Error if the heap was collected meanwhile.
+ */
+async function measureAllocation(call: VerifiedCall, calls: number): Promise<number> {
+  const options = { concurrency: 32, maxCalls: calls };
+  await runRound(call, options);
+  if (globalThis.gc === undefined) throw new Error("The process lacks the allocation flags.");
+  globalThis.gc();
+  let collections = 0;
+  const observer = new PerformanceObserver((list) => (collections += list.getEntries().length));
+  observer.observe({ entryTypes: ["gc"] });
+  const before = process.memoryUsage();
+  const round = await runRound(call, options);
+  const after = process.memoryUsage();
+  await new Promise((resolve) => setImmediate(resolve)); // the observer hears of collections late
+  observer.disconnect();
+  if (collections > 0) throw new Error("The heap was collected while it was measured.");
+  const allocated = after.heapUsed + after.external - before.heapUsed - before.external;
+  return allocated / round.calls;
 }

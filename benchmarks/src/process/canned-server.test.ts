@@ -11,12 +11,12 @@ interface Exchange {
   readonly seen: string[];
 }
 
-async function startExchange(latencyMs = 0): Promise<Exchange> {
+async function startExchange(): Promise<Exchange> {
   const seen: string[] = [];
-  const server = createCannedServer({
-    replyTo: (methodAndPath) => (methodAndPath === "POST /a" ? toReply("200 OK", "{}") : null),
-    latencyMs: () => latencyMs,
-    onRequest: (_, body) => seen.push(body.toString()),
+  const server = createCannedServer((methodAndPath, body, send) => {
+    if (methodAndPath !== "POST /a") return send(null);
+    seen.push(body.toString());
+    return send(toReply("200 OK", "{}"));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

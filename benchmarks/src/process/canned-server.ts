@@ -1,38 +1,26 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { replyBody } from "../sample-requests.ts";
 
-/** One reply as the bytes of a whole HTTP response. */
-export type CannedReply = Buffer;
-
-/** The replies of a server, and callbacks for each. */
-export interface CannedServerOptions {
-  /** Returns the reply to `POST /path`; null makes it a 404. Called for each request. */
-  readonly replyTo: (methodAndPath: string) => CannedReply | null;
-  /** How long a reply waits, in milliseconds; 0 sends it at once. */
-  readonly latencyMs: () => number;
-  /** Called for each request with a reply, body included. */
-  readonly onRequest?: (methodAndPath: string, body: Buffer) => void;
-  /** Called when a reply is written, and how many milliseconds it took. */
-  readonly onReply?: (methodAndPath: string, tookMs: number) => void;
-}
+/** Answers a request, such as `POST /path`: sends the reply now or later, or a 404 for null. */
+type Answer = (methodAndPath: string, body: Buffer, send: (reply: Buffer | null) => void) => void;
 
 const headEnd = Buffer.from("\r\n\r\n");
 const notFound = toReply("404 Not Found", { error: { message: "Not found.", type: "not_found" } });
 
 /** Makes an HTTP server of negligible cost, so that the client is measured. */
-export function createCannedServer(options: CannedServerOptions): Server {
+export function createCannedServer(answer: Answer): Server {
   return createServer({ noDelay: true }, (socket) => {
     let unread: Buffer = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
       unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
-      unread = answerWholeRequests(unread, { socket, options });
+      unread = answerWholeRequests(unread, socket, answer);
     });
     socket.on("error", () => socket.destroy());
   });
 }
 
 /** Builds the bytes of a response; a string is sent unchanged. */
-export function toReply(status: string, body: object | string, headers = ""): CannedReply {
+export function toReply(status: string, body: object | string, headers = ""): Buffer {
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const head = [
     `HTTP/1.1 ${status}`,
@@ -45,13 +33,11 @@ export function toReply(status: string, body: object | string, headers = ""): Ca
   return Buffer.concat([Buffer.from(head), headEnd, bytes]);
 }
 
-interface Connection {
-  readonly socket: Socket;
-  readonly options: CannedServerOptions;
-}
-
 /** Answers every complete request and returns the remaining bytes. */
-function answerWholeRequests(bytes: Buffer, connection: Connection): Buffer {
+function answerWholeRequests(bytes: Buffer, socket: Socket, answer: Answer): Buffer {
+  const send = (reply: Buffer | null) => {
+    if (socket.writable) socket.write(reply ?? notFound);
+  };
   let rest = bytes;
   for (;;) {
     const bodyStart = rest.indexOf(headEnd) + headEnd.length;
@@ -59,7 +45,8 @@ function answerWholeRequests(bytes: Buffer, connection: Connection): Buffer {
     const head = rest.toString("latin1", 0, bodyStart);
     const bodyEnd = bodyStart + contentLength(head);
     if (rest.length < bodyEnd) return rest;
-    answer(head, rest.subarray(bodyStart, bodyEnd), connection);
+    const methodAndPath = head.slice(0, head.indexOf(" HTTP/1.1\r\n"));
+    answer(methodAndPath, rest.subarray(bodyStart, bodyEnd), send);
     rest = rest.subarray(bodyEnd);
   }
 }
@@ -69,24 +56,8 @@ function contentLength(head: string): number {
   return Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
 }
 
-function answer(head: string, body: Buffer, { socket, options }: Connection): void {
-  const methodAndPath = head.slice(0, head.indexOf(" HTTP/1.1\r\n"));
-  const reply = options.replyTo(methodAndPath);
-  if (reply === null) return void socket.write(notFound);
-  options.onRequest?.(methodAndPath, body);
-  const startedAt = performance.now();
-  const send = () => {
-    if (!socket.writable) return;
-    socket.write(reply);
-    options.onReply?.(methodAndPath, performance.now() - startedAt);
-  };
-  const latencyMs = options.latencyMs();
-  if (latencyMs === 0) send();
-  else setTimeout(send, latencyMs);
-}
-
 /** Returns what both services answer, by method and path; an evaluation as the exchanges of a name do. */
-export async function cannedReplies(name: string): Promise<ReadonlyMap<string, CannedReply>> {
+export async function cannedReplies(name: string): Promise<ReadonlyMap<string, Buffer>> {
   const [gatewayBody, directBody] = [
     await readResponse("gateway", name),
     await readResponse("direct", name),

@@ -1,7 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
-import { getRequestListener } from "@hono/node-server";
+import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 
 // The reference for the router: only hono between the client and the gateway.
@@ -26,8 +24,7 @@ app.post("/chat", async (c) => {
 });
 app.get("/healthz", (c) => c.json({ status: "alive" }));
 
-const server = createServer(getRequestListener(app.fetch));
-server.listen(0, "127.0.0.1", () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
+  process.stdout.write(`http://127.0.0.1:${port}\n`);
 });
 process.once("SIGTERM", () => process.exit());

@@ -3,14 +3,6 @@ import type { AddressInfo } from "node:net";
 import { serveParent } from "evaluator-kit/child";
 import { cannedReplies, createCannedServer } from "./canned-server.ts";
 
-/** The replies of the server. */
-export interface ServerAnswer {
-  /** The name of exchanges. */
-  readonly exchange: string;
-  /** How long each reply waits, in milliseconds. */
-  readonly latencyMs: number;
-}
-
 let replies: Awaited<ReturnType<typeof cannedReplies>> = new Map();
 let latencyMs = 0;
 let requests = 0;
@@ -18,34 +10,31 @@ let firstRequestAt = 0;
 let lastReplyAt = 0;
 let waitedMs = 0;
 
-const server = createCannedServer({
-  replyTo: (methodAndPath) => replies.get(methodAndPath) ?? null,
-  latencyMs: () => latencyMs,
-  onRequest(methodAndPath) {
-    if (!asksAModel(methodAndPath)) return;
-    if (requests === 0) firstRequestAt = performance.now();
-    requests += 1;
-  },
-  onReply(methodAndPath, tookMs) {
-    if (!asksAModel(methodAndPath)) return;
+const server = createCannedServer((methodAndPath, _body, send) => {
+  const reply = replies.get(methodAndPath) ?? null;
+  // Only calls to a model are counted and wait.
+  if (reply === null || !methodAndPath.startsWith("POST ")) return send(reply);
+  const startedAt = performance.now();
+  if (requests === 0) firstRequestAt = startedAt;
+  requests += 1;
+  const sendCounted = () => {
+    send(reply);
     lastReplyAt = performance.now();
-    waitedMs += tookMs;
-  },
+    waitedMs += lastReplyAt - startedAt;
+  };
+  if (latencyMs === 0) sendCounted();
+  else setTimeout(sendCounted, latencyMs);
 });
 
-function asksAModel(methodAndPath: string): boolean {
-  return methodAndPath.startsWith("POST ");
-}
-
 const service = {
-  /** Listens on any free port, and gives it. */
-  async listen(): Promise<number> {
+  /** Listens on any free port and returns the origin. */
+  async listen(): Promise<string> {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return (server.address() as AddressInfo).port;
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   },
-  /** Sets the replies and their delay. */
-  async answer(options: ServerAnswer): Promise<void> {
+  /** Replies with the exchanges of this name, each after this delay. */
+  async answer(options: { exchange: string; latencyMs: number }): Promise<void> {
     replies = await cannedReplies(options.exchange);
     ({ latencyMs } = options);
   },
@@ -64,7 +53,5 @@ const service = {
 
 /** The calls that the server process takes. */
 export type ServerService = typeof service;
-/** Counts of calls to a model since the last reading. */
-export type ServerCounts = ReturnType<ServerService["takeCounts"]>;
 
 serveParent(service);

@@ -5,13 +5,8 @@ import { programs, repository } from "../client-build.ts";
 import type { ServerProbe } from "./server-probe.ts";
 import type { ServerService } from "./server-process.ts";
 
-/** A server as people start it. */
-export interface StartedServer {
-  readonly origin: string;
-  /** The processor time it has used so far, in microseconds. */
-  readonly cpuUs: () => Promise<number>;
-  readonly stop: () => Promise<void>;
-}
+/** A server as people start it, with the processor time that it uses. */
+export type StartedServer = Awaited<ReturnType<typeof startServerProgram>>;
 
 /**
  * Starts the router in front of a gateway, on a free port, without an access log.
@@ -34,15 +29,8 @@ export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer>
   });
 }
 
-/**
- * Starts a program that prints its origin, and reads the processor time that it uses.
- *
- * @throws Error with its output if it does not start.
- */
-async function startServerProgram(
-  path: string,
-  env: Readonly<Record<string, string>>,
-): Promise<StartedServer> {
+/** Starts a program that prints its origin. */
+async function startServerProgram(path: string, env: Readonly<Record<string, string>>) {
   const probeUrl = new URL("server-probe.ts", import.meta.url).href;
   const child = spawn(process.execPath, ["--import", probeUrl, path], {
     cwd: repository,
@@ -62,17 +50,10 @@ async function startServerProgram(
   child.once("exit", () => reject(new Error(`${path} ended.\n${printed}`)));
   return {
     origin: await promise,
+    /** Returns the processor time used so far, in microseconds. */
     cpuUs: () => probe.ask("cpuUs"),
-    stop: () => probe.close(),
+    [Symbol.asyncDispose]: () => probe.close(),
   };
-}
-
-/** Addresses of the canned services. */
-export interface ServiceAddresses {
-  /** The gateway's base URL, in front of `/evaluation-model`. */
-  readonly gateway: string;
-  /** The vendor's own base URL. */
-  readonly direct: string;
 }
 
 /** A canned server in its own process. */
@@ -81,8 +62,9 @@ export type BenchmarkServer = Awaited<ReturnType<typeof startServer>>;
 /** Starts the canned server; set its replies before use. */
 export async function startServer() {
   const child = startChild<ServerService>(new URL("server-process.ts", import.meta.url));
-  const origin = `http://127.0.0.1:${await child.ask("listen")}`;
+  const origin = await child.ask("listen");
   return {
+    /** The base URLs of the gateway, in front of `/evaluation-model`, and of the vendor's API. */
     addresses: { gateway: `${origin}/v4/ai`, direct: origin },
     /** Answers every request with the exchanges of this name. @default without delay */
     answer: (exchange: string, { latencyMs } = { latencyMs: 0 }) =>

@@ -1,23 +1,22 @@
 import { createGateway, generateText } from "ai";
-import { request } from "undici";
-import { type RoundOptions, runRound, type VerifiedCall } from "../calls/run-round.ts";
+import { serveRounds, type VerifiedCall } from "../calls/run-round.ts";
+import { openPost } from "../calls/targets.ts";
 import { loadClient } from "../client-build.ts";
 import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../sample-requests.ts";
-import { serveParent } from "evaluator-kit/child";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
 export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
 
-/** The setup of a driver. */
-export interface DriverSetUp {
+/** The setup of a driver; `origin` is of the router or its reference. */
+interface DriverSetUp {
   readonly kind: RouteKind;
-  /** The address of the router or its reference. */
   readonly origin: string | null;
   /** The gateway's base URL. */
   readonly gateway: string;
   readonly clientFolder: string;
 }
 
+const post = await openPost();
 const model = "openai/gpt-5-nano";
 const json = { "content-type": "application/json" };
 const textHeaders = {
@@ -27,17 +26,6 @@ const textHeaders = {
   "ai-language-model-specification-version": "4",
   "ai-language-model-streaming": "false",
 };
-
-async function post(url: string, headers: Record<string, string>, sent: object): Promise<unknown> {
-  const { statusCode, body } = await request(url, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(sent),
-  });
-  const text = await body.text();
-  if (statusCode !== 200) throw new Error(`Status ${statusCode}: ${text}`);
-  return JSON.parse(text);
-}
 
 function verify(tier: unknown, reply: unknown): void {
   if (tier === "nano" && reply === replyText) return;
@@ -91,16 +79,7 @@ const openers: Readonly<Record<RouteKind, (setUp: DriverSetUp) => Promise<Verifi
   },
 };
 
-let call: VerifiedCall = () => Promise.reject(new Error("No route is set up."));
-
-const service = {
-  async setUp(setUp: DriverSetUp): Promise<void> {
-    call = await openers[setUp.kind](setUp);
-  },
-  run: (options: RoundOptions) => runRound(call, options),
-};
+const service = serveRounds((setUp: DriverSetUp) => openers[setUp.kind](setUp));
 
 /** The calls that a driving process takes. */
 export type DriverService = typeof service;
-
-serveParent(service);

@@ -1,11 +1,11 @@
-import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
-import { sampleExchanges } from "../sample-requests.ts";
-import { type Child, startChild } from "evaluator-kit/child";
-import { printNumber, printSummary, summarise } from "../figures.ts";
+import { startChild } from "evaluator-kit/child";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
-import type { DriverService, RouteKind } from "./driver-process.ts";
-import { callsPerSecond, cpuUsPerCall, type Round } from "../calls/run-round.ts";
+import { measureRounds, type RoundsByName } from "../calls/contestants.ts";
+import { callsPerSecond, cpuUsPerCall, type Round, type RoundOptions } from "../calls/run-round.ts";
+import { printNumber, printSummary, summarise } from "../figures.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
+import { sampleExchanges } from "../sample-requests.ts";
+import type { DriverService, RouteKind } from "./driver-process.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",
@@ -15,20 +15,15 @@ const titles: Readonly<Record<RouteKind, string>> = {
 };
 const kinds = Object.keys(titles) as readonly RouteKind[];
 
-interface Driver extends Runner {
-  readonly child: Child<DriverService>;
-}
-
 /** Measures the cost of the router beyond its two upstream calls for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
   const { server, tell, scale } = context;
   await server.answer(sampleExchanges.message);
   const { gateway } = server.addresses;
-  const servers: Servers = {
-    chat: await startRouter(gateway),
-    "pass-through": await startPassThrough(gateway),
-  };
-  const drivers: Driver[] = [];
+  await using chat = await startRouter(gateway);
+  await using passThrough = await startPassThrough(gateway);
+  const servers = { chat, "pass-through": passThrough };
+  const drivers: Awaited<ReturnType<typeof startDriver>>[] = [];
   try {
     for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
     const tables: ReportTable[] = [];
@@ -39,33 +34,26 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
     return tables;
   } finally {
     await Promise.all(drivers.map(({ child }) => child.close()));
-    for (const each of Object.values(servers)) await each.stop();
   }
 }
 
-/** The servers that some routes go through. */
-type Servers = Readonly<Partial<Record<RouteKind, StartedServer>>>;
-
+/** Starts a process that asks over a route, through one of the servers if the route has it. */
 async function startDriver(
   kind: RouteKind,
-  servers: Servers,
+  servers: Readonly<Partial<Record<RouteKind, StartedServer>>>,
   { server, clientFolder }: SectionContext,
-): Promise<Driver> {
-  const file = new URL("driver-process.ts", import.meta.url);
-  const child = startChild<DriverService>(file);
+) {
+  const child = startChild<DriverService>(new URL("driver-process.ts", import.meta.url));
   const { gateway } = server.addresses;
   const through = servers[kind];
   await child.ask("setUp", { kind, origin: through?.origin ?? null, gateway, clientFolder });
-  if (through === undefined) return { name: kind, child, run: (round) => child.ask("run", round) };
-  return {
-    name: kind,
-    child,
-    async run(options) {
-      const before = await through.cpuUs();
-      const round = await child.ask("run", options);
-      return { ...round, cpuUs: (await through.cpuUs()) - before };
-    },
+  const run = async (options: RoundOptions) => {
+    const before = await through?.cpuUs();
+    const round = await child.ask("run", options);
+    if (through === undefined || before === undefined) return round;
+    return { ...round, cpuUs: (await through.cpuUs()) - before };
   };
+  return { name: kind, child, run };
 }
 
 function toTable(concurrency: number, all: RoundsByName): ReportTable {

@@ -1,34 +1,49 @@
-import { once } from "node:events";
-import { get, type IncomingMessage, request } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { serveParent } from "evaluator-kit/child";
+import { request } from "undici";
 
-/** Replies that are read at once, each on its own connection. */
-export interface ReadPlan {
-  readonly origin: string;
-  readonly streams: number;
-  /** What each reply must have, in characters. */
-  readonly characters: number;
-}
+const headers = { "content-type": "application/json", accept: "text/event-stream" };
+let probing = new AbortController();
 
-/** Reads replies to their end, and checks that nothing is missing. */
-async function readAll({ origin, streams, characters }: ReadPlan): Promise<void> {
-  const read = async (number: number) => {
-    const came = await readReply(`${origin}/chat`, `hi ${number}`);
-    if (came !== characters) throw new Error(`A reply has ${came} characters, not ${characters}.`);
-  };
-  await Promise.all(Array.from({ length: streams }, (_, number) => read(number)));
-}
+const service = {
+  /** Reads replies at once, each on its own connection, and checks that none lacks a character. */
+  async readAll(plan: { origin: string; streams: number; characters: number }): Promise<void> {
+    const { origin, streams, characters } = plan;
+    const read = async (_: unknown, number: number) => {
+      const came = await readReply(`${origin}/chat`, `hi ${number}`);
+      if (came === characters) return;
+      throw new Error(`A reply has ${came} characters, not ${characters}.`);
+    };
+    await Promise.all(Array.from({ length: streams }, read));
+  },
+  /** Requests the health repeatedly until `stopProbing`; returns the milliseconds of each answer. */
+  async probe(origin: string): Promise<number[]> {
+    const tookMs: number[] = [];
+    const { signal } = (probing = new AbortController());
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      const { body } = await request(`${origin}/healthz`);
+      await body.dump();
+      tookMs.push(performance.now() - startedAt);
+      await setTimeout(5);
+    }
+    return tookMs;
+  },
+  stopProbing(): void {
+    probing.abort();
+  },
+};
 
 /** Asks for a reply as events, and gives how many characters of text its deltas bring. */
 async function readReply(url: string, message: string): Promise<number> {
-  const headers = { "content-type": "application/json", accept: "text/event-stream" };
-  const sent = request(url, { method: "POST", headers, agent: false });
-  sent.end(JSON.stringify({ message }));
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const { body } = await request(url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ message }),
+  });
   let characters = 0;
   let unread = "";
-  for await (const chunk of response.setEncoding("utf8")) {
+  for await (const chunk of body.setEncoding("utf8")) {
     unread += String(chunk);
     const end = unread.lastIndexOf("\n\n");
     if (end === -1) continue;
@@ -40,35 +55,6 @@ async function readReply(url: string, message: string): Promise<number> {
   }
   return characters;
 }
-
-let stop = new AbortController();
-let probing: Promise<number[]> = Promise.resolve([]);
-
-async function probe(origin: string, { signal }: AbortController): Promise<number[]> {
-  const tookMs: number[] = [];
-  while (!signal.aborted) {
-    const startedAt = performance.now();
-    const [response] = (await once(get(`${origin}/healthz`), "response")) as [IncomingMessage];
-    await once(response.resume(), "end");
-    tookMs.push(performance.now() - startedAt);
-    await setTimeout(5);
-  }
-  return tookMs;
-}
-
-const service = {
-  readAll,
-  /** Requests the health repeatedly until `stop` is called. */
-  startProbing(origin: string): void {
-    stop = new AbortController();
-    probing = probe(origin, stop);
-  },
-  /** Returns how long each answer took, in milliseconds. */
-  stopProbing(): Promise<number[]> {
-    stop.abort();
-    return probing;
-  },
-};
 
 /** The calls that a client's process takes. */
 export type ClientService = typeof service;

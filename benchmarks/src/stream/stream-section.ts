@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { startChild, type Child } from "evaluator-kit/child";
-import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
+import { printNumber, printSummary, rotate, summarise } from "../figures.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
@@ -11,13 +11,9 @@ const steady = { streams: 20, deltas: 400, deltaLength: 5, everyMs: 10 };
 /** The highest number of concurrent replies that the router admits; each has 4 MB and no delay. */
 const flood = { streams: 64, deltas: 65_536, deltaLength: 64, everyMs: 0 };
 
-const titles = { router: "`POST /chat` at the router", hono: "a plain hono pass-through" } as const;
-type Kind = keyof typeof titles;
-
-type Health = Awaited<ReturnType<typeof measureHealth>>;
-
 interface Bench {
-  readonly servers: Readonly<Record<Kind, StartedServer>>;
+  /** The measured servers, with their titles. */
+  readonly servers: readonly (StartedServer & { title: string })[];
   readonly upstream: Child<UpstreamService>;
   readonly reader: Child<ClientService>;
   readonly prober: Child<ClientService>;
@@ -33,30 +29,30 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Re
   const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const [reader, prober] = [startClient(), startClient()];
   const gateway = await upstream.ask("listen");
-  const servers = {
-    router: await startRouter(gateway),
-    hono: await startPassThrough(gateway),
-  };
+  await using passThrough = await startPassThrough(gateway);
+  await using router = await startRouter(gateway);
+  const servers = [
+    { title: "a plain hono pass-through", ...passThrough },
+    { title: "`POST /chat` at the router", ...router },
+  ];
   const bench = { servers, upstream, reader, prober };
   try {
     tell("stream, deltas one by one");
     const costs = await measureDeltas(bench, scale.streamRounds);
     tell("stream, 64 replies of 4 MB");
-    const health = [await measureHealth(bench, "hono"), await measureHealth(bench, "router")];
-    return [costTable(costs), healthTable(health)];
+    return [costs, await measureHealth(bench)];
   } finally {
-    for (const server of Object.values(servers)) await server.stop();
     await Promise.all([upstream, reader, prober].map((child) => child.close()));
   }
 }
 
-/** The processor time of each further delta in the server's process, in microseconds. */
+/** Measures the processor time of each further delta in the server's process, in microseconds. */
 async function measureDeltas(
   { servers, upstream, reader }: Bench,
   rounds: number,
-): Promise<Record<Kind, Summary>> {
+): Promise<ReportTable> {
   const { streams, deltas, deltaLength } = steady;
-  const measured: Record<Kind, number[]> = { router: [], hono: [] };
+  const measured = new Map<string, number[]>(servers.map(({ title }) => [title, []]));
   const readReplies = async ({ origin, cpuUs }: StartedServer, length: number) => {
     await upstream.ask("reply", { ...steady, deltas: length });
     const before = await cpuUs();
@@ -64,49 +60,40 @@ async function measureDeltas(
     return (await cpuUs()) - before;
   };
   for (let round = -1; round < rounds; round += 1) {
-    for (const kind of rotate(["router", "hono"] as const, round + 1)) {
-      const one = await readReplies(servers[kind], 1);
-      const many = await readReplies(servers[kind], 1 + deltas);
+    for (const server of rotate(servers, round + 1)) {
+      const one = await readReplies(server, 1);
+      const many = await readReplies(server, 1 + deltas);
       // The first round warms up, and is not counted.
-      if (round >= 0) measured[kind].push((many - one) / (streams * deltas));
+      if (round >= 0) measured.get(server.title)?.push((many - one) / (streams * deltas));
     }
   }
-  return { router: summarise(measured.router), hono: summarise(measured.hono) };
-}
-
-/** Times probes while all replies are read, with how long those took and the load at the end. */
-async function measureHealth(bench: Bench, kind: Kind) {
-  const { origin } = bench.servers[kind];
-  const { streams, deltas, deltaLength } = flood;
-  await bench.upstream.ask("reply", flood);
-  await bench.prober.ask("startProbing", origin);
-  const startedAt = performance.now();
-  await bench.reader.ask("readAll", { origin, streams, characters: deltas * deltaLength });
-  const seconds = (performance.now() - startedAt) / 1000;
-  const tookMs = (await bench.prober.ask("stopProbing")).toSorted((a, b) => a - b);
-  const at = (share: number) => tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN;
-  const [load = Number.NaN] = loadavg();
-  const figures = { medianMs: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
-  return { kind, asked: tookMs.length, ...figures, seconds, load };
-}
-
-function costTable(costs: Record<Kind, Summary>): ReportTable {
   return {
-    title: `One streamed delta, ${steady.streams} replies of ${1000 / steady.everyMs} deltas a second`,
+    title: `One streamed delta, ${streams} replies of ${1000 / steady.everyMs} deltas a second`,
     columns: ["", "CPU µs per delta"],
-    rows: (["hono", "router"] as const).map((kind) => [titles[kind], printSummary(costs[kind])]),
-    note: `Replies of ${1 + steady.deltas} deltas less replies of one, in the server's process.`,
+    rows: [...measured].map(([title, values]) => [title, printSummary(summarise(values))]),
+    note: `Replies of ${1 + deltas} deltas less replies of one, in the server's process.`,
   };
 }
 
-function healthTable(health: readonly Health[]): ReportTable {
+/** Times probes while all replies are read, with how long those took and the load at the end. */
+async function measureHealth({ servers, upstream, reader, prober }: Bench): Promise<ReportTable> {
+  const { streams, deltas, deltaLength } = flood;
+  await upstream.ask("reply", flood);
+  const rows: string[][] = [];
+  for (const { title, origin } of servers) {
+    const probed = prober.ask("probe", origin);
+    const startedAt = performance.now();
+    await reader.ask("readAll", { origin, streams, characters: deltas * deltaLength });
+    const seconds = (performance.now() - startedAt) / 1000;
+    await prober.ask("stopProbing");
+    const tookMs = (await probed).toSorted((a, b) => a - b);
+    const at = (share: number) => tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN;
+    const figures = [at(0.5), at(0.99), at(1), seconds, loadavg()[0] ?? Number.NaN];
+    rows.push([title, String(tookMs.length), ...figures.map(printNumber)]);
+  }
   return {
-    title: `GET /healthz while ${flood.streams} replies of 4 MB are read at full speed`,
+    title: `GET /healthz while ${streams} replies of 4 MB are read at full speed`,
     columns: ["", "asked", "median ms", "p99 ms", "max ms", "replies took s", "load"],
-    rows: health.map((each) => [
-      titles[each.kind],
-      String(each.asked),
-      ...[each.medianMs, each.p99Ms, each.maxMs, each.seconds, each.load].map(printNumber),
-    ]),
+    rows,
   };
 }
