@@ -2,14 +2,13 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readCodeBlocks } from "./run-command.ts";
-import { type CommandResult, runCommand } from "./run-command.ts";
+import { readCodeBlocks, runCommand } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 const page = "docs/calibration.md";
 const commands = readCodeBlocks(page, "sh").flatMap((block) => block.trim().split("\n"));
 
-const results: CommandResult[] = [];
+const results: Awaited<ReturnType<typeof runCommand>>[] = [];
 let cwd = "";
 
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createEmulator, type EmulatorOptions, type EngineName } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { readCodeBlocks } from "./run-command.ts";
-import { runCommand } from "./run-command.ts";
+import { readCodeBlocks, runCommand } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 

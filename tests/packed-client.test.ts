@@ -5,17 +5,10 @@ import { dirname, join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { packClient } from "./pack-client.ts";
-import { readCodeBlocks } from "./run-command.ts";
-import { type CommandOptions, runCommand } from "./run-command.ts";
+import { outputOf, readCodeBlocks } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 let project = "";
-
-async function run(command: string, options: CommandOptions) {
-  const result = await runCommand(command, options);
-  expect(result, `${command}\n${result.stdout}${result.stderr}`).toMatchObject({ exitCode: 0 });
-  return result.stdout;
-}
 
 beforeAll(async () => {
   const packed = await packClient();
@@ -47,7 +40,7 @@ async function fillProject(tarball: string): Promise<void> {
   // Of the package's dependencies npm links what the repository has, if the versions are in the
   // package's ranges, which is half the work of unpacking them again.
   const linked = ["undici", "zod"].map((name) => join(root, "node_modules", name));
-  await run([install, tarball, ...linked].join(" "), { cwd: project });
+  await outputOf([install, tarball, ...linked].join(" "), { cwd: project });
   // Interceptors may be anywhere: to install them takes as long as all the rest.
   for (const name of ["msw", "nock"]) {
     await symlink(
@@ -65,12 +58,12 @@ test("the README's example compiles and prints its result in an empty project", 
   const options = "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom";
   // TypeScript's own declarations are not checked, and its memory is not collected: a third of the work.
   const compile = `${root}/node_modules/.bin/tsc ${options} --skipDefaultLibCheck --ignoreConfig`;
-  await run(`${compile} snippet.ts`, { cwd: project, env: { GOGC: "off" } });
+  await outputOf(`${compile} snippet.ts`, { cwd: project, env: { GOGC: "off" } });
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
   const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
-  const stdout = await run("node snippet.ts", { cwd: project, env });
+  const stdout = await outputOf("node snippet.ts", { cwd: project, env });
   expect(stdout).toBe(printed);
 });
 
@@ -84,7 +77,7 @@ async function runIntercepted(order: string, names: readonly string[]) {
   onTestFinished(() => emulator.close());
   const { origin } = await emulator.listen();
   const command = `node intercepted.ts evaluator-client ${names.join()} "${order}" ${origin}`;
-  const stdout = await run(command, { cwd: project });
+  const stdout = await outputOf(command, { cwd: project });
   const log = await fetch(`${origin}/_emulator/requests`);
   const { requests } = (await log.json()) as { requests: unknown[] };
   return { lines: stdout.trimEnd().split("\n"), requests: requests.length };

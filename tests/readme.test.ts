@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { readCodeBlocks } from "./run-command.ts";
-import { runCommand, startUntil } from "./run-command.ts";
+import { readCodeBlocks, runCommand, startUntil } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim().split("\n"));

@@ -2,32 +2,29 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { env as programEnvironment, platform } from "node:process";
-import { onTestFinished } from "vitest";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished } from "vitest";
 
-/** Where and with what a command runs. */
-export interface CommandOptions {
+/** Where a command runs; `env` is added to this process's variables, less keys and service addresses. */
+interface CommandOptions {
   readonly cwd: string;
-  /** Added to this process's variables, of which keys and service addresses are left out. */
   readonly env?: Readonly<Record<string, string>>;
 }
-
-/** A command's end and what it printed. */
-export type CommandResult = Awaited<ReturnType<typeof runCommand>>;
 
 /** Runs a command as a person types it, to its end. */
 export async function runCommand(command: string, options: CommandOptions) {
   const child = startCommand(command, options);
-  const printed = { stdout: "", stderr: "" };
-  child.stdout?.on("data", (text) => (printed.stdout += String(text)));
-  child.stderr?.on("data", (text) => (printed.stderr += String(text)));
+  const printed = Promise.all([text(child.stdout), text(child.stderr)]);
   await once(child, "close");
-  return { exitCode: child.exitCode, ...printed };
+  const [stdout, stderr] = await printed;
+  return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** Runs a command; returns what it printed, where it failed, else null. */
-export async function failureOf(command: string, options: CommandOptions): Promise<string | null> {
-  const { exitCode, stdout, stderr } = await runCommand(command, options);
-  return exitCode === 0 ? null : `${command}\n${stdout}${stderr}`;
+/** Runs a command that must succeed, and returns its standard output. */
+export async function outputOf(command: string, options: CommandOptions): Promise<string> {
+  const result = await runCommand(command, options);
+  expect(result, `${command}\n${result.stdout}${result.stderr}`).toMatchObject({ exitCode: 0 });
+  return result.stdout;
 }
 
 /** Starts a command that stays until the test is over, and gives what it has printed once `pattern` is in it. */
@@ -63,8 +60,8 @@ export async function untilPrinted(child: ChildProcess, pattern: RegExp): Promis
   }
 }
 
-/** Starts a command, in a process group of its own where there are such. */
-function startCommand(command: string, { cwd, env }: CommandOptions): ChildProcess {
+/** Starts a command, in its own process group if the system has groups. */
+function startCommand(command: string, { cwd, env }: CommandOptions) {
   const inherited = Object.entries(programEnvironment).filter(
     ([name]) => !/^(AI_GATEWAY_|EVALUATOR_|ROUTER_|TRIAGE_|npm_|INIT_CWD|HOST$|PORT$)/.test(name),
   );

@@ -4,31 +4,25 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { publishedPackages } from "../pack-client.ts";
-import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
+import { outputOf, runCommand, startUntil } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 const tarballs = inject("tarballs");
 const project = inject("project");
 
-async function run(command: string, options: CommandOptions) {
-  const result = await runCommand(command, options);
-  expect(result, `${command}\n${result.stdout}${result.stderr}`).toMatchObject({ exitCode: 0 });
-  return result.stdout;
-}
-
 test("publint finds nothing wrong with any of them", async () => {
   expect(tarballs).toHaveLength(publishedPackages().length);
   for (const tarball of tarballs) {
-    expect(await run(`npx publint ${tarball} --strict`, { cwd: import.meta.dirname })).toContain(
-      "All good!",
-    );
+    expect(
+      await outputOf(`npx publint ${tarball} --strict`, { cwd: import.meta.dirname }),
+    ).toContain("All good!");
   }
 });
 
 test("the programs say how they are typed", async () => {
-  const cli = await run("npx --no-install evaluator --help", { cwd: project });
+  const cli = await outputOf("npx --no-install evaluator --help", { cwd: project });
   expect(cli).toContain("Usage: evaluator [options] [command]");
-  const emulator = await run("npx --no-install evaluator-emulator --help", { cwd: project });
+  const emulator = await outputOf("npx --no-install evaluator-emulator --help", { cwd: project });
   expect(emulator).toContain("--engine <name>");
 });
 
@@ -57,10 +51,10 @@ test("the emulator alone: its fetch, its server, its msw handlers, and npx over 
   await writeFile(join(alone, "package.json"), JSON.stringify({ private: true, type: "module" }));
   const tarball = tarballs.find((file) => file.includes("evaluator-emulator")) ?? "";
   const options = { cwd: alone };
-  await run(`npm install --prefer-offline --no-audit --no-fund ${tarball} msw@3.0.5`, options);
+  await outputOf(`npm install --prefer-offline --no-audit --no-fund ${tarball} msw@3.0.5`, options);
   await writeFile(join(alone, "program.mjs"), emulatorProgram);
-  expect(await run("node program.mjs", options)).toMatch(/^(0\.\d+) \1 \1\n$/);
-  expect(await run("npx --no-install evaluator-emulator --version", options)).toMatch(
+  expect(await outputOf("node program.mjs", options)).toMatch(/^(0\.\d+) \1 \1\n$/);
+  expect(await outputOf("npx --no-install evaluator-emulator --version", options)).toMatch(
     /^\d+\.\d+\.\d+\n$/,
   );
   const command = "npx --no-install evaluator-emulator --port 0 --tls ca.pem";
@@ -69,7 +63,7 @@ test("the emulator alone: its fetch, its server, its msw handlers, and npx over 
     /gateway +(https:\S+)\/v4\/ai\n[^]*trust/,
     options,
   );
-  const models = await run(`curl -sSf --cacert ca.pem ${origin}/v1/models`, options);
+  const models = await outputOf(`curl -sSf --cacert ca.pem ${origin}/v1/models`, options);
   expect(JSON.parse(models)).toMatchObject({ object: "list" });
 });
 
@@ -81,16 +75,16 @@ test.each(nodes)(
   "on Node %s the installed emulator answers the installed command, and its recordings came along",
   async (version, folder) => {
     const options = { cwd: project, env: pathFrom(folder) };
-    expect(await run("node --version", options)).toBe(`v${version}\n`);
+    expect(await outputOf("node --version", options)).toBe(`v${version}\n`);
     const command = "npx --no-install evaluator-emulator --port 0 --engine ollama";
     const printed = /gateway +(\S+)\n/;
     const [, gateway = ""] = await startUntil(command, printed, options);
     await writeFile(join(project, "state.txt"), "You have won the lottery");
     const words = `--state state.txt --boolean "Is it a scam?" --engine gateway=${gateway}`;
-    const asked = await run(`npx --no-install evaluator ask ${words}`, options);
+    const asked = await outputOf(`npx --no-install evaluator ask ${words}`, options);
     expect(asked).toMatch(/^boolean {2}yes 0\.\d\d$/m);
     const doctor = `npx --no-install evaluator doctor ${new URL(gateway).origin}`;
-    expect(await run(doctor, options)).toContain("EVALUATOR_TRANSPORT=logprobs");
+    expect(await outputOf(doctor, options)).toContain("EVALUATOR_TRANSPORT=logprobs");
   },
 );
 
@@ -126,7 +120,7 @@ test.each(nodes)(
     const command = "npx --no-install evaluator emulator --port 0";
     const [, gateway = ""] = await startUntil(command, printed, options);
     await writeFile(join(project, "assistant.mjs"), assistant);
-    const asked = await run(`node assistant.mjs ${gateway}`, options);
+    const asked = await outputOf(`node assistant.mjs ${gateway}`, options);
     expect(asked).toMatch(
       /^\{"scam":\{"type":"boolean","probability":0\.\d+\}\} local\/lexical-1\n$/,
     );
@@ -152,7 +146,7 @@ console.log(first.transport, cached.savings.hits, spending.spending.tokens > 0);
 
 test("a cached, budgeted call with a fallback", async () => {
   await writeFile(join(project, "middleware.mjs"), middlewareProgram);
-  expect(await run("node middleware.mjs", { cwd: project })).toBe("direct 1 true\n");
+  expect(await outputOf("node middleware.mjs", { cwd: project })).toBe("direct 1 true\n");
 });
 
 test("a program in TypeScript compiles against their types and runs", async () => {
@@ -177,8 +171,8 @@ console.log(refused instanceof DatabaseError && refused.failure);
   const options =
     "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom --types node";
   const types = `--typeRoots ${root}/node_modules/@types --ignoreConfig`;
-  await run(`${root}/node_modules/.bin/tsc ${options} ${types} program.ts`, { cwd: project });
-  expect(await run("node program.ts", { cwd: project })).toBe("true true\nunreachable\n");
+  await outputOf(`${root}/node_modules/.bin/tsc ${options} ${types} program.ts`, { cwd: project });
+  expect(await outputOf("node program.ts", { cwd: project })).toBe("true true\nunreachable\n");
 });
 
 const noEnvironment = { AI_GATEWAY_API_KEY: "", EVALUATOR_BASE_URL: "http://127.0.0.1:1" };

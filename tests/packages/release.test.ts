@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { packagesNamedIn } from "../../scripts/private-packages.ts";
 import { publishedPackages } from "../pack-client.ts";
-import { failureOf, runCommand } from "../run-command.ts";
+import { outputOf, runCommand } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 // Where publint, attw and changesets are installed.
@@ -173,10 +173,10 @@ test("changelogs and versions agree, after the changes that wait for a release t
   const before = published.filter((name) => !agrees(folder, name));
   const author = "-c user.name=release -c user.email=release@example.com";
   const commit = `git init -q && git add -A && git ${author} commit -qm before`;
-  expect(await failureOf(commit, { cwd: folder })).toBeNull();
+  await outputOf(commit, { cwd: folder });
   const waiting = globSync(waitingChanges, { cwd: folder });
   const version = `node ${tools}/node_modules/.bin/changeset version`;
-  expect(waiting.length > 0 ? await failureOf(version, { cwd: folder }) : null).toBeNull();
+  if (waiting.length > 0) await outputOf(version, { cwd: folder });
   expect(published.filter((name) => !agrees(folder, name))).toEqual([]);
   // What has no changelog yet was never released, and comes out as the first version.
   for (const name of before) {
