@@ -6,16 +6,20 @@ import { calibratedAnswers, readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
-import type { JournalReader, NewRecords, RecordEnd } from "./journal/journal-reader.ts";
-import type { KeptEvaluation } from "./journal/kept-answer.ts";
+import type { JournalReader, NewRecords, RecordEnd, RunFacts } from "./journal/journal-reader.ts";
+import { callKey, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
-import type { RunFacts } from "./journal/journal-schema.ts";
 import { toInputPath } from "./output/paths.ts";
-import { recordNames, type RecordSetup, resultColumns, toRecord } from "./columns/columns.ts";
+import {
+  recordNames,
+  type RecordSetup,
+  resultColumns,
+  toRecord,
+  toValues,
+} from "./columns/columns.ts";
 import type { ResultRecord } from "./output/write-records.ts";
 import type { AnsweredRecord } from "./rules/conditions.ts";
-import { type BaseAnswers, baseAnswersOfDatabase, baseAnswersOfFile } from "./base-answers.ts";
-import { toAnsweredRow, withRuns } from "./workers/open-runs.ts";
+import { type BaseAnswers, baseAnswersOf, toAnsweredRow, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 
 /** The part of a journal that is read. */
@@ -106,7 +110,7 @@ async function databaseResults(
     rows: rows(),
     names: async () => recordNames(setup, info.answered < info.records),
     newRecords: async () => await runs.newIds(info),
-    baseAnswers: async () => await baseAnswersOfDatabase(runs, info, context.source),
+    baseAnswers: async () => await baseAnswersOf(runs, info, context.source),
     info,
     facts: [],
     listRuns: async () => (await runs.list()).map(toListedRun),
@@ -157,13 +161,18 @@ async function fileResults(
     input === null
       ? keptRows(journal.results(newest), open, setup)
       : orderedRows(journal, () => input.records(newest.begin?.mails), setup);
+  const baseAnswers: BaseAnswers = (state) => {
+    const key = callKey(setupHash(newest), JSON.stringify(state));
+    const kept = journal.answer(key, newest.questions);
+    return kept && toValues(kept.answers, newest.questions);
+  };
   const facts = journal.runs();
   const name = basename(inputPath);
   return {
     ...setup,
     ...part,
     newRecords: async () => journal.newRecords(),
-    baseAnswers: async () => baseAnswersOfFile(journal, newest),
+    baseAnswers: async () => baseAnswers,
     info: null,
     facts,
     listRuns: async () =>

@@ -1,11 +1,11 @@
-export { type BaseAnswers, toValues } from "./base-answers.ts";
+export { toValues } from "./columns/columns.ts";
 export { inputOf } from "./journal-address.ts";
 export { type ResultRow, type RunResults, toAnswered, withResults } from "./journal-results.ts";
-export type { NewRecords } from "./journal/journal-reader.ts";
+export type { NewRecords, RunFacts } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
-export type { RunFacts } from "./journal/journal-schema.ts";
 export type { ResultRecord } from "./output/write-records.ts";
-export { type AnsweredRecord, promiseOf } from "./rules/conditions.ts";
+export type { AnsweredRecord } from "./rules/conditions.ts";
+export { promiseOf } from "./rules/promise.ts";
 export {
   describeFilter,
   readFilter,
@@ -14,3 +14,4 @@ export {
   takeRecord,
 } from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";
+export type { BaseAnswers } from "./workers/open-runs.ts";

@@ -1,7 +1,6 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
-import { openTransport } from "./commands/open-service.ts";
-import { hasDocumentedPrice, serviceOf } from "./service.ts";
+import { hasDocumentedPrice, openTransport, serviceOf } from "./service.ts";
 import { sampleQuestions } from "./testing/samples.ts";
 
 test.each([

@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import { calibrationArtifactSchema } from "evaluator-calibration";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
+import { z } from "zod";
 import {
   type CallSetup,
   fromKeptText,
@@ -9,8 +11,43 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
-import { runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
-import { openForReading, toJournalError } from "./open-journal.ts";
+import { toJournalError } from "./open-journal.ts";
+
+const runBeginSchema = z.object({
+  /** The hash of questions, model and address. */
+  setup: z.string(),
+  /** The number of records, from the start of the input. */
+  mails: z.int(),
+  /** The typed options with absolute paths, and those of the source; null means Infinity. */
+  options: z.looseObject({
+    limit: z.int().nullable(),
+    skipInvalid: z.boolean(),
+    questions: z.string().nullable(),
+    calibration: z.string().nullable(),
+    format: z.enum(["json", "ndjson", "csv"]),
+    maxCostUsd: z.number().nullable(),
+  }),
+});
+/** How a run was begun: enough to go on with it later. */
+export type RunBegin = z.infer<typeof runBeginSchema>;
+
+const runFactsSchema = z.object({
+  finishedAt: z.string(),
+  wire: z.string(),
+  modelId: z.string(),
+  mails: z.int(),
+  answered: z.int(),
+  failed: z.int(),
+  inputTokens: z.number(),
+  costUsd: z.number(),
+  elapsedMs: z.number(),
+  /** Whether no price of the engine was known; `costUsd` is 0 then. */
+  isUnpriced: z.boolean().optional(),
+  /** The calibration of the results; the kept answers are not changed by it. */
+  calibration: calibrationArtifactSchema.optional(),
+});
+/** The facts of one complete run. */
+export type RunFacts = z.infer<typeof runFactsSchema>;
 
 /** Everything that a journal keeps about one record. */
 export interface JournalEntry extends CallSetup {
@@ -148,21 +185,17 @@ export class JournalReader implements Disposable {
 
   /** Returns the run that was begun last, complete or not; its `begin` is null if no options were kept. */
   newestRun() {
-    const begin = this.#newestBegin();
+    let begin: RunBegin | null = null;
+    for (const { facts } of this.#iterate("SELECT facts FROM runs ORDER BY run DESC")) {
+      begin = runBeginSchema.safeParse(parsed(facts)).data ?? null;
+      if (begin !== null) break;
+    }
     const setups = "SELECT wire, model, questions FROM setups";
     const [row] =
       begin === null
         ? this.#all(`${setups} ORDER BY setup DESC LIMIT 1`)
         : this.#all(`${setups} WHERE hash = ?`, begin.setup);
     return row === undefined ? null : { ...toSetup(row), begin };
-  }
-
-  #newestBegin() {
-    for (const { facts } of this.#iterate("SELECT facts FROM runs ORDER BY run DESC")) {
-      const begin = runBeginSchema.safeParse(parsed(facts));
-      if (begin.success) return begin.data;
-    }
-    return null;
   }
 
   /** Counts the records of the journal, and sums the cost of its answers. */
@@ -253,13 +286,6 @@ export class JournalReader implements Disposable {
     this.#prepared.set(sql, statement);
     return statement;
   }
-}
-
-/** Opens a journal as it is at this moment, and changes nothing; see {@link openForReading}. */
-export function openReader(...[path, options]: Parameters<typeof openForReading>): JournalReader {
-  const database = openForReading(path, options);
-  database.exec("BEGIN");
-  return new JournalReader(path, database);
 }
 
 // The answers of the run's own setup were checked before they were kept.

@@ -1,6 +1,5 @@
 import type { Evaluation, JsonValue } from "evaluator-client";
-import { JournalReader } from "./journal-reader.ts";
-import type { RunBegin, RunFacts } from "./journal-schema.ts";
+import { JournalReader, type RunBegin, type RunFacts } from "./journal-reader.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
 import { openForWriting, toJournalError } from "./open-journal.ts";
 

@@ -1,6 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { CliError, printable } from "evaluator-kit";
-import { type JournalReader, openReader } from "./journal-reader.ts";
+import { JournalReader } from "./journal-reader.ts";
+import { openForReading } from "./open-journal.ts";
+
+/** Opens a journal as it is at this moment, and changes nothing; see {@link openForReading}. */
+export function openReader(...[path, options]: Parameters<typeof openForReading>): JournalReader {
+  const database = openForReading(path, options);
+  database.exec("BEGIN");
+  return new JournalReader(path, database);
+}
 
 /**
  * Reads a journal without changing it, also while a run is under way; calls `read` again if a run

@@ -1,14 +1,12 @@
-import {
-  applyRecalibration,
-  type CalibrationArtifact,
-  type LockedThreshold,
-  type Recalibration,
-  recalibrationOf,
-} from "evaluator-calibration";
 import type { Answer } from "evaluator-client";
-import { toPrintable } from "evaluator-kit";
-import { printCount } from "../amounts.ts";
-import { type AnswerColumn, type AskedQuestion, shortValue } from "../columns/columns.ts";
+import { printable } from "evaluator-kit";
+import {
+  type AnswerColumn,
+  answerColumns,
+  type AskedQuestion,
+  type Column,
+  shortValue,
+} from "../columns/columns.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 
 /** A record and its answers, as conditions read them. */
@@ -23,129 +21,269 @@ export interface AnsweredRecord {
   readonly isRefused?: boolean;
 }
 
-/** The comparisons of a number. */
-export const comparisons = {
-  ">=": (number: number, value: number) => number >= value,
-  "<=": (number: number, value: number) => number <= value,
-  ">": (number: number, value: number) => number > value,
-  "<": (number: number, value: number) => number < value,
-};
-
 /** One condition; a record without an answer meets none about answers. */
-export type Condition =
-  | { readonly kind: "new" }
-  | {
-      readonly kind: "option";
-      readonly column: AnswerColumn;
-      readonly options: readonly string[];
-      readonly isNot: boolean;
+export interface Condition {
+  readonly meets: (record: AnsweredRecord) => boolean;
+  /** The threshold that it is on the number of a column; null for any other condition. */
+  readonly threshold: {
+    readonly column: AnswerColumn;
+    /** Whether it is the lowest number that meets it, not the highest. */
+    readonly isLowest: boolean;
+    readonly isMetBy: (number: number) => boolean;
+  } | null;
+}
+
+/** A problem in the text of conditions, and its place. */
+export class ConditionError extends Error {
+  /** The index of the character, from 0. */
+  readonly at: number;
+
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** A piece of the text of conditions. */
+interface Token {
+  readonly kind: "word" | "quoted" | "operator" | "comma" | "bar" | "arrow" | "end";
+  readonly text: string;
+  readonly at: number;
+  /** The index after its last character. */
+  readonly end: number;
+}
+
+// A comment ends the line; a # in a word does not begin one. A quote that begins a word is not closed.
+const tokenPattern =
+  /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
+const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
+
+/** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
+export function* tokensOf(text: string, from = 0): Generator<Token> {
+  let end = text.length - text.slice(from).trimStart().length;
+  tokenPattern.lastIndex = from;
+  for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
+    const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
+    const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
+    if (kind === "comment") break;
+    if (kind === "word" && whole.startsWith('"')) {
+      throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
-  | {
-      readonly kind: "number";
-      readonly column: AnswerColumn;
-      /** The option or level of the probability; null for the column itself. */
-      readonly share: string | null;
-      readonly comparison: keyof typeof comparisons;
-      readonly value: number;
-    };
-
-/** Returns whether a record meets all conditions. */
-export function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
-  return conditions.every((condition) => meets(condition, record));
-}
-
-function meets(condition: Condition, record: AnsweredRecord): boolean {
-  const { answers } = record;
-  if (condition.kind === "new") return record.isNew;
-  const { asked, name } = condition.column;
-  const answer = answers?.[asked.id];
-  if (answer === undefined) return false;
-  if (condition.kind === "option") {
-    const { options, isNot } = condition;
-    return options.includes(String(shortValue(asked, answer))) !== isNot;
+    const found = groups[kind] ?? "";
+    const read = kind === "quoted" ? found.replace(/\\(["\\])/g, "$1") : signs.get(found);
+    end = at + whole.length;
+    yield { kind, text: read ?? found, at, end };
+    if (kind === "arrow") break;
   }
-  const { share, comparison, value } = condition;
-  const number = share === null ? record.record[name] : shareOf(asked, answer, share);
-  return typeof number === "number" && comparisons[comparison](number, value);
+  yield { kind: "end", text: "", at: end, end };
 }
 
-function shareOf({ distribution }: AskedQuestion, answer: Answer, name: string) {
-  const shares = distribution?.of(answer) ?? {};
-  return Object.hasOwn(shares, name) ? shares[name] : undefined;
+/** The tokens that are left; the last one stays. */
+type Tokens = Token[];
+
+function peek(tokens: Tokens): Token {
+  return tokens[0] as Token;
+}
+
+function next(tokens: Tokens): Token {
+  return (tokens.length > 1 ? tokens.shift() : tokens[0]) as Token;
+}
+
+/** Skips the next token if it is of a kind, and returns whether it was. */
+function accept(tokens: Tokens, kind: Token["kind"]): boolean {
+  const isThat = peek(tokens).kind === kind;
+  if (isThat) next(tokens);
+  return isThat;
 }
 
 /**
- * Returns whether a calibration promises the threshold of a rule, and at which risk, in words.
+ * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; a record must meet all of them.
  *
- * @param takenBefore - The records that meet its conditions and that earlier rules take.
+ * @throws ConditionError with the position of an unknown answer or value.
  */
-export function promiseOf(
-  { conditions }: { readonly conditions: readonly Condition[] },
-  calibration: CalibrationArtifact | null,
-  takenBefore: number,
-) {
-  if (calibration === null) return no("nobody has checked (--calibration)");
-  const [condition, ...others] = conditions;
-  if (condition === undefined || others.length > 0) {
-    return no("a calibration promises one threshold alone, and this rule asks for more");
+export function readConditions(text: string, all: readonly Column[]) {
+  const named = answerColumns(all);
+  const tokens = [...tokensOf(text)];
+  const conditions = [readCondition(tokens, named)];
+  while (accept(tokens, "comma")) conditions.push(readCondition(tokens, named));
+  const last = next(tokens);
+  if (last.kind === "arrow") return { conditions, arrow: last };
+  if (last.kind === "end") return { conditions, arrow: null };
+  const advice = "put a comma between conditions, and names with spaces into quotes";
+  throw new ConditionError(last.at, printable`"${last.text}" is too much; ${advice}`);
+}
+
+/** The meaning of a name. */
+interface Named {
+  readonly column: AnswerColumn;
+  /** The option or level of the probability; null for the column itself. */
+  readonly share: string | null;
+  /** Its highest number; null for an option. */
+  readonly most: number | null;
+}
+
+function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Condition {
+  const name = readName(tokens);
+  const operator = peek(tokens);
+  const found = findNamed(name.parts, named);
+  if (operator.kind !== "operator") {
+    if (found === null && name.parts.join(".") === "new") {
+      return { meets: ({ isNew }) => isNew, threshold: null };
+    }
+    if (found === null) throw noAnswer(name, named);
+    const example = found.most === null ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
+    const text = name.parts.join(".");
+    throw new ConditionError(operator.at, printable`say what it is to be: ${text} ${example}`);
   }
-  const isOfYes = condition.kind === "number" && condition.share === null;
-  if (!isOfYes || condition.column.asked.short.form !== "probability") {
-    return no("a calibration promises thresholds of yes or no");
+  if (found === null) throw noAnswer(name, named);
+  next(tokens);
+  return found.most === null
+    ? readOptions(found.column, { operator, tokens })
+    : readNumber(found, found.most, { operator, name: name.parts.join("."), value: next(tokens) });
+}
+
+interface Name {
+  readonly parts: readonly string[];
+  readonly at: number;
+}
+
+// A quoted name may have its option after a dot: "my question".yes, "my question"."an option".
+function readName(tokens: Tokens): Name {
+  const first = next(tokens);
+  if (first.kind !== "word" && first.kind !== "quoted") {
+    throw new ConditionError(first.at, "name an answer first, such as scam >= 0.9");
   }
-  const { id } = condition.column.asked;
-  const isPrinted = condition.column.part === "printed";
-  const recalibration = isPrinted ? null : recalibrationOf(calibration, id);
-  const decimals = Math.min(calibration.rounding.probabilityDecimals, 4);
-  const printed = outermost(condition, recalibration, decimals);
-  if (printed === null) return no("its recalibration does not rise with what came");
-  const isYes = condition.comparison.startsWith(">");
-  const locked = calibration.thresholds.find(
-    ({ question, action }) => question === id && action === (isYes ? "yes" : "no"),
+  if (first.kind === "word" && !first.text.endsWith(".")) {
+    return { parts: [first.text], at: first.at };
+  }
+  const parts = [first.kind === "word" ? first.text.slice(0, -1) : first.text];
+  const dot = peek(tokens);
+  if (first.kind === "quoted" && dot.kind === "word" && dot.at === first.end) next(tokens);
+  const rest = dot.kind === "word" && dot.at === first.end ? dot.text : ".";
+  if (first.kind === "quoted" && !rest.startsWith(".")) return { parts, at: first.at };
+  if (rest.length > 1) return { parts: [...parts, rest.slice(1)], at: first.at };
+  const option = peek(tokens);
+  const isOption = option.kind === "quoted" && option.at <= first.end + 1;
+  if (!isOption) return { parts, at: first.at };
+  return { parts: [...parts, next(tokens).text], at: first.at };
+}
+
+function findNamed(parts: readonly string[], named: readonly AnswerColumn[]): Named | null {
+  const [whole = "", option] = parts;
+  if (option !== undefined) return findShare(whole, option, named);
+  const column =
+    named.find((one) => one.part === "value" && isNamed(one, whole)) ??
+    named.find(({ name }) => name === whole);
+  if (column !== undefined) {
+    const { asked, part } = column;
+    if (part === "value" && asked.short.form === "option") {
+      return { column, share: null, most: null };
+    }
+    const most = part !== "confidence" && asked.short.form === "number" ? asked.short.most : 1;
+    return { column, share: null, most };
+  }
+  for (let dot = whole.lastIndexOf("."); dot > 0; dot = whole.lastIndexOf(".", dot - 1)) {
+    const found = findShare(whole.slice(0, dot), whole.slice(dot + 1), named);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function findShare(name: string, key: string, named: readonly AnswerColumn[]): Named | null {
+  const column = named.find((one) => one.part === "value" && isNamed(one, name));
+  if (column === undefined || !keysOf(column.asked).includes(key)) return null;
+  return { column, share: key, most: 1 };
+}
+
+function isNamed({ name, asked }: AnswerColumn, text: string): boolean {
+  return name === text || asked.id === text;
+}
+
+/** Returns the options of a question, or its levels by their index. */
+function keysOf({ distribution }: AskedQuestion): readonly string[] {
+  return distribution?.keys ?? [];
+}
+
+function noAnswer({ parts, at }: Name, named: readonly AnswerColumn[]): ConditionError {
+  const name = parts.join(".");
+  const column = named.find((one) => isNamed(one, name.slice(0, name.indexOf("."))));
+  const keys = column === undefined ? [] : keysOf(column.asked);
+  if (column !== undefined && keys.length > 0) {
+    const what = column.asked.distribution?.isOrdered === true ? "level" : "option";
+    const wrong = name.slice(name.indexOf(".") + 1);
+    const problem = printable`${column.name} has no ${what} "${wrong}"`;
+    return new ConditionError(at, printable`${problem}; it has ${keys.join(", ")}`);
+  }
+  const all = named.map((one) => one.name);
+  return new ConditionError(
+    at,
+    printable`"${name}" is no answer of this run; there are ${all.join(", ")}`,
   );
-  const about = toPrintable(id);
-  if (locked === undefined) return no(`its labels promise no threshold of ${about}`);
-  const bound = boundOf(locked);
-  if ((isYes ? printed : 1 - printed) < locked.threshold - EPSILON) {
-    const from = isYes ? locked.threshold : 1 - locked.threshold;
-    return no(`promised is ${about} ${isYes ? ">=" : "<="} ${from.toFixed(2)}: ${bound}`);
+}
+
+function readOptions(
+  column: AnswerColumn,
+  { operator, tokens }: { operator: Token; tokens: Tokens },
+): Condition {
+  const { name, asked } = column;
+  const all = keysOf(asked);
+  if (operator.text !== "=" && operator.text !== "!=") {
+    const advice = `compare it with = or !=, or the share of an option: ${name}.${all[0]} >= 0.9`;
+    throw new ConditionError(operator.at, printable`${name} is an option; ${advice}`);
   }
-  const together =
-    takenBefore === 0
-      ? ""
-      : `, counted with the ${printCount(takenBefore)} that earlier rules take`;
-  return { isPromised: true, text: `promised: ${bound}${together}` };
+  const readOption = (): string => {
+    const { kind, text, at } = next(tokens);
+    const isName = kind === "word" || kind === "quoted";
+    if (isName && all.includes(text)) return text;
+    const what = isName ? `has no option "${text}"` : "needs an option";
+    throw new ConditionError(at, printable`${name} ${what}; it has ${all.join(", ")}`);
+  };
+  const options = [readOption()];
+  while (accept(tokens, "bar")) options.push(readOption());
+  const isNot = operator.text === "!=";
+  const meets = ({ answers }: AnsweredRecord) => {
+    const answer = answers?.[asked.id];
+    return answer !== undefined && options.includes(String(shortValue(asked, answer))) !== isNot;
+  };
+  return { meets, threshold: null };
 }
 
-// As floating-point numbers, 1 - 0.7 is more than 0.3.
-const EPSILON = 1e-9;
+const comparisons = new Map(
+  Object.entries({
+    ">=": (number: number, value: number) => number >= value,
+    "<=": (number: number, value: number) => number <= value,
+    ">": (number: number, value: number) => number > value,
+    "<": (number: number, value: number) => number < value,
+  }),
+);
 
-function no(text: string) {
-  return { isPromised: false, text: `not promised: ${text}` };
-}
-
-function boundOf({ maxRisk, confidence, n, wrong }: LockedThreshold): string {
-  return `at most ${percent(maxRisk)} wrong, with ${percent(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toFixed(1))} %`;
-}
-
-/**
- * Returns the outermost printed value that meets a condition, or the strictest value if none does; null
- * if recalibrated values do not rise with the printed ones.
- */
-function outermost(
-  { comparison, value }: Extract<Condition, { kind: "number" }>,
-  recalibration: Recalibration | null,
-  decimals: number,
-): number | null {
-  const units = 10 ** decimals;
-  const printed = Array.from({ length: units + 1 }, (_, at) => at / units);
-  const seen = recalibration === null ? printed : applyRecalibration(printed, recalibration);
-  const rises = seen.every((p, at) => at === 0 || p >= (seen[at - 1] ?? 0));
-  if (!rises) return null;
-  const through = printed.filter((_, at) => comparisons[comparison](seen[at] ?? Number.NaN, value));
-  return comparison.startsWith(">") ? (through[0] ?? 1) : (through.at(-1) ?? 0);
+function readNumber(
+  { column, share }: Named,
+  most: number,
+  { operator, name, value }: { operator: Token; name: string; value: Token },
+): Condition {
+  const compare = comparisons.get(operator.text);
+  if (compare === undefined) {
+    throw new ConditionError(
+      operator.at,
+      printable`${name} is a number; compare it with >=, >, <= or <`,
+    );
+  }
+  const isNumber =
+    value.kind === "word" && /^(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})$/.test(value.text);
+  if (!isNumber || Number(value.text) > most) {
+    const range = printable`${name} goes from 0 to ${String(most)}`;
+    const said = value.text === "" ? "a number is missing" : printable`"${value.text}" cannot be`;
+    throw new ConditionError(value.at, `${said}; ${range}`);
+  }
+  const bound = Number(value.text);
+  const isMetBy = (number: unknown) => typeof number === "number" && compare(number, bound);
+  const { asked } = column;
+  const meets = ({ answers, record }: AnsweredRecord) => {
+    const answer = answers?.[asked.id];
+    if (answer === undefined) return false;
+    return isMetBy(share === null ? record[column.name] : asked.distribution?.of(answer)[share]);
+  };
+  const isLowest = operator.text.startsWith(">");
+  return { meets, threshold: share === null ? { column, isLowest, isMetBy } : null };
 }

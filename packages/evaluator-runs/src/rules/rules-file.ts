@@ -8,9 +8,14 @@ import {
   truncateCharacters,
   UsageError,
 } from "evaluator-kit";
-import { type AnsweredRecord, type Condition, meetsAll } from "./conditions.ts";
 import type { Column } from "../columns/columns.ts";
-import { ConditionError, readConditions, tokensOf } from "./read-conditions.ts";
+import {
+  type AnsweredRecord,
+  type Condition,
+  ConditionError,
+  readConditions,
+  tokensOf,
+} from "./conditions.ts";
 
 /** An action for the records that meet some conditions. */
 export interface Rule {
@@ -90,6 +95,10 @@ export function takeRecord(rules: readonly Rule[], record: AnsweredRecord) {
   const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, record) ? [at] : []));
   const [taken = null, ...also] = met;
   return { taken, also };
+}
+
+function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
+  return conditions.every(({ meets }) => meets(record));
 }
 
 /** `--since` and `--only`, as typed. */

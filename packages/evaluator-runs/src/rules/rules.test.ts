@@ -6,8 +6,8 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import { columnsOf } from "../columns/columns.ts";
-import { type AnsweredRecord, meetsAll, promiseOf } from "./conditions.ts";
-import { readConditions } from "./read-conditions.ts";
+import { type AnsweredRecord, readConditions } from "./conditions.ts";
+import { promiseOf } from "./promise.ts";
 import { readRules, takeRecord } from "./rules-file.ts";
 import { sampleQuestions } from "../testing/samples.ts";
 
@@ -48,7 +48,7 @@ const mail: AnsweredRecord = {
 };
 
 function meets(text: string, of: AnsweredRecord = mail): boolean {
-  return meetsAll(readConditions(text, named).conditions, of);
+  return readConditions(text, named).conditions.every((condition) => condition.meets(of));
 }
 
 test.each([

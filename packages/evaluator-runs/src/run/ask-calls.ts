@@ -1,5 +1,5 @@
 import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
-import type { RunFacts } from "../journal/journal-schema.ts";
+import type { RunFacts } from "../journal/journal-reader.ts";
 import type { CallEnd, Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";

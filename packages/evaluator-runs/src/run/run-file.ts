@@ -4,7 +4,7 @@ import { CliError, printable } from "evaluator-kit";
 import { printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";
-import type { RunBegin } from "../journal/journal-schema.ts";
+import type { RunBegin } from "../journal/journal-reader.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";

@@ -19,7 +19,6 @@ import { callUsd, evaluationUsd, type Price, type RunTotals } from "../run/cost.
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { pause, repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
-import { startReports } from "./worker-reports.ts";
 
 // A lease lasts ten seconds, so two touches may be missed.
 const TOUCH_MS = 3000;
@@ -65,7 +64,8 @@ export class RunWorker {
   readonly #writer: AnswerWriter;
   /** The chunks that are not finished or given back, and when they are. */
   readonly #held = new Map<Chunk, Promise<void>>();
-  #inFlight = 0;
+  /** The calls in flight. */
+  inFlight = 0;
   #freed = Promise.withResolvers<void>();
   #isStopped = false;
   #failure: unknown = null;
@@ -91,11 +91,6 @@ export class RunWorker {
   /** Works until no chunk is left, or the run is stopped. @throws the error that ended the work. */
   async work(): Promise<void> {
     const { context } = this.#options;
-    const endReports = startReports(
-      this.#options,
-      () => this.#inFlight,
-      () => void (this.#isStopped = true),
-    );
     const endTouches = repeat(TOUCH_MS, () => this.#touch(), context.clock);
     try {
       let next = this.#take();
@@ -106,9 +101,13 @@ export class RunWorker {
       await Promise.all(this.#held.values());
     } finally {
       endTouches();
-      await endReports();
     }
     if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Begins no further call; those in flight end. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   get #mayBegin(): boolean {
@@ -176,7 +175,7 @@ export class RunWorker {
     const calls: Promise<void>[] = [];
     try {
       for (const [index, record] of chunk.records.entries()) {
-        while (this.#inFlight >= asking.concurrency) {
+        while (this.inFlight >= asking.concurrency) {
           this.#freed = Promise.withResolvers();
           await this.#freed.promise;
         }
@@ -226,7 +225,7 @@ export class RunWorker {
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
   async #ask(chunk: Chunk, record: ChunkRecord): Promise<void> {
     const { totals, price, signal } = this.#options;
-    this.#inFlight += 1;
+    this.inFlight += 1;
     chunk.inFlight += 1;
     try {
       const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
@@ -238,7 +237,7 @@ export class RunWorker {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
     chunk.inFlight -= 1;
     this.#freed.resolve();
   }

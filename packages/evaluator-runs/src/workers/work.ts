@@ -1,4 +1,6 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import process from "node:process";
 import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
@@ -7,7 +9,7 @@ import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";
 import { limitsOf } from "../run/estimate.ts";
-import { interrupted, pause, startDrain } from "../run/interruption.ts";
+import { interrupted, pause, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
 import {
@@ -54,7 +56,9 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
   const hideProgress = showProgress(info.records - info.answered, totals, context);
   try {
     const { signal } = drain;
-    await new RunWorker({ ...setting, info, questions, pacer, totals, signal }).work();
+    const worker = new RunWorker({ ...setting, info, questions, pacer, totals, signal });
+    const endReports = startReports(worker, setting, { run: info.run, totals });
+    await worker.work().finally(endReports);
   } finally {
     hideProgress();
     drain.release();
@@ -62,6 +66,40 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
     await shared?.store[Symbol.asyncDispose]();
   }
   return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt };
+}
+
+// Both chosen, not measured: `status` shows news each second, and a rate that does not jump.
+const REPORT_MS = 1000;
+const RATE_OVER_MS = 20_000;
+
+/** Reports each second that a worker is there, until the result is called; stops it if the run was stopped. */
+function startReports(
+  worker: RunWorker,
+  { runs, context: { clock } }: WorkSetting,
+  { run, totals }: { readonly run: number; readonly totals: RunTotals },
+): () => Promise<void> {
+  const [id, name] = [randomUUID(), `${hostname()}:${process.pid}`];
+  const counts: { readonly atMs: number; readonly answered: number }[] = [];
+  const report = () => {
+    const { succeeded: answered, failed } = totals;
+    const atMs = clock.now();
+    counts.push({ atMs, answered });
+    while ((counts[0]?.atMs ?? atMs) < atMs - RATE_OVER_MS) counts.shift();
+    const first = counts[0] ?? { atMs, answered };
+    const seconds = (atMs - first.atMs) / 1000;
+    const perSecond = seconds > 0 ? (answered - first.answered) / seconds : 0;
+    const { inFlight } = worker;
+    runs.report({ worker: id, run, name, answered, failed, perSecond, inFlight }).then(
+      ({ state }) => void (state === "stopped" && worker.stop()),
+      () => {}, // the answers that wait for the database report the trouble
+    );
+  };
+  report();
+  const endReports = repeat(REPORT_MS, report, clock);
+  return async () => {
+    endReports();
+    await runs.leave(id).catch(() => {});
+  };
 }
 
 // Another version of this program may compute other hashes or send other requests.
