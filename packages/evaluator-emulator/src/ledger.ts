@@ -27,11 +27,10 @@ export function createLedger(capacity = 1000) {
     add(call: AnsweredCall) {
       calls.set(call.id, call);
       if (calls.size > capacity) calls.delete(calls.keys().next().value ?? "");
-      const { account } = call;
-      const groups = groupsOf(call);
-      const key = JSON.stringify([account, groups]);
-      const { sums = zero } = entries.get(key) ?? {};
-      entries.set(key, { account, groups, sums: plus(sums, { ...call, requests: 1 }) });
+      const entry = { account: call.account, groups: groupsOf(call) };
+      const key = JSON.stringify(entry);
+      const sums = plus(entries.get(key)?.sums, { ...call, requests: 1 });
+      entries.set(key, { ...entry, sums });
     },
     /** Returns a call as `GET /v1/generation` shows it, or null. */
     generation(id: string) {
@@ -49,9 +48,12 @@ export function createLedger(capacity = 1000) {
       for (const entry of entries.values()) {
         const [day = ""] = entry.groups.day;
         if (entry.account !== account || day < startDate || day > endDate) continue;
-        if (!filters.every(([group, value]) => entry.groups[group].includes(value))) continue;
+        const isWanted = filters.every(
+          ([group, value]) => value === undefined || entry.groups[group].includes(value),
+        );
+        if (!isWanted) continue;
         for (const name of entry.groups[column]) {
-          rows.set(name, plus(rows.get(name) ?? zero, entry.sums));
+          rows.set(name, plus(rows.get(name), entry.sums));
         }
       }
       const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -117,20 +119,15 @@ function readSpendQuery(parameter: (name: string) => string | undefined) {
     startDate,
     endDate,
     column: group === "day" ? part : group,
-    filters: filters.filter((filter): filter is [Group, string] => filter[1] !== undefined),
+    filters,
   };
 }
 
-interface Sums {
-  readonly marketCost: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly requests: number;
-}
+const zero = { marketCost: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
 
-const zero: Sums = { marketCost: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
+type Sums = Readonly<typeof zero>;
 
-function plus(one: Sums, other: Sums): Sums {
+function plus(one: Sums = zero, other: Sums): Sums {
   return {
     marketCost: one.marketCost + other.marketCost,
     inputTokens: one.inputTokens + other.inputTokens,

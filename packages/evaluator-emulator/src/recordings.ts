@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { isJsonRecord, mapRecord, recordOf } from "./json.ts";
@@ -48,23 +49,9 @@ export function loadExchanges(): Exchange[] {
  * that are no successful evaluation are skipped; of two for one request the first counts.
  */
 export function recordedAnswers(exchanges: readonly Exchange[]) {
-  const judgements = new Map<string, Judgement>();
-  for (const { input, judgement } of exchanges.flatMap(readExchange)) {
-    const key = canonicalJson(input);
-    if (!judgements.has(key)) judgements.set(key, judgement);
-  }
-  return (input: EvaluationInput): Judgement | null => judgements.get(canonicalJson(input)) ?? null;
-}
-
-/** Returns the JSON text of a value with sorted keys, so that equal data is equal text. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, nested: unknown) =>
-    isJsonRecord(nested)
-      ? Object.fromEntries(
-          Object.entries(nested).toSorted(([left], [right]) => (left < right ? -1 : 1)),
-        )
-      : nested,
-  );
+  const recorded = exchanges.flatMap(readExchange);
+  return (input: EvaluationInput): Judgement | null =>
+    recorded.find((one) => isDeepStrictEqual(one.input, input))?.judgement ?? null;
 }
 
 const responseSchema = z.object({

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -100,14 +101,12 @@ const beforeResetMs = 50;
 
 /** Returns the first half of a body, in bytes or in the events of a stream. */
 function halfOf(body: string, contentType = ""): Buffer {
-  const events = contentType === "text/event-stream" ? eventsOf(body) : [];
-  if (events.length > 0) return Buffer.from(events.slice(0, events.length / 2).join(""));
+  if (contentType === "text/event-stream") {
+    const events = body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
+    if (events.length > 0) return Buffer.from(events.slice(0, events.length / 2).join(""));
+  }
   const bytes = Buffer.from(body);
   return bytes.subarray(0, bytes.length / 2);
-}
-
-function eventsOf(body: string): string[] {
-  return body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
 }
 
 /** Sends a part of a response, or none, and breaks the connection of its request. */
@@ -136,7 +135,10 @@ export async function deliverByFetch(
   signal: AbortSignal,
   { ending, hasResponse }: Delivery,
 ): Promise<Response> {
-  if (ending === "hang") return await rejectOnAbort(signal);
+  if (ending === "hang") {
+    if (!signal.aborted) await once(signal, "abort");
+    throw signal.reason;
+  }
   if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
   if (ending === "whole" || response.body === null) return response;
   const half = halfOf(await response.text(), contentTypeOf(response));
@@ -146,14 +148,6 @@ export async function deliverByFetch(
 
 function contentTypeOf({ headers }: Response): string {
   return headers.get("content-type") ?? "";
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
 }
 
 function brokenBody(half: Buffer, code: string): ReadableStream<Uint8Array> {

@@ -1,12 +1,7 @@
 import { mapRecord } from "../json.ts";
-import { type Opinion, profileText, type TextProfile } from "../judge/evidence.ts";
-import { remember } from "../judge/words.ts";
-import { type Content, contentText } from "../questions/content.ts";
-import {
-  type EvaluationInput,
-  estimateInputTokens,
-  questionText,
-} from "../questions/evaluation-input.ts";
+import { type Opinion, profileText } from "../judge/evidence.ts";
+import { contentText } from "../questions/content.ts";
+import { type EvaluationInput, estimateInputTokens } from "../questions/evaluation-input.ts";
 import { type JudgedAnswer, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
 import type { Judgement } from "./judgement.ts";
 
@@ -35,16 +30,16 @@ export function answerRequest(
   return { ...judgement, answers, decimals: Math.min(decimals, judgement.decimals) };
 }
 
-/** The basis is `none` if no opinion is informed. */
+/** Judges by shared words (contract section 1.5); the basis is `none` if no opinion is informed. */
 function judge(
   input: EvaluationInput,
   ruled: Readonly<Record<string, Opinion | null>> | null,
   decimals: number,
 ): Judgement {
-  const judged = lexicalJudge(input.state);
+  const state = profileText(contentText(input.state), "state");
   let isInformed = false;
   const answers = mapRecord(input.questions, (question, id) => {
-    const opinion = ruled?.[id] ?? judged(question);
+    const opinion = ruled?.[id] ?? kindOf(question).judge(question, state);
     isInformed ||= opinion.isInformed;
     return printAnswer(question, opinion, decimals);
   });
@@ -58,18 +53,6 @@ function judge(
     decimals,
     usage: { inputTokens: estimateInputTokens(input), outputTokens },
   };
-}
-
-// The same questions come with request after request.
-const read = remember((question: QuestionInput) => kindOf(question).judge(question), {
-  keyOf: (question) => `${question.type} ${questionText(question)}`,
-  capacity: 1000,
-});
-
-/** Judges questions about one state by shared words, from the model's input (contract section 1.5). */
-function lexicalJudge(state: Content): (question: QuestionInput) => Opinion {
-  let profile: TextProfile | null = null;
-  return (question) => read(question)((profile ??= profileText(contentText(state), "state")));
 }
 
 /** Prints an opinion as the service does: rounded, the score and the choice from unrounded values. */

@@ -41,25 +41,22 @@ const wordWeight = 0.7;
 const conceptWeight = 1.5;
 
 /**
- * Returns a function that scores how strongly a state supports each criterion. A word or concept
- * weighs more the fewer criteria contain it, and nothing if all do.
+ * Returns how strongly a state supports each criterion. A word or concept weighs more the fewer
+ * criteria contain it, and nothing if all do.
  */
-export function matchCriteria(
-  criteria: readonly TextProfile[],
-): (state: TextProfile) => readonly number[] {
+export function matchCriteria(criteria: readonly TextProfile[], state: TextProfile): number[] {
   const weightOfWord = weigh(criteria.map(({ words }) => words));
   const weightOfConcept = weigh(criteria.map(({ concepts }) => concepts));
-  return (state) =>
-    criteria.map(({ words, concepts }) => {
-      let score = 0;
-      for (const word of words) {
-        if (state.words.has(word)) score += wordWeight * weightOfWord(word);
-      }
-      for (const name of concepts.keys()) {
-        score += conceptWeight * weightOfConcept(name) * (state.concepts.get(name) ?? 0);
-      }
-      return score;
-    });
+  return criteria.map(({ words, concepts }) => {
+    let score = 0;
+    for (const word of words) {
+      if (state.words.has(word)) score += wordWeight * weightOfWord(word);
+    }
+    for (const name of concepts.keys()) {
+      score += conceptWeight * weightOfConcept(name) * (state.concepts.get(name) ?? 0);
+    }
+    return score;
+  });
 }
 
 function weigh(groups: readonly { keys(): Iterable<string> }[]): (item: string) => number {

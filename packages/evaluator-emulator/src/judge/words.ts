@@ -1,6 +1,5 @@
 import { stemmer } from "stemmer";
 
-const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
 
 /** Returns the stemmed words of a text, case and accents folded; `$ € £ % ?` count as words. */
@@ -9,7 +8,7 @@ export function textWords(text: string): string[] {
     .normalize("NFKD")
     .replaceAll(/\p{M}+/gu, "")
     .toLowerCase();
-  return (folded.match(wordPattern) ?? []).map(stem);
+  return (folded.match(wordPattern) ?? []).map((word) => stemmer(word));
 }
 
 /** Stems that are too common to distinguish options. */
@@ -24,20 +23,3 @@ export const stopWords: ReadonlySet<string> = new Set(
     needs need user user's one something anything nothing $ € £ % ?`,
   ),
 );
-
-/** Wraps a pure function so that its latest `capacity` results are kept by key. */
-export function remember<TInput, TResult>(
-  compute: (input: TInput) => TResult,
-  { keyOf, capacity }: { readonly keyOf: (input: TInput) => string; readonly capacity: number },
-): (input: TInput) => TResult {
-  const results = new Map<string, TResult>();
-  return (input) => {
-    const key = keyOf(input);
-    const known = results.get(key);
-    if (known !== undefined) return known;
-    const result = compute(input);
-    results.set(key, result);
-    if (results.size > capacity) results.delete(results.keys().next().value ?? key);
-    return result;
-  };
-}

@@ -9,11 +9,6 @@ export interface EvaluationInput {
   readonly questions: Readonly<Record<string, QuestionInput>>;
 }
 
-/** Returns a question's instructions and criteria as one JSON text, without its id. */
-export function questionText({ instructions, criteria }: QuestionInput): string {
-  return JSON.stringify([instructions, criteria]);
-}
-
 // Chosen, not measured: a rule of thumb for English, and a few tokens for the rest of a prompt.
 const bytesPerToken = 4;
 const frameTokens = 16;
@@ -28,13 +23,13 @@ export function estimateTextTokens(text: string): number {
 /** Counts instructions and criteria of questions, never their ids. */
 function countTokens({ state, images = [], questions }: EvaluationInput) {
   const text = typeof state === "string" ? state : JSON.stringify(state);
-  const each = Object.values(questions).map((question) =>
-    estimateTextTokens(questionText(question)),
+  const each = Object.values(questions).map(({ instructions, criteria }) =>
+    estimateTextTokens(JSON.stringify([instructions, criteria])),
   );
   return {
     state: estimateTextTokens(text) + images.length * imageTokens,
     questions: each.reduce((total, tokens) => total + tokens, 0),
-    longestQuestion: each.reduce((longest, tokens) => Math.max(longest, tokens), 0),
+    longestQuestion: Math.max(0, ...each),
   };
 }
 

@@ -55,24 +55,19 @@ export const boolean: Kind<BooleanInput> = {
     return { question: toQuestion(instructions), labels };
   },
   namesOf: () => ["yes"],
-  judge(question) {
-    const instructions = contentText(question.instructions);
-    const yes = profileText(`${instructions}, ${contentText(question.criteria.true)}`, "criterion");
-    const no = profileText(contentText(question.criteria.false), "criterion");
-    if (question.criteria.true !== null && question.criteria.false !== null) {
-      const match = matchCriteria([yes, no]);
-      return (state) => {
-        const [forYes = 0, forNo = 0] = match(state);
-        return cappedOpinion(forYes - forNo, forYes !== forNo);
-      };
+  judge({ instructions, criteria }, state) {
+    const yesText = `${contentText(instructions)}, ${contentText(criteria.true)}`;
+    const yes = profileText(yesText, "criterion");
+    const no = profileText(contentText(criteria.false), "criterion");
+    if (criteria.true !== null && criteria.false !== null) {
+      const [forYes = 0, forNo = 0] = matchCriteria([yes, no], state);
+      return cappedOpinion(forYes - forNo, forYes !== forNo);
     }
-    return (state) => {
-      const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
-      // A question about a known concept leans to no if the state shows none of it.
-      const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
-      const prior = knowsConcept ? priorLogit : 0;
-      return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
-    };
+    const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
+    // A question about a known concept leans to no if the state shows none of it.
+    const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
+    const prior = knowsConcept ? priorLogit : 0;
+    return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
   },
   valueOf: () => null,
   toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),

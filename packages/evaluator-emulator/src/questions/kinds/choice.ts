@@ -2,13 +2,7 @@ import { z } from "zod";
 import { recordOf } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
-import {
-  areLevels,
-  confidenceField,
-  confidenceSchema,
-  instructionsSchema,
-  type Kind,
-} from "./kind.ts";
+import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
 
 /** Most options of a question (field fact). */
 const maxOptions = 255;
@@ -28,8 +22,7 @@ type ChoiceInput = z.infer<typeof questionSchema>;
 
 /** A question that picks one of the named options. */
 export const choice: Kind<ChoiceInput> = {
-  names: { gateway: "choice", vendor: "choice" },
-  isDistribution: true,
+  ...distributionOf("choice", z.string()),
   question: () => questionSchema,
   decision: z
     .object({
@@ -47,16 +40,6 @@ export const choice: Kind<ChoiceInput> = {
       );
       return { name, question: toQuestion(instructions, options) };
     }),
-  answer: z
-    .object({
-      type: z.literal("choice"),
-      choice: z.string(),
-      probabilities: recordOf(z.number()),
-      confidence: confidenceSchema,
-    })
-    .transform(({ choice: value, probabilities, confidence }) => {
-      return { value, probabilities, confidence };
-    }),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;
     const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
@@ -71,20 +54,13 @@ export const choice: Kind<ChoiceInput> = {
     };
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
-  judge({ criteria }) {
-    const match = matchCriteria(
-      Object.entries(criteria).map(([name, description]) =>
-        profileText(`${spaceOut(name)}, ${contentText(description)}`, "criterion"),
-      ),
+  judge({ criteria }, state) {
+    const profiles = Object.entries(criteria).map(([name, description]) =>
+      profileText(`${spaceOut(name)}, ${contentText(description)}`, "criterion"),
     );
-    return (state) => opinionFromScores(match(state));
+    return opinionFromScores(matchCriteria(profiles, state));
   },
   valueOf: pickOption,
-  toGateway: ({ value, probabilities }) => ({ type: "choice", choice: value, probabilities }),
-  toVendor(answer) {
-    const { value, probabilities } = answer;
-    return { type: "choice", choice: value, probabilities, ...confidenceField(answer) };
-  },
   toDecision(name, { value: picked, probabilities, confidence }) {
     const options = Object.entries(probabilities).map(([value, probability]) => {
       return { value, probability };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordOf } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
 
@@ -44,8 +45,8 @@ export interface Kind<TQuestion> {
   fromPrompt(prompt: LabelledPrompt): PromptQuestion<TQuestion> | null;
   /** The names of the probabilities, in the order of an opinion. */
   namesOf(question: TQuestion): readonly string[];
-  /** Reads a question once, to judge many states by their words. */
-  judge(question: TQuestion): (state: TextProfile) => Opinion;
+  /** Judges a state by its words. */
+  judge(question: TQuestion, state: TextProfile): Opinion;
   /** Returns an answer's value from unrounded probabilities. */
   valueOf(names: readonly string[], probabilities: readonly number[]): PrintedAnswer["value"];
   toGateway(answer: PrintedAnswer): object;
@@ -59,18 +60,31 @@ export const instructionsSchema = contentSchema
   .nullish()
   .transform((content): Content | null => content ?? null);
 
-/** Parses the confidence of a recorded answer; a missing one is null. */
-export const confidenceSchema = z
-  .number()
-  .nullish()
-  .transform((confidence) => confidence ?? null);
+/** Returns what choice and score share: on each wire their value has the name of the kind. */
+export function distributionOf(type: "choice" | "score", valueSchema: z.ZodType<string | number>) {
+  const valueField = { [type]: valueSchema } as Record<typeof type, typeof valueSchema>;
+  const fields = { probabilities: recordOf(z.number()), confidence: z.number().nullish() };
+  return {
+    names: { gateway: type, vendor: type },
+    isDistribution: true,
+    answer: z
+      .object({ type: z.literal(type), ...valueField, ...fields })
+      .transform(({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
+        return { value, probabilities, confidence };
+      }),
+    toGateway: ({ value, probabilities }: PrintedAnswer) => ({
+      type,
+      [type]: value,
+      probabilities,
+    }),
+    toVendor: ({ value, probabilities, confidence }: PrintedAnswer) => {
+      const given = confidence === null ? {} : { confidence };
+      return { type, [type]: value, probabilities, ...given };
+    },
+  };
+}
 
 /** Returns whether labels are the indexes of levels. */
 export function areLevels(lines: LabelledPrompt["lines"]): boolean {
   return /^\d$/.test(lines[0]?.label ?? "") && lines.length <= 10;
-}
-
-/** Returns an answer's confidence as a field; no field if it has none. */
-export function confidenceField({ confidence }: PrintedAnswer) {
-  return confidence === null ? {} : { confidence };
 }

@@ -1,14 +1,7 @@
 import { z } from "zod";
-import { recordOf } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
-import {
-  areLevels,
-  confidenceField,
-  confidenceSchema,
-  instructionsSchema,
-  type Kind,
-} from "./kind.ts";
+import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
 
 /** Most levels of a question (field fact). */
 const maxLevels = 10;
@@ -24,10 +17,11 @@ const questionSchema = z.object({
 
 type ScoreInput = z.infer<typeof questionSchema>;
 
+const shared = distributionOf("score", z.number());
+
 /** A question that places the state on ordered levels. */
 export const score: Kind<ScoreInput> = {
-  names: { gateway: "score", vendor: "score" },
-  isDistribution: true,
+  ...shared,
   question: () => questionSchema,
   decision: z
     .object({
@@ -42,16 +36,6 @@ export const score: Kind<ScoreInput> = {
     .transform(({ type, name, instructions, levels }) => {
       return { name, question: { type, instructions, criteria: levels.map(({ label }) => label) } };
     }),
-  answer: z
-    .object({
-      type: z.literal("score"),
-      score: z.number(),
-      probabilities: recordOf(z.number()),
-      confidence: confidenceSchema,
-    })
-    .transform(({ score: value, probabilities, confidence }) => {
-      return { value, probabilities, confidence };
-    }),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || !areLevels(lines)) return null;
     return {
@@ -60,23 +44,17 @@ export const score: Kind<ScoreInput> = {
     };
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
-  judge({ criteria }) {
-    const match = matchCriteria(
-      criteria.map((level) => profileText(contentText(level), "criterion")),
-    );
-    return (state) => {
-      const opinion = opinionFromScores(match(state));
-      if (!opinion.isInformed) return opinion;
-      return { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) };
-    };
+  judge({ criteria }, state) {
+    const profiles = criteria.map((level) => profileText(contentText(level), "criterion"));
+    const opinion = opinionFromScores(matchCriteria(profiles, state));
+    if (!opinion.isInformed) return opinion;
+    return { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) };
   },
   valueOf: (_levels, probabilities) =>
     probabilities.reduce((total, share, index) => total + share * index, 0),
-  toGateway: ({ value, probabilities }) => ({ type: "score", score: value, probabilities }),
   toVendor(answer, question) {
-    const { value, probabilities } = answer;
     const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
-    return { type: "score", score: value, probabilities, ...confidenceField(answer), ...legend };
+    return { ...shared.toVendor(answer), ...legend };
   },
   toDecision(name, { value: mean, probabilities, confidence }, { criteria }) {
     const levels = Object.entries(probabilities).map(([level, probability]) => {
