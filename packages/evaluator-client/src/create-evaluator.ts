@@ -210,7 +210,6 @@ class Calls {
     return toEvaluation(response, { reply, transport: transport.name, questions, timing });
   }
 
-  /** Returns the estimated input tokens of each request that a call sends. */
   #tokensOfEach(request: EvaluationRequest): number {
     const { calls, inputTokens } = this.#estimate(request);
     return inputTokens / Math.max(1, calls);

@@ -26,7 +26,6 @@ const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1)
 // The retries are the contract's (section 8). Answers took 138 to 166 ms (2.5), and attempts may wait.
 const defaultLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
-/** Limits of one call; each may be given for all calls or for one. */
 const callLimitsShape = {
   maxRetries: z.optional(z.int().check(z.minimum(0))),
   deadlineMs: z.optional(millisecondsSchema),

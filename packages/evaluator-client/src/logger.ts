@@ -99,7 +99,6 @@ export class CallLog {
     }
   }
 
-  /** Writes text as one line; errors of the logger are ignored. */
   #write(level: Level, text: string): void {
     const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
     quietly(() => this.#logger?.[level]?.(line));

@@ -229,7 +229,6 @@ function readPassingOver(own: Socket) {
   };
 }
 
-/** Removes the complete interim responses at the start. */
 function afterContinue(bytes: Buffer): Buffer {
   let rest = bytes;
   while (isContinue(rest) && rest.includes("\r\n\r\n")) {

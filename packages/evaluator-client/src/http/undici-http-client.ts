@@ -180,7 +180,6 @@ function readProxy(env: HttpClientOptions["env"], name: string): string {
   throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
 }
 
-/** The variable in lower case, else in upper case. */
 function readEither(env: HttpClientOptions["env"], name: string) {
   const lower = name.toLowerCase();
   const environmentVariable = env[lower] === undefined ? name : lower;

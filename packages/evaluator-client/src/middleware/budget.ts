@@ -85,7 +85,6 @@ function timesBilled(error: unknown): number {
 
 type Amount = Pick<Spending, "costUsd" | "tokens">;
 
-/** The spending and the reservations of all calls under one budget. */
 class Ledger {
   readonly #options: BudgetOptions;
   /** What was spent over the span, the oldest first; empty without a span. */
@@ -147,7 +146,6 @@ class Ledger {
     return amount;
   }
 
-  /** Replaces the reservation of a call by its real amount. */
   #settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
     this.#spending.reservedUsd -= reserved.costUsd;
     this.#spending.reservedTokens -= reserved.tokens;

@@ -152,7 +152,6 @@ function isAnswerTo({ questions }: EvaluationRequest, stored: unknown): stored i
   }
 }
 
-/** Returns a hash of everything that an answer depends on, as hexadecimal digits. */
 async function keyOf(parts: readonly unknown[]): Promise<string> {
   // Keys are not sorted: the model reads options and keys in this order too.
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
@@ -160,7 +159,6 @@ async function keyOf(parts: readonly unknown[]): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Keeps the most recently used evaluations. */
 function boundedMemory(maxEntries: number): EvaluationStore {
   const kept = new Map<string, Evaluation>();
   const set = (key: string, evaluation: Evaluation) => {

@@ -76,7 +76,6 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
   });
 }
 
-/** Records a finished attempt as a child span of the call's. */
 function traceAttempt(
   tracer: Tracer,
   { target }: TracedCall["transport"],

@@ -44,7 +44,6 @@ export interface Admission {
   ended(): void;
 }
 
-/** A failed attempt that may be repeated. */
 interface Retry {
   /** Retries made so far. */
   readonly retries: number;
@@ -104,7 +103,6 @@ export function retryDelayMs({ retries, isThrottled, retryAfterMs, random }: Ret
   return random * Math.min(CAP_MS, baseMs * 2 ** retries);
 }
 
-/** A call in the line, and how its waiting ends. */
 interface Waiter extends PacedCall {
   admit(admission: Admission): void;
   reject(reason: unknown): void;

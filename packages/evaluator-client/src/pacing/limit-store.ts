@@ -101,14 +101,56 @@ export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): Lim
   };
 }
 
+// Chosen, and varied in processes-simulation.test.ts where four were given too high a limit: 8.5 % are
+// throttled and all of it is used. With 0.4 it is 3.4 % and 85 %, with 0.9 10.9 %.
+const DECREASE = 0.8;
+// Pauses within a second have one cause. Half and twice give the same figures.
+const BETWEEN_DECREASES_MS = 1000;
+// Chosen: a rate that was lowered in vain is back after 20 seconds. At half 6.3 % are throttled and
+// 99 % used, at twice 9.2 % and all.
+const CLIMB_PER_MS = 0.01 / 1000;
+// Tokens may be up to a second ahead of their rate, as in a bucket of one second's worth.
+const TOKENS_AHEAD_MS = 1000;
+// Chosen: a hundred leases long. Half and twice give the same figures, as no process leaves there.
+const MEMBER_FOR_MS = 10_000;
+
 /** Reserves the next free instants for some requests. */
 export async function leaseFrom(store: LimitStore, key: string, ask: LeaseRequest): Promise<Lease> {
-  return await change(store, key, (row, nowMs) => lease(row, ask, nowMs));
+  return await change(store, key, (row, nowMs) => {
+    const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = ask.limits;
+    const share = shareAt(row, nowMs);
+    const gapMs = 60_000 / (requestsPerMinute * share);
+    const { pausedUntilMs, requestsFreeAtMs, tokensFreeAtMs } = row;
+    const tokensStartMs = tokensFreeAtMs - TOKENS_AHEAD_MS;
+    const startMs = Math.max(nowMs, pausedUntilMs, requestsFreeAtMs, tokensStartMs);
+    const tokensMs = (ask.tokens * 1000) / (tokensPerSecond * share);
+    const members = membersAt({ ...row.members, [ask.member]: nowMs }, nowMs);
+    const next = {
+      ...row,
+      requestsFreeAtMs: startMs + ask.requests * gapMs,
+      tokensFreeAtMs: Math.max(startMs, tokensFreeAtMs) + tokensMs,
+      members,
+    };
+    const pausedMs = Math.max(0, pausedUntilMs - nowMs);
+    return [
+      next,
+      { waitMs: startMs - nowMs, gapMs, members: Object.keys(members).length, pausedMs },
+    ];
+  });
 }
 
-/** Keeps all processes from sending for a while, and lowers the rate. */
+/**
+ * Keeps all processes from sending for a while, and lowers the rate to 0.8 times, at most once a second.
+ * It climbs back by 1 % a second.
+ */
 export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
-  await change(store, key, (row, nowMs) => [pause(row, ms, nowMs), null]);
+  await change(store, key, (row, nowMs) => {
+    const { pausedUntilMs, loweredAtMs } = row;
+    const paused = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
+    const isLower = loweredAtMs !== null && nowMs - loweredAtMs < BETWEEN_DECREASES_MS;
+    const lowered = { share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
+    return [isLower ? paused : { ...paused, ...lowered }, null];
+  });
 }
 
 /** Changes the row of a key; again if another process was faster. */
@@ -124,19 +166,6 @@ async function change<TResult>(
   }
 }
 
-// Chosen, and varied in processes-simulation.test.ts where four were given too high a limit: 8.5 % are
-// throttled and all of it is used. With 0.4 it is 3.4 % and 85 %, with 0.9 10.9 %.
-const DECREASE = 0.8;
-// Pauses within a second have one cause. Half and twice give the same figures.
-const BETWEEN_DECREASES_MS = 1000;
-// Chosen: a rate that was lowered in vain is back after 20 seconds. At half 6.3 % are throttled and
-// 99 % used, at twice 9.2 % and all.
-const CLIMB_PER_MS = 0.01 / 1000;
-// Tokens may be up to a second ahead of their rate, as in a bucket of one second's worth.
-const TOKENS_AHEAD_MS = 1000;
-// Chosen: a hundred leases long. Half and twice give the same figures, as no process leaves there.
-const MEMBER_FOR_MS = 10_000;
-
 /** Returns the row at the store's time. If its clock went back, all instants go back with it. */
 function currentRow(row: unknown, nowMs: number): LimitRow {
   const parsed = limitRowSchema.parse(row ?? {});
@@ -149,34 +178,6 @@ function currentRow(row: unknown, nowMs: number): LimitRow {
     pausedUntilMs: parsed.pausedUntilMs - backMs,
     loweredAtMs: parsed.loweredAtMs === null ? null : parsed.loweredAtMs - backMs,
   };
-}
-
-function lease(row: LimitRow, ask: LeaseRequest, nowMs: number): readonly [LimitRow, Lease] {
-  const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = ask.limits;
-  const share = shareAt(row, nowMs);
-  const gapMs = 60_000 / (requestsPerMinute * share);
-  const { pausedUntilMs, requestsFreeAtMs, tokensFreeAtMs } = row;
-  const tokensStartMs = tokensFreeAtMs - TOKENS_AHEAD_MS;
-  const startMs = Math.max(nowMs, pausedUntilMs, requestsFreeAtMs, tokensStartMs);
-  const tokensMs = (ask.tokens * 1000) / (tokensPerSecond * share);
-  const members = membersAt({ ...row.members, [ask.member]: nowMs }, nowMs);
-  const next = {
-    ...row,
-    requestsFreeAtMs: startMs + ask.requests * gapMs,
-    tokensFreeAtMs: Math.max(startMs, tokensFreeAtMs) + tokensMs,
-    members,
-  };
-  const pausedMs = Math.max(0, pausedUntilMs - nowMs);
-  return [next, { waitMs: startMs - nowMs, gapMs, members: Object.keys(members).length, pausedMs }];
-}
-
-/** Pauses everyone; lowers the rate to 0.8 times, at most once a second. It climbs back by 1 % a second. */
-function pause(row: LimitRow, ms: number, nowMs: number): LimitRow {
-  const paused = { ...row, pausedUntilMs: Math.max(row.pausedUntilMs, nowMs + ms) };
-  const isLower = row.loweredAtMs !== null && nowMs - row.loweredAtMs < BETWEEN_DECREASES_MS;
-  return isLower
-    ? paused
-    : { ...paused, share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
 }
 
 function shareAt({ share, loweredAtMs }: LimitRow, nowMs: number): number {

@@ -153,7 +153,6 @@ interface AttemptLimits {
   readonly createTimeoutError: () => Error;
 }
 
-/** Waits for the admission of a request after the first. */
 interface TurnSource {
   waitForTurn(signal: AbortSignal): Promise<Admission>;
 }

@@ -81,10 +81,8 @@ export function readBaseUrl(options: Given, source: Source): string {
   throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
 }
 
-/** Where to read the options of a server. */
 interface ServerSources {
-  readonly keyVariable: string;
-  readonly needsKey: boolean;
+  readonly key: { readonly variable: string; readonly isRequired: boolean };
   readonly baseUrl: Source;
   /** @default none, and the model is required */
   readonly model?: string | undefined;
@@ -92,7 +90,11 @@ interface ServerSources {
 
 /** Reads the options of a server with paths under `/v1`, which people copy into its address. */
 export function readServer(options: Given & TransportOptions, sources: ServerSources) {
-  const apiKey = readServerKey(options, sources);
+  const { variable, isRequired } = sources.key;
+  const { env = programEnvironment() } = options;
+  const hasKey = options.apiKey !== undefined || env[variable]?.trim() || isRequired;
+  const apiKey =
+    options.apiKey === null || !hasKey ? null : readHeaderOption(options, "apiKey", { variable });
   const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
   const model = readOption(options, "model", modelSource);
   const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
@@ -100,13 +102,6 @@ export function readServer(options: Given & TransportOptions, sources: ServerSou
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const own = { ...authorization, "Content-Type": "application/json" };
   return { apiKey, baseUrl, model, headers: mergeHeaders(own, options.headers) };
-}
-
-function readServerKey(options: Given, { keyVariable, needsKey }: ServerSources): string | null {
-  const { apiKey, env = programEnvironment() } = options;
-  const isUnset = apiKey === undefined && !env[keyVariable]?.trim();
-  if (apiKey === null || (isUnset && !needsKey)) return null;
-  return readHeaderOption(options, "apiKey", { variable: keyVariable });
 }
 
 /** Returns the transport's own headers and the caller's, which cannot replace them. */
@@ -159,7 +154,6 @@ export interface PostedService {
   toError(failure: StatusFailure): StatusError;
 }
 
-/** A service's connections, private text and reading of errors. */
 interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
   readonly http: HttpClient;
   readonly addedHeaders: Readonly<Record<string, string>> | undefined;

@@ -15,7 +15,6 @@ export interface StatusFailure {
 
 type PrivateText = Omit<StatusFailure, "response" | "clock">;
 
-/** The error details that each service reports in its own way. */
 interface ServiceFailure {
   readonly service: string;
   readonly type: string | null | undefined;

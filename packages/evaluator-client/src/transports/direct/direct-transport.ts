@@ -56,8 +56,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     throw new ConfigurationError(message, { option: "vendor" });
   }
   const { apiKey, baseUrl, model, headers } = readServer(options, {
-    keyVariable: apiKeyVariables.direct,
-    needsKey: true,
+    key: { variable: apiKeyVariables.direct, isRequired: true },
     baseUrl: { variable: environmentNames.directBaseUrl, fallback: form.baseUrl },
     model: form.model,
   });
@@ -106,7 +105,6 @@ const directErrorBodySchema = z.looseObject({
   ]),
 });
 
-/** Makes the error for an error status of the vendor's API (field facts). */
 function toDirectError(failure: StatusFailure): StatusError {
   const { status, json } = failure.response;
   const { type, text } = readDetail(json);
@@ -122,7 +120,6 @@ function toDirectError(failure: StatusFailure): StatusError {
 const tooManyTokens =
   "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
 
-/** Returns advice for servers that differ from the vendor. */
 function adviceFor(status: number, text: string): string {
   if (status === 501) {
     return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";

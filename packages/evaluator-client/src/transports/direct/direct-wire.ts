@@ -159,7 +159,6 @@ function withoutMetadata(answer: DirectAnswer): object {
   return rest;
 }
 
-/** Returns one field of the answers that have it, by question id. */
 function pick(answers: DirectAnswers, field: "confidence" | "legend"): object {
   const having = Object.entries(answers).filter(([, answer]) => Object.hasOwn(answer, field));
   return Object.fromEntries(having.map(([id, answer]) => [id, answer[field]]));

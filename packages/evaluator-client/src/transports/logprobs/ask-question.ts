@@ -1,12 +1,11 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
-import type { LabelSession } from "./label-session.ts";
+import type { LabelSession } from "./label-connection.ts";
 import type { QuestionPlan, Reading } from "./question-plan.ts";
 import { combineReadings, readLabels } from "./read-labels.ts";
 
 type ReadingSet = NonNullable<QuestionPlan["whole"]>;
 
-/** The question of a plan, and how its readings are made. */
 interface AskedQuestion {
   readonly id: string;
   readonly session: LabelSession;
@@ -78,7 +77,6 @@ async function askBlocks(
   return { probabilities, details: { ...joinDetails(details), unresolvedMass } };
 }
 
-/** Returns the fewest blocks that cover enough, likeliest first. */
 function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
   const ranked = [...probabilities.keys()].toSorted(
     (a, b) => (probabilities[b] as number) - (probabilities[a] as number),
@@ -93,7 +91,6 @@ function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
   return opened;
 }
 
-/** Makes and averages all readings of one set of options. */
 async function askSet(set: ReadingSet, question: AskedQuestion) {
   const made = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
@@ -149,7 +146,6 @@ function reject(
   throw new InvalidResponseError(message, { questionId: question.id, rule });
 }
 
-/** Explains why the model would not answer with a label. */
 function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQuestion): string {
   const quoted = session.quoteToken(topToken);
   const shown =

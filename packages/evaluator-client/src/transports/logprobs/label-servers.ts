@@ -1,8 +1,8 @@
-import { ConfigurationError, InvalidResponseError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/http-client.ts";
+import { ConfigurationError, InvalidResponseError, type StatusError } from "../../errors.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt, valueAt } from "../../questions/json.ts";
+import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 
-/** A request for the first token of an answer. */
 interface FirstTokenRequest {
   readonly model: string;
   readonly prompt: string;
@@ -25,7 +25,6 @@ export interface FirstToken {
   readonly response: JsonResponse;
 }
 
-/** Posts JSON to a path of the server and reads its answer. */
 type Post = (path: string, body: object) => Promise<JsonResponse>;
 
 /** One kind of server. */
@@ -40,7 +39,6 @@ export interface LabelServer {
 
 /** The most that OpenAI, vLLM by default, and Ollama list. */
 const MOST_LISTED = 20;
-/** The first token of models that think before they answer. */
 const thinkingTokens = /^<\|?(think|thinking|seed:think|channel|begin_of_thought)\|?>$/;
 const noThinking = { chat_template_kwargs: { enable_thinking: false } };
 
@@ -211,4 +209,30 @@ function toToken(item: unknown): TokenLogprob {
 function toLogprob(value: unknown): number {
   if (value === null) return Number.NEGATIVE_INFINITY;
   return typeof value === "number" ? value : Number.NaN;
+}
+
+/** Makes the error for an error status of any chat server. */
+export function toServerError(failure: StatusFailure): StatusError {
+  const { response } = failure;
+  const { status, json } = response;
+  const error = textAt(json, "error", "message") ?? textAt(json, "error");
+  const text = error ?? textAt(json, "message") ?? textAt(json, "detail");
+  return toStatusError(failure, {
+    service: "The server",
+    type: textAt(json, "error", "type") ?? textAt(json, "type"),
+    text,
+    requestId: headerOf(response, "x-request-id"),
+    advice: adviceFor(status, (text ?? "").slice(0, 2000)),
+  });
+}
+
+function adviceFor(status: number, text: string): string {
+  if (status === 400 && /logprob/i.test(text)) {
+    return "Choose a model that returns log-probabilities; a reasoning model does not.";
+  }
+  if (/context (length|size|window)|n_ctx|too many tokens/i.test(text)) {
+    return "Send a smaller state, or start the server with a larger context.";
+  }
+  if (status === 404) return "Check the base URL and that the server has this model.";
+  return nextStep(status);
 }

@@ -7,9 +7,8 @@ import { headerOf } from "../../http/http-client.ts";
 import type { Transport, TransportReply } from "../transport.ts";
 import { checkTransportOptions, readServer, type TransportOptions } from "../post-transport.ts";
 import { askQuestion } from "./ask-question.ts";
-import { LabelConnection } from "./label-connection.ts";
+import { LabelConnection, LabelSession } from "./label-connection.ts";
 import { type LabelServerName, labelServers } from "./label-servers.ts";
-import { LabelSession } from "./label-session.ts";
 import {
   type Debias,
   planQuestion,
@@ -162,8 +161,7 @@ function readOptions(options: LogprobsTransportOptions) {
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) reject("concurrency", "is a whole number from 1 up");
   const read = readServer(options, {
-    keyVariable: apiKeyVariables.logprobs,
-    needsKey: false,
+    key: { variable: apiKeyVariables.logprobs, isRequired: false },
     baseUrl: { variable: environmentNames.logprobsBaseUrl },
   });
   return { address: { ...read, concurrency, server }, debias, minLabelMass };

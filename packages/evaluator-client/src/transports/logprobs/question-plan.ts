@@ -130,7 +130,6 @@ function wholePlan(whole: ReadingSet): QuestionPlan {
   return { whole, numbered: null, blocks: null };
 }
 
-/** Splits options into the fewest blocks of nearly equal size. */
 function splitEvenly(count: number): readonly (readonly number[])[] {
   const blocks = Math.ceil(count / MOST_LETTERS);
   const startOf = (block: number) => Math.round((block * count) / blocks);

@@ -3,7 +3,6 @@ import { quoteName } from "../../questions/json.ts";
 import type { FirstToken } from "./label-servers.ts";
 import type { Reading } from "./question-plan.ts";
 
-/** The labels at the first position of an answer. */
 interface LabelReading {
   /** Natural logarithm of each label's probability, or of its upper bound if it is not listed. */
   readonly logWeights: readonly number[];
