@@ -1,4 +1,3 @@
-import type { CalibrationArtifact } from "evaluator-calibration";
 import type { TextSink } from "evaluator-kit";
 import { type Handler, Hono } from "hono";
 import { requestId } from "hono/request-id";
@@ -10,7 +9,6 @@ import { type MessageRecord, MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
 import type { DecisionLog } from "./records/decision-log.ts";
-import type { PriceList } from "./reply/reply.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
@@ -22,9 +20,8 @@ import type { Services } from "./services/connect-services.ts";
 export type AppParts = Parameters<typeof addGuards>[1] & {
   readonly options: RouterOptions;
   readonly services: Services;
-  readonly prices: PriceList;
-  /** Corrects the evaluation model's probabilities. @default null */
-  readonly calibration?: CalibrationArtifact | null;
+  readonly prices: Routing["prices"];
+  readonly calibration?: Routing["calibration"];
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
@@ -62,7 +59,6 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   return app;
 }
 
-/** Adds the routes of the page and of operators; none asks a model. */
 function addStatusRoutes(
   app: Hono<ClientEnv>,
   { page, options, prices, log = null, pricesTried, isStopping }: AppParts,

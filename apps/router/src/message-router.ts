@@ -154,7 +154,6 @@ export interface FeedbackRecord {
 
 interface MessageEnd {
   readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
-  /** The error that left no decision. */
   readonly failure?: Error;
   readonly decision?: Decision;
   readonly reply?: Reply;

@@ -47,7 +47,6 @@ export interface TierEntry {
 /** The state of an evaluation: the contract's one key, and the turns before if they are sent. */
 export interface TierState {
   readonly user_message: string;
-  /** The turns before, cut to a length. */
   readonly earlier_turns?: string;
 }
 

@@ -21,7 +21,6 @@ type AdviceOptions = Readonly<Record<"seed" | "draws", number> & { minConfidence
 /** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;
 
-/** Number of shuffles of the decisions. */
 const TRIALS = 1000;
 
 /** The APGR of random decisions. */
@@ -104,7 +103,6 @@ function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
   return { ...figures, luck: asMuch / TRIALS, rival: nameOf(rivalAt(cost)) };
 }
 
-/** Brings values into a random order. */
 function shuffle<TValue>(values: TValue[], random: () => number): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random() * (at + 1));

@@ -27,7 +27,6 @@ const knownSchema = z.object({
 
 const keptSchema = knownSchema.extend({ key: z.string() });
 
-/** A decision from the log or from an evaluation. */
 type KnownDecision = z.infer<typeof knownSchema>;
 
 const message = z.object({ role: z.string(), content: z.string() });

@@ -60,7 +60,6 @@ function card(title: string, content: Html, notice?: string): Html {
 
 const orderFigures = ["APGR", "CPT(50%)", "CPT(80%)"];
 
-/** The rows of the page's and the terminal's tables. */
 function tablesOf({ confusion, ways, orders }: RoutingFigures) {
   return {
     confusion: tierNames.map((tier, at) => [tier, ...(confusion[at] ?? []).map(String)]),
@@ -125,7 +124,6 @@ function costPlot({ ways }: RoutingFigures) {
   });
 }
 
-/** Describes the decisions and their costs. */
 function describeSource({ n, name, decider, context, asked }: RoutingFigures): string {
   const stand = decider.isEmulated === true ? ": these figures describe no model" : "";
   const cost = `$${asked.costUsd.toFixed(6)}`;

@@ -37,7 +37,6 @@ export function evaluateRouting(
     right: shareOf((excess) => excess === 0),
     over: shareOf((excess) => excess > 0),
     under: shareOf((excess) => excess < 0),
-    /** Mean quality and cost of each way to choose tiers. */
     ways: waysOf(prompts).map(([name, pointAt]) => {
       const { quality, cost } = estimate(prompts, draws, (drawn) => pointOf(drawn, pointAt));
       return { name, quality, cost };

@@ -161,7 +161,6 @@ function only(values: readonly (string | number | boolean)[], instead: string) {
   return z.literal([...values], instead).nullish();
 }
 
-/** Accepts null and empty values. */
 function nothing(instead: string) {
   return z
     .custom<object | null>((value) => typeof value === "object" && asksForNothing(value), instead)
@@ -192,10 +191,7 @@ export function parseChatCompletionRequest(body: unknown, isPassedOn = false) {
   };
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
+type Issue = Pick<z.core.$ZodIssue, "path" | "message">;
 
 /** The issue with the longest path in a union's branches, else the union's own. */
 function deepest(issue: z.core.$ZodIssue | undefined): Issue {
@@ -247,7 +243,6 @@ function rejectSampling(unknown: readonly string[]): void {
   throw invalidField({ path: [field], message: instead });
 }
 
-/** The most names in one header. */
 const MOST_NAMES = 20;
 
 /** Yields the names of fields that were sent and not read, such as `messages.name`. */

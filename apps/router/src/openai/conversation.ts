@@ -33,7 +33,6 @@ export function createConversationReader(mode: RouterOptions["context"]) {
       state,
       /** The lowest tier that may be used; null for any. */
       atLeast: tierNames.findLast((tier) => known.has(tier)) ?? null,
-      /** Remembers the tier that was used. */
       keep: (tier: Tier): void => {
         if (mode !== "sticky") return;
         const key = keyOf(said);

@@ -9,15 +9,7 @@ type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 type Open = (path: string, flags: number, mode: number) => Promise<OpenFile>;
 
 /** A write that ended before its last line. */
-class CutShortError extends Error {
-  override readonly name = "CutShortError";
-  readonly linesWritten: number;
-
-  constructor(linesWritten: number, cause: unknown) {
-    super("The write was cut short.", { cause });
-    this.linesWritten = linesWritten;
-  }
-}
+type CutShort = Error & { readonly linesWritten: number };
 
 const NEWLINE = 10;
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
@@ -30,7 +22,7 @@ export async function openLineFile(path: string, open: Open = openFile) {
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600);
   let isTorn = await endsTorn(file);
   return {
-    /** Appends lines with their line breaks. @throws CutShortError with the number of written lines. */
+    /** Appends lines with their line breaks. @throws CutShort */
     async add(lines: readonly string[]) {
       const start = isTorn ? 1 : 0;
       const bytes = Buffer.from("\n".repeat(start) + lines.join(""));
@@ -38,10 +30,10 @@ export async function openLineFile(path: string, open: Open = openFile) {
       try {
         while (at < bytes.length) at += (await file.write(bytes, at)).bytesWritten;
         isTorn = false;
-      } catch (error) {
+      } catch (cause) {
         if (at > 0) isTorn = bytes[at - 1] !== NEWLINE;
-        const ends = bytes.subarray(start, at).filter((byte) => byte === NEWLINE);
-        throw new CutShortError(ends.length, error);
+        const linesWritten = bytes.subarray(start, at).filter((byte) => byte === NEWLINE).length;
+        throw Object.assign(new Error("The write was cut short.", { cause }), { linesWritten });
       }
     },
     close: () => file.close(),
@@ -79,8 +71,8 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
       await file.add(lines);
       if (lines.length > 0) losses.end();
     } catch (error) {
-      const written = error instanceof CutShortError ? error.linesWritten : 0;
-      losses.add(lines.length - written, codeOf(error));
+      const { linesWritten, cause } = error as CutShort;
+      losses.add(lines.length - linesWritten, codeOf(cause));
     }
   };
   return {
@@ -134,5 +126,5 @@ function countLosses(warn: (line: string) => void) {
 }
 
 function codeOf(error: unknown): string {
-  return systemErrorCode(error instanceof CutShortError ? error.cause : error) ?? "unknown error";
+  return systemErrorCode(error) ?? "unknown error";
 }

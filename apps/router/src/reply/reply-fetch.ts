@@ -143,7 +143,6 @@ function turn(): Promise<unknown> {
   return lastTurn;
 }
 
-/** The parts of a chunk's events. */
 interface ReplyParts {
   text: string;
   tools: ToolPiece[];

@@ -47,9 +47,8 @@ function traceOf(request: HonoRequest): TraceHeaders {
 /** Runs a request as a span; a stream's span ends at its start, since its reply has its own. */
 export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
-    const { method, path } = c.req;
-    const { requestId } = c.var;
-    await tracing.request({ method, path, requestId, trace: traceOf(c.req) }, async () => {
+    const ids = { requestId: c.var.requestId, trace: traceOf(c.req) };
+    await tracing.request(c.req, ids, async () => {
       await next();
       return c.res.status;
     });

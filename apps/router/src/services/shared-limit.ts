@@ -87,10 +87,7 @@ function createReopening(open: () => Promise<OpenStore>) {
         throw error;
       }
     },
-    async close() {
-      const store = await opening?.catch(() => null);
-      await store?.[Symbol.asyncDispose]();
-    },
+    close: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),
   };
 }
 

@@ -39,7 +39,11 @@ export function startTracing() {
   return {
     evaluation: openTelemetryTracing({ tracer }),
     /** Runs a request as a span, a child of the caller's span if it sent one. */
-    request({ method, path, requestId, trace }: TracedRequest, work: () => Promise<number>) {
+    request(
+      { method, path }: Readonly<Record<"method" | "path", string>>,
+      { requestId, trace }: { readonly requestId: string; readonly trace: TraceHeaders },
+      work: () => Promise<number>,
+    ) {
       const parent = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
       const attributes = {
         "http.request.method": method,
@@ -83,13 +87,6 @@ export function startTracing() {
       propagation.disable();
     },
   };
-}
-
-interface TracedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly requestId: string;
-  readonly trace: TraceHeaders;
 }
 
 /** Records only an error's name, since its message may hold a text. */
