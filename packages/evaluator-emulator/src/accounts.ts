@@ -20,7 +20,7 @@ const freeTierBurst = 3;
 const windowMs = 60_000;
 
 /** One key's account at the gateway. */
-export class Account {
+class Account {
   /** Counts from 1 in the order accounts are opened; names an account without its key. */
   readonly number: number;
   tier: Tier;

@@ -16,12 +16,12 @@ type Accounts = EmulatorContext["accounts"];
 
 /** Makes an empty log of the latest requests, oldest first: no key, body, query, or header but the model. */
 export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
-  let entries: ReturnType<typeof toEntry>[] = [];
+  let entries: { readonly number: number }[] = [];
   let count = 0;
-  function toEntry(call: Call) {
+  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
     const { req } = call;
     const key = bearerKey(call);
-    return {
+    const entry = {
       number: (count += 1),
       method: req.method,
       path: req.path,
@@ -35,9 +35,6 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
       ending: null as string | null,
       startedAt: new Date(clock()).toISOString(),
     };
-  }
-  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
-    const entry = toEntry(call);
     entries.push(entry);
     if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
     await next();

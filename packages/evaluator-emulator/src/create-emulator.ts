@@ -1,5 +1,4 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Certificate, selfSignedCertificate } from "evaluator-kit";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
@@ -13,7 +12,7 @@ import { gatewayRoutes } from "./gateway/gateway-routes.ts";
 import { createLedger } from "./ledger.ts";
 import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
 import { createIds } from "./seeded.ts";
-import { deliverByFetch, serve } from "./serve.ts";
+import { deliverByFetch, type EmulatorAddress, type ListenOptions, serve } from "./serve.ts";
 import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
@@ -47,29 +46,6 @@ export interface EmulatorOptions {
   readonly clock?: () => number;
   /** Waits for a latency; rejects if the signal aborts. @default a timer */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** The addresses of a listening emulator. */
-export interface EmulatorAddress {
-  readonly origin: string;
-  /** For the gateway's clients; ends in `/v4/ai`. */
-  readonly gatewayBaseUrl: string;
-  /** For the vendor's clients; ends in `/direct`. */
-  readonly directBaseUrl: string;
-  /** The certificate to trust, in PEM; null over HTTP. */
-  readonly certificate: string | null;
-}
-
-/** Where to listen. */
-export interface ListenOptions {
-  /** Other than loopback only with `allowedHosts`. @default "127.0.0.1" */
-  readonly host?: string;
-  /** @default 0, any free port */
-  readonly port?: number;
-  /** Names by which it may be called besides those of this machine. @default none */
-  readonly allowedHosts?: readonly string[];
-  /** Serves HTTPS; `true` makes a certificate for this machine and the allowed hosts. @default HTTP */
-  readonly tls?: Certificate | true;
 }
 
 /** A gateway and a vendor on this machine. */
@@ -118,14 +94,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
         underWay.delete(call);
       }
     },
-    async listen({ host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = {}) {
+    async listen(listenOptions) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
-      listener = await serve(answer, { host, port, allowedHosts, tls });
-      const { origin } = listener;
-      const certificate = tls?.cert ?? null;
-      const gatewayBaseUrl = `${origin}/v4/ai`;
-      return { origin, gatewayBaseUrl, directBaseUrl: `${origin}/direct`, certificate };
+      listener = await serve(answer, listenOptions);
+      return listener.address;
     },
     reset,
     async close() {

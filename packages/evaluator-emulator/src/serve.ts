@@ -11,20 +11,34 @@ import {
   isForeignRequest,
   isLoopbackHost,
   listen,
+  selfSignedCertificate,
 } from "evaluator-kit";
 import type { Delivery } from "./call.ts";
 
 /** Answers a request, and decides how its response is sent. */
 type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
 
-interface ServeOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Names by which it may be called besides those of this machine. */
-  readonly allowedHosts: readonly string[];
-  /** Serves HTTPS with it; null serves HTTP. */
-  readonly tls: Certificate | null;
+/** The addresses of a listening emulator. */
+export interface EmulatorAddress {
+  readonly origin: string;
+  /** For the gateway's clients; ends in `/v4/ai`. */
+  readonly gatewayBaseUrl: string;
+  /** For the vendor's clients; ends in `/direct`. */
+  readonly directBaseUrl: string;
+  /** The certificate to trust, in PEM; null over HTTP. */
+  readonly certificate: string | null;
+}
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** Other than loopback only with `allowedHosts`. @default "127.0.0.1" */
+  readonly host?: string;
+  /** @default 0, any free port */
+  readonly port?: number;
+  /** Names by which it may be called besides those of this machine. @default none */
+  readonly allowedHosts?: readonly string[];
+  /** Serves HTTPS; `true` makes a certificate for this machine and the allowed hosts. @default HTTP */
+  readonly tls?: Certificate | true;
 }
 
 /**
@@ -33,8 +47,9 @@ interface ServeOptions {
  * @throws {Error} if the host is not loopback although no other name is allowed, the port is taken, or
  * the certificate cannot be used.
  */
-export async function serve(answer: Answer, options: ServeOptions) {
-  const { host, port, allowedHosts, tls } = options;
+export async function serve(answer: Answer, options: ListenOptions = {}) {
+  const { host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = options;
+  const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
       `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
@@ -49,7 +64,13 @@ export async function serve(answer: Answer, options: ServeOptions) {
   const server = tls === null ? createServer(onRequest) : createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
   const { origin } = await listen(server, { host, port, protocol });
-  return { origin, close: () => closeServer(server) };
+  const address: EmulatorAddress = {
+    origin,
+    gatewayBaseUrl: `${origin}/v4/ai`,
+    directBaseUrl: `${origin}/direct`,
+    certificate: tls?.cert ?? null,
+  };
+  return { address, close: () => closeServer(server) };
 }
 
 function requestListener(

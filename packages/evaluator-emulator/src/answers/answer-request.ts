@@ -44,14 +44,13 @@ function judge(
     return printAnswer(question, opinion, decimals);
   });
   // One output token for each printed probability.
-  const printed = Object.values(answers).map((answer) => Object.keys(answer.probabilities).length);
-  const outputTokens = printed.reduce((total, count) => total + count, 0);
+  const printed = Object.values(answers).flatMap((answer) => Object.keys(answer.probabilities));
   return {
     basis: ruled === null ? (isInformed ? "lexical" : "none") : "rule",
     release: null,
     answers,
     decimals,
-    usage: { inputTokens: estimateInputTokens(input), outputTokens },
+    usage: { inputTokens: estimateInputTokens(input), outputTokens: printed.length },
   };
 }
 

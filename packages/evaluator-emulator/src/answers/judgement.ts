@@ -32,6 +32,11 @@ export function standInFor(basis: Basis): string | null {
   return basis === "rule" ? ruleModel : lexicalModel;
 }
 
+/** Returns a JSON response with the header of an answer's basis. */
+export function answerJson(body: object, basis: Basis): Response {
+  return Response.json(body, { headers: basisHeader(basis) });
+}
+
 /** Returns the header that names an answer's basis. */
 export function basisHeader(basis: Basis): Record<string, string> {
   return { "x-evaluator-emulator": `basis=${basis}` };

@@ -45,15 +45,9 @@ export type Rule = z.infer<typeof ruleSchema>;
 /** The probability of yes, or option (or level index) to probability. */
 export type RuleAnswer = z.infer<typeof ruleAnswerSchema>;
 
-/** Returns the regular expression of a match, or null if it is plain text. */
-function patternOf(match: string): RegExp | null {
-  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
-  return source === undefined ? null : new RegExp(source, flags?.replaceAll(/[gy]/g, ""));
-}
-
 function isReadable(match: string): boolean {
   try {
-    patternOf(match);
+    textTest(match);
     return true;
   } catch {
     return false;
@@ -116,11 +110,15 @@ function compileRule({ match, answers }: Rule) {
   };
 }
 
+/** @throws {SyntaxError} if the match is no valid regular expression. */
 function textTest(match: string): (text: string) => boolean {
-  const pattern = patternOf(match);
-  if (pattern !== null) return (text) => pattern.test(text);
-  const wanted = match.toLowerCase();
-  return (text) => text.toLowerCase().includes(wanted);
+  const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
+  if (source === undefined) {
+    const wanted = match.toLowerCase();
+    return (text) => text.toLowerCase().includes(wanted);
+  }
+  const pattern = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
+  return (text) => pattern.test(text);
 }
 
 /** Returns the first key that occurs in the question's instructions and is no other question's id. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { basisHeader, lexicalModel } from "../answers/judgement.ts";
+import { answerJson, lexicalModel } from "../answers/judgement.ts";
 import {
   bearerKey,
   type Call,
@@ -131,7 +131,7 @@ async function decisionsRoute(call: Call, context: EmulatorContext): Promise<Res
     }),
     usage: { input_tokens, output_tokens },
   };
-  return Response.json(body, { headers: basisHeader(judgement.basis) });
+  return answerJson(body, judgement.basis);
 }
 
 function readInput(

@@ -1,4 +1,4 @@
-import { basisHeader, type Judgement, lexicalModel } from "../answers/judgement.ts";
+import { answerJson, type Judgement, lexicalModel } from "../answers/judgement.ts";
 import type { Call, EmulatorContext, Trap } from "../call.ts";
 import { RequestError } from "../request-error.ts";
 import { isJsonRecord } from "../json.ts";
@@ -40,7 +40,7 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
       isAsked && trap !== "no-logprobs" ? { content: [{ ...first, top_logprobs: listed }] } : null,
     finish_reason: "length",
   };
-  return Response.json(
+  return answerJson(
     {
       id,
       object: "chat.completion",
@@ -48,7 +48,7 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
       choices: [choice],
       usage: { prompt_tokens: estimateTextTokens(prompt), completion_tokens: 1 },
     },
-    { headers: basisHeader(basis) },
+    basis,
   );
 };
 
@@ -58,7 +58,7 @@ const completion: EngineRoute = (call, body, { context }) => {
   const listed = listTokens(tokens, { depth: Number(body["n_probs"] ?? 0), trap });
   const [first] = tokens;
   const position = { ...first, top_logprobs: listed };
-  return Response.json(
+  return answerJson(
     {
       content: first?.token,
       model: lexicalModel,
@@ -66,7 +66,7 @@ const completion: EngineRoute = (call, body, { context }) => {
       tokens_evaluated: estimateTextTokens(prompt),
       tokens_predicted: 1,
     },
-    { headers: basisHeader(basis) },
+    basis,
   );
 };
 
@@ -98,8 +98,7 @@ const generate: EngineRoute = (call, body, { context }) => {
       output_token_ids_logprobs: [trap === "short-list" ? [] : listed(named, ids.length)],
     }),
   };
-  const headers = basisHeader(basis);
-  return Response.json({ text: tokens[0]?.token, meta_info }, { headers });
+  return answerJson({ text: tokens[0]?.token, meta_info }, basis);
 };
 
 /** The routes of chat servers with log-probabilities, by path. */

@@ -1,9 +1,12 @@
 import type { MiddlewareHandler } from "hono";
-import { type Call, type CallEnvironment, readText } from "../call.ts";
+import { type Call, type CallEnvironment, readText, type Trap, trapKinds } from "../call.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
 import { gatewayError, vendorError } from "../request-error.ts";
 import { createDraws } from "../seeded.ts";
-import { type BreakingFault, type Fault, isSpoiler, isTrap } from "./fault.ts";
+import type { Fault } from "./fault.ts";
+
+/** A fault that changes the response of a call. */
+type BreakingFault = Exclude<Fault, { kind: "latency" }>;
 
 interface Entry {
   readonly fault: Fault;
@@ -92,6 +95,10 @@ async function textOf(call: Call): Promise<string> {
 const logprobPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone)$/;
 
+function isTrap(kind: Fault["kind"]): kind is Trap {
+  return trapKinds.some((trap) => trap === kind);
+}
+
 function isFor(fault: Fault, path: string): boolean {
   if (isSpoiler(fault.kind) && !evaluationPattern.test(path)) return false;
   if (isTrap(fault.kind) && !logprobPaths.has(path)) return false;
@@ -139,6 +146,10 @@ const spoilers = {
   "missing-answer": (answers: Answers) => Object.fromEntries(Object.entries(answers).slice(1)),
   refusal: (answers: Answers) => mapRecord(answers, () => ({ type: "refusal" })),
 };
+
+function isSpoiler(kind: Fault["kind"]): kind is keyof typeof spoilers {
+  return Object.hasOwn(spoilers, kind);
+}
 
 async function spoilAnswers(response: Response, kind: keyof typeof spoilers): Promise<Response> {
   if (response.status !== 200 || isEventStream(response)) return response;

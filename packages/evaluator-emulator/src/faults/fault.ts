@@ -50,20 +50,6 @@ const faultsSchema = z.array(faultSchema);
  */
 export type Fault = z.infer<typeof faultSchema>;
 
-/** A fault that changes the response of a call. */
-export type BreakingFault = Exclude<Fault, { kind: "latency" }>;
-
-const isOneOf =
-  <TKind extends string>(kinds: readonly TKind[]) =>
-  (kind: string): kind is TKind =>
-    kinds.some((one) => one === kind);
-
-/** Returns whether a kind of fault changes log-probabilities. */
-export const isTrap = isOneOf(trapKinds);
-
-/** Returns whether a kind of fault changes the answers of an evaluation. */
-export const isSpoiler = isOneOf(answerKinds);
-
 /** Checks faults of a caller. @throws {RangeError} names the fault and the field. */
 export function checkFaults(faults: unknown): Fault[] {
   const { data, error } = faultsSchema.safeParse(faults);

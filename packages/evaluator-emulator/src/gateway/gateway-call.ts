@@ -7,13 +7,6 @@ import { gatewayError, RequestError } from "../request-error.ts";
 const protocolVersion = "0.0.1";
 const specificationVersion = "4";
 
-/** The headers that a model endpoint requires. */
-interface GatewayEndpoint {
-  readonly specificationHeader: string;
-  readonly modelHeader: string;
-  readonly modelType: CatalogModel["type"];
-}
-
 type GatewayCall = ReturnType<typeof checkGatewayCall>;
 
 /**
@@ -21,16 +14,24 @@ type GatewayCall = ReturnType<typeof checkGatewayCall>;
  *
  * @throws {RequestError} 401 for the key, 404 for an unknown model, else 400.
  */
-export function checkGatewayCall(call: Call, endpoint: GatewayEndpoint, context: EmulatorContext) {
+export function checkGatewayCall(
+  call: Call,
+  endpoint: "evaluation-model" | "decision-model" | "language-model",
+  context: EmulatorContext,
+) {
   const startTime = context.clock();
   const account = requireAccount(call, context);
   requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
   requireHeader(call, "ai-gateway-auth-method", "api-key");
-  requireHeader(call, endpoint.specificationHeader, specificationVersion);
+  requireHeader(call, `ai-${endpoint}-specification-version`, specificationVersion);
   if (!/^application\/json\s*(?:;|$)/i.test(call.req.header("content-type") ?? "")) {
     throw new RequestError("The header content-type must be application/json.");
   }
-  return { account, model: requireModel(call, endpoint), startTime };
+  const model =
+    endpoint === "language-model"
+      ? requireModel(call, "ai-language-model-id", "language")
+      : requireModel(call, "ai-model-id", "evaluation");
+  return { account, model, startTime };
 }
 
 /** Returns the account of the caller's key. @throws {RequestError} 401 if it is missing or not accepted. */
@@ -47,13 +48,13 @@ function requireHeader({ req }: Call, name: string, expected: string): void {
   throw new RequestError(`The header ${name} must be ${expected}.`);
 }
 
-function requireModel({ req }: Call, { modelHeader, modelType }: GatewayEndpoint): CatalogModel {
-  const modelId = req.header(modelHeader) ?? "";
-  if (modelId === "") throw new RequestError(`The header ${modelHeader} is missing.`);
+function requireModel({ req }: Call, header: string, type: CatalogModel["type"]): CatalogModel {
+  const modelId = req.header(header) ?? "";
+  if (modelId === "") throw new RequestError(`The header ${header} is missing.`);
   const model = findModel(modelId);
   if (model === null) throw modelNotFound(modelId);
-  if (model.type === modelType) return model;
-  throw new RequestError(`The model ${model.id} is not of type ${modelType}.`);
+  if (model.type === type) return model;
+  throw new RequestError(`The model ${model.id} is not of type ${type}.`);
 }
 
 /** Returns a 404: the price list has no such model. */

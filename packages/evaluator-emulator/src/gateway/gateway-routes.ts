@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { basisHeader, type Judgement, standInFor } from "../answers/judgement.ts";
+import { answerJson, type Judgement, standInFor } from "../answers/judgement.ts";
 import { type Call, type CallEnvironment, type EmulatorContext, readJson } from "../call.ts";
 import { type CatalogModel, findModel, models, providerOf, toDollarString } from "../catalog.ts";
 import { mapRecord } from "../json.ts";
@@ -71,13 +71,7 @@ async function evaluationRoute(
   wire: "evaluation-model" | "decision-model",
   context: EmulatorContext,
 ): Promise<Response> {
-  const specificationHeader = `ai-${wire}-specification-version`;
-  const endpoint = {
-    specificationHeader,
-    modelHeader: "ai-model-id",
-    modelType: "evaluation",
-  } as const;
-  const admitted = checkGatewayCall(call, endpoint, context);
+  const admitted = checkGatewayCall(call, wire, context);
   const asked = await readJson(call);
   const input = parseGatewayInput(asked, wire);
   if (isOverTokenLimits(input)) throw new RequestError("The state is longer than the model reads.");
@@ -88,7 +82,7 @@ async function evaluationRoute(
   const settled = settleCall(admitted, answered, context);
   const model = wire === "decision-model" ? { model: settled.routing.canonicalSlug } : {};
   const body = { ...evaluationBody(judgement, settled), ...model };
-  return Response.json(body, { headers: basisHeader(basis) });
+  return answerJson(body, basis);
 }
 
 const vendor = "typesafe";

@@ -7,14 +7,17 @@ import { RequestError } from "../request-error.ts";
 import type { PlayedCall, ReplyShape } from "./shaped-reply.ts";
 import { argumentPieces, composeReply, eventStream, wordsOf } from "./text-reply.ts";
 
-const toolSchema = z.object({
-  type: z.literal("function"),
-  name: z.string(),
-  description: z.string().default(""),
-  inputSchema: z.unknown(),
-});
+const toolSchema = z
+  .object({
+    type: z.literal("function"),
+    name: z.string(),
+    description: z.string().default(""),
+    inputSchema: z.unknown(),
+  })
+  .transform(({ name, description, inputSchema: schema }) => ({ name, description, schema }));
 const shapeSchema = z.object({
-  tools: z.array(toolSchema.or(z.unknown())).default([]),
+  // The other tools are run by the provider.
+  tools: z.array(toolSchema.or(z.unknown().transform(() => null))).default([]),
   toolChoice: z.looseObject({ type: z.string(), toolName: z.string().optional() }).optional(),
   responseFormat: z
     .object({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
@@ -30,11 +33,7 @@ function readShape(body: unknown): ReplyShape {
   const { tools = [], toolChoice, responseFormat, providerOptions } = data ?? {};
   const kind = toolChoice?.type ?? "auto";
   return {
-    tools: tools.flatMap((tool) => {
-      const { data: read } = toolSchema.safeParse(tool);
-      if (read === undefined) return []; // a tool that the provider runs
-      return [{ name: read.name, description: read.description, schema: read.inputSchema }];
-    }),
+    tools: tools.filter((tool) => tool !== null),
     toolChoice:
       kind === "tool"
         ? { name: toolChoice?.toolName ?? "" }
@@ -48,15 +47,9 @@ function readShape(body: unknown): ReplyShape {
 
 type Reply = NonNullable<ReturnType<typeof composeReply>>;
 
-const endpoint = {
-  specificationHeader: "ai-language-model-specification-version",
-  modelHeader: "ai-language-model-id",
-  modelType: "language",
-} as const;
-
 /** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  const admitted = checkGatewayCall(call, endpoint, context);
+  const admitted = checkGatewayCall(call, "language-model", context);
   const streaming = call.req.header("ai-language-model-streaming");
   if (streaming !== "true" && streaming !== "false") {
     throw new RequestError("The header ai-language-model-streaming must be true or false.");

@@ -125,14 +125,6 @@ const longestPhrase = 3;
 
 const phrasesByRole = { cues: indexPhrases("cues"), signs: indexPhrases("signs") };
 
-/** The first words of phrases of several words. */
-const phraseStarts = new Set(
-  [...phrasesByRole.signs.keys()]
-    .map((phrase) => phrase.split(" "))
-    .filter((words) => words.length > 1)
-    .map(([first]) => first),
-);
-
 /**
  * Returns the concepts of a text and how clearly it shows each; every further phrase adds less.
  *
@@ -152,16 +144,10 @@ export function findConcepts(
 }
 
 function phrasesOf(words: readonly string[]): string[] {
-  const phrases = [...words];
-  for (let start = 0; start < words.length; start += 1) {
-    let phrase = words[start] ?? "";
-    if (!phraseStarts.has(phrase)) continue;
-    for (const next of words.slice(start + 1, start + longestPhrase)) {
-      phrase += ` ${next}`;
-      phrases.push(phrase);
-    }
-  }
-  return phrases;
+  const lengths = Array.from({ length: longestPhrase }, (_, index) => index + 1);
+  return words.flatMap((_, start) =>
+    lengths.map((length) => words.slice(start, start + length).join(" ")),
+  );
 }
 
 function indexPhrases(role: "cues" | "signs"): ReadonlyMap<string, ReadonlySet<string>> {

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { basisHeader, standInFor } from "../answers/judgement.ts";
+import { answerJson, standInFor } from "../answers/judgement.ts";
 import {
   bearerKey,
   type Call,
@@ -88,7 +88,7 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
     ),
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   };
-  return Response.json(body, { headers: basisHeader(basis) });
+  return answerJson(body, basis);
 }
 
 /** Counts a call under the vendor's limits. @throws {RequestError} 429 with the seconds to wait. */
