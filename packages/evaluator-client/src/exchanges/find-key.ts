@@ -32,8 +32,6 @@ const escapes = /\\+(?:u([0-9a-f]{4})|(["/\\]))|%([0-9a-f]{2})|&#x([0-9a-f]{1,6}
  * Returns how a text holds one of the keys, such as "a part of the key in base64", or null. A part is a run
  * of 8 bytes or more; letter case and JSON, URL and HTML escapes do not hide it. A key of fewer than 8
  * characters counts only as a whole word.
- *
- * @param publicText - Words that are no secret; parts of a key in them do not count.
  */
 export function findKey(text: string, keys: readonly string[], publicText = ""): string | null {
   const readings = readingsOf(text);

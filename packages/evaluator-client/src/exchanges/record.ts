@@ -17,7 +17,7 @@ import {
 } from "./exchange.ts";
 import { findKey, findLeak, type LiveReply } from "./find-key.ts";
 import { findSecretIn } from "./find-secrets.ts";
-import { requestDigest } from "./replay-ledger.ts";
+import { requestDigest } from "./replay.ts";
 
 // Shorter words, such as the "local" of an emulator, are no secret and occur in texts by chance.
 const SHORTEST_KEY = 8;

@@ -29,10 +29,7 @@ export function afterUndiciLoaded(): void {
   if (before.older !== undefined) Reflect.set(globalThis, dispatcherKeys.older, before.older);
 }
 
-/**
- * Returns "fetch" if the program has replaced Node's own, as interceptors do, else the dispatcher that
- * it has set with any version of undici, or null.
- */
+/** Returns "fetch" if the program has replaced Node's own, else the dispatcher that it has set, of any undici, or null. */
 export function findReplacement(
   fetch: unknown,
   { newer, older }: ReturnType<typeof readDispatchers>,

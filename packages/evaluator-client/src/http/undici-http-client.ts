@@ -21,11 +21,8 @@ const http1 = { allowH2: false };
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
 
 /**
- * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the
- * program's replacement of `fetch` or of undici's global dispatcher, else through the proxies of the
- * environment, else over an undici `Pool`.
- *
- * @throws ConfigurationError when the dispatcher is none, or a proxy in use is no URL.
+ * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
+ * replacement of `fetch` or of undici's, else through the proxies of the environment, else over a `Pool`.
  */
 export function createHttpClient({ fetch: given, ...options }: HttpClientOptions): HttpClient {
   const client = given === undefined ? new UndiciHttpClient(options) : fetchHttpClient(given);

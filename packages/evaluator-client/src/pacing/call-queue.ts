@@ -156,10 +156,7 @@ export class CallQueue {
     });
   }
 
-  /**
-   * Returns the first call, or while an answer is uncertain the first of those with the most retries left,
-   * which lose the least by a refusal. The queue must not be empty.
-   */
+  /** Returns the first call; while an answer is uncertain, the first with the most retries left, which loses the least. */
   next(isCertain: boolean): Waiter {
     if (isCertain) return this.#waiters[0] as Waiter;
     return this.#waiters.reduce((best, call) => (call.retries < best.retries ? call : best));

@@ -112,10 +112,7 @@ export class LeasedSlots {
     if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * Asks for slots for these calls, at most for one lease: of the store, and while it is down, of the own
-   * share as well.
-   */
+  /** Asks the store for slots for these calls, at most for one lease; while it is down, the own share as well. */
   ask(calls: readonly { readonly tokens: number }[]): void {
     const { clock, whenStoreIsDown, limits } = this.#options;
     const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = limits;

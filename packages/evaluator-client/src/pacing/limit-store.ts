@@ -139,10 +139,7 @@ export async function leaseFrom(store: LimitStore, key: string, ask: LeaseReques
   });
 }
 
-/**
- * Keeps all processes from sending for a while, and lowers the rate to 0.8 times, at most once a second.
- * It climbs back by 1 % a second.
- */
+/** Pauses all processes, and lowers the rate to 0.8 times, at most once a second; it climbs back by 1 % a second. */
 export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
   await change(store, key, (row, nowMs) => {
     const { pausedUntilMs, loweredAtMs } = row;

@@ -137,10 +137,7 @@ const outOfRange = {
   what: "has a probability that is not a number from 0 to 1",
 } as const;
 
-/**
- * Checks in one pass that probabilities are a distribution over the keys, each rounded by at most
- * `error`. Returns the highest of them, or the rule that they break.
- */
+/** Returns the highest of probabilities that are a distribution, each rounded by at most `error`; else the broken rule. */
 export function checkDistribution(keys: readonly string[], probabilities: unknown, error: number) {
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) {
     return wrongKeys;

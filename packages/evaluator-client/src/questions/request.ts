@@ -21,12 +21,7 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
   readonly questions: TQuestions;
 }
 
-/**
- * Returns a function that checks a request before sending (contract section 2.1). If its questions were
- * asked before and have not changed, it returns always the same frozen copy of them.
- *
- * @throws InvalidRequestError naming the question, or the path in the state.
- */
+/** Returns a check of requests; questions that were asked before and have not changed give the same frozen copy. */
 export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport) {
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
   return (request: EvaluationRequest): EvaluationRequest => {

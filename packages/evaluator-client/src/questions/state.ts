@@ -33,6 +33,9 @@ export interface ImageSupport {
   readonly takesAddresses: boolean;
 }
 
+/** The vendor's limits of images; no other wire documents its own. */
+export const vendorImageLimits = { maxBytes: 16 * 1024 * 1024, maxImages: 128 };
+
 /**
  * Makes an image part of a state from bytes, a `data:` URL or an `https:` address. A call is rejected
  * before sending if its wire takes no images or no addresses.

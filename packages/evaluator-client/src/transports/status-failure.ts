@@ -104,10 +104,7 @@ const SHARED_RUN = 24;
 const SHORTEST_VALUE = 4;
 const SHORTEST_KEY = 12;
 
-/**
- * Quotes a server's text for an error message in one line of at most 300 characters. Returns null if
- * the text repeats a key, a header value or a part of the state.
- */
+/** Quotes a server's text in one line of at most 300 characters; null if it repeats a key, a header value or the state. */
 export function quoteServerText(text: unknown, { apiKey, headers = {}, state }: PrivateText) {
   if (typeof text !== "string" || text.trim() === "") return null;
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
@@ -149,10 +146,7 @@ const decimal = /^\d+(\.\d+)?$/;
 const LONGEST_WAIT_MS = 36_500 * 86_400_000;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/**
- * Returns the wait that a response asks for, in milliseconds, or null. `retry-after-ms` wins over
- * `Retry-After`, which is an HTTP date or seconds (whole in RFC 9110, fractions in the field).
- */
+/** Returns the wait in `retry-after-ms`, else in `Retry-After` (an HTTP date or seconds, also fractions), or null. */
 function parseRetryAfterMs(header: (name: string) => string | null, epochNowMs: number) {
   const waitMs = readWaitMs(header, epochNowMs);
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), LONGEST_WAIT_MS);

@@ -6,7 +6,7 @@ import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { isImage, type StatePart } from "../../questions/state.ts";
+import { isImage, type StatePart, vendorImageLimits } from "../../questions/state.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
 
 /** OpenAI's form, which SGLang and vLLM have too. */
@@ -14,9 +14,8 @@ export const decisionsForm: DirectForm = {
   path: "/v1/decisions",
   // In data: URLs or at an address (OpenAI's reference).
   images: {
+    ...vendorImageLimits,
     formats: ["png", "jpeg", "webp", "gif"],
-    maxBytes: 16 * 1024 * 1024,
-    maxImages: 128,
     takesAddresses: true,
   },
   toBody: toDecisionsBody,

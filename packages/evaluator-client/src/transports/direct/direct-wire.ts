@@ -8,6 +8,7 @@ import {
   imagesIn,
   isImage,
   type StatePart,
+  vendorImageLimits,
 } from "../../questions/state.ts";
 import type { PostedService } from "../post-transport.ts";
 
@@ -41,12 +42,7 @@ export const systemoneForm: DirectForm = {
   // The limits of one key (contract section 8).
   limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
   // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
-  images: {
-    formats: ["png", "jpeg"],
-    maxBytes: 16 * 1024 * 1024,
-    maxImages: 128,
-    takesAddresses: false,
-  },
+  images: { ...vendorImageLimits, formats: ["png", "jpeg"], takesAddresses: false },
   imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
   toBody: toDirectBody,
   read: readDirectResponse,

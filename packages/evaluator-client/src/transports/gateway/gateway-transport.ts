@@ -16,6 +16,7 @@ import {
   isImage,
   type State,
   type StatePart,
+  vendorImageLimits,
 } from "../../questions/state.ts";
 import {
   checkTransportOptions,
@@ -35,16 +36,9 @@ const bodies = { "evaluation-model": toEvaluationBody, "decision-model": toDecis
 /** A generation of the gateway's wire: the contract's, or its successor. */
 export type GatewayWire = keyof typeof bodies;
 
-/**
- * The images of the successor's wire. The gateway's own client sends bytes and rejects addresses. No
- * document names a limit, so these are the vendor's.
- */
-const images: ImageSupport = {
-  formats: ["png", "jpeg", "webp", "gif"],
-  maxBytes: 16 * 1024 * 1024,
-  maxImages: 128,
-  takesAddresses: false,
-};
+// The gateway's own client sends bytes and rejects addresses.
+const formats: ImageSupport["formats"] = ["png", "jpeg", "webp", "gif"];
+const images = { ...vendorImageLimits, formats, takesAddresses: false };
 
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
@@ -163,11 +157,7 @@ function gatewayRequestId(response: JsonResponse): string | null {
   return headerOf(response, "x-request-id") ?? headerOf(response, "x-vercel-id");
 }
 
-/**
- * Makes the error for an error status of the gateway (contract section 7, field facts).
- *
- * @param wire - The generation of the request, or null if the path has only one.
- */
+/** Makes the error for an error status (contract section 7, field facts); `wire` is null if the path has only one. */
 export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
   const { status, json } = failure.response;
   const body = gatewayErrorBodySchema.safeParse(json).data;

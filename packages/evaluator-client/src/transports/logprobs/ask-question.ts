@@ -28,12 +28,7 @@ const MOST_UNSEEN = 0.02;
 /** The probability that the opened blocks must cover. */
 const ENOUGH_COVERED = 0.98;
 
-/**
- * Asks one question as planned. Returns the probability of each option or level by its position; for
- * a boolean, of no and of yes.
- *
- * @throws InvalidResponseError if the labels have too little probability, or too few are listed.
- */
+/** Returns the probability of each option or level by its position; for a boolean, of no and of yes. */
 export async function askQuestion(
   { whole, numbered, blocks }: QuestionPlan,
   question: AskedQuestion,

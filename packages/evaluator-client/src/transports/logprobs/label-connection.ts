@@ -60,10 +60,7 @@ export class LabelConnection {
     this.#kind = server === "auto" ? null : server;
   }
 
-  /**
-   * Returns the kind of server, which is detected once for all evaluations. If the server cannot be
-   * reached or is not ready, it throws an EvaluatorError and the next call asks again.
-   */
+  /** Returns the kind of server, detected once for all evaluations; after an error the next call asks again. */
   async findServer(call: LabelCall): Promise<LabelServer> {
     if (this.#kind !== null) return labelServers[this.#kind];
     await this.#detection.acquire();

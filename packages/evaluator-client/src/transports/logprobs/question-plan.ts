@@ -7,10 +7,7 @@ import type { State } from "../../questions/state.ts";
 /** The version of the prompts. Change it with each word of them, because answers change too. */
 export const promptFormat = "logprobs-1";
 
-/**
- * Returns the part of the prompt that all questions about a state share, byte for byte. The state is
- * untrusted, so it is one line of JSON without line breaks or tokens of a chat template.
- */
+/** Returns the start of all prompts about a state, which is untrusted: one line of JSON without a template's tokens. */
 export function statePrompt(state: State): string {
   const line = JSON.stringify(state).replace(/[\u0085\u2028\u2029]/g, " ");
   // A chat template may read text such as `<|im_end|>` or `[/INST]` as its own token.

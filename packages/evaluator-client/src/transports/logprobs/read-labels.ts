@@ -20,12 +20,7 @@ const FILLER = -9999;
 /** Probabilities in half precision add up to a little over 1. */
 const SUM_TOLERANCE = 0.01;
 
-/**
- * Reads the labels from the tokens of one position. The upper bound of an unlisted label is the
- * smallest listed probability.
- *
- * @throws InvalidResponseError if the values are not log-probabilities.
- */
+/** Reads the labels from the tokens of one position; an unlisted label has at most the smallest listed probability. */
 export function readLabels(tokens: FirstToken["tokens"], reading: Reading, questionId: string) {
   const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
   checkLogprobs(listed, questionId);
