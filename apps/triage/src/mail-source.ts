@@ -45,8 +45,8 @@ export const mailSource: RecordSource = {
   },
   // Loaded late, since --help needs neither.
   async open(path, options) {
-    const { MailInput } = await import("./input/mail-input.ts");
-    return await MailInput.open(path, options);
+    const { openMails } = await import("./input/mail-input.ts");
+    return await openMails(path, options);
   },
   async questions(env) {
     const { triageQuestions } = await import("./questions/triage-questions.ts");

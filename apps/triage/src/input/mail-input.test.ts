@@ -4,7 +4,7 @@ import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { mailsOf, sampleMail } from "../testing/samples.ts";
-import { MailInput } from "./mail-input.ts";
+import { openMails } from "./mail-input.ts";
 
 async function fileWith(content: string | Uint8Array): Promise<string> {
   const path = join(await temporaryFolder(), "inbox.json");
@@ -18,7 +18,7 @@ async function read(input: unknown, options = {}) {
 
 async function problemOf(input: unknown): Promise<string> {
   const path = await fileWith(typeof input === "string" ? input : JSON.stringify(input));
-  const error = await MailInput.open(path).catch((error: unknown) => error);
+  const error = await openMails(path).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(CliError);
   const start = `${path} cannot be used, and nothing was sent:\n  `;
   const { message } = error as CliError;
@@ -161,16 +161,16 @@ test.each([
 
 test("text in another encoding is refused instead of read as something else", async () => {
   const latin1 = await fileWith(Buffer.from(JSON.stringify([sampleMail({ id: "é" })]), "latin1"));
-  await expect(MailInput.open(latin1)).rejects.toThrow("index 0 (no id): is not UTF-8 text; save");
+  await expect(openMails(latin1)).rejects.toThrow("index 0 (no id): is not UTF-8 text; save");
   const cut = await fileWith(Buffer.from(JSON.stringify(mails), "utf16le").subarray(0, -1));
-  await expect(MailInput.open(cut)).rejects.toThrow("it is not whole UTF-16 text");
+  await expect(openMails(cut)).rejects.toThrow("it is not whole UTF-16 text");
 });
 
 test("with skipInvalid what is wrong is left out, named and counted", async () => {
   const lines = [one, "{", JSON.stringify(sampleMail({ id: "bad", date: "" })), one, two].join(
     "\n",
   );
-  const file = await MailInput.open(await fileWith(lines), { skipInvalid: true });
+  const file = await openMails(await fileWith(lines), { skipInvalid: true });
   expect(file.length).toBe(2);
   expect(file.leftOutCount).toBe(3);
   expect(file.describeLeftOut()).toBe(
@@ -190,21 +190,19 @@ test("with skipInvalid what is wrong is left out, named and counted", async () =
 
 test("with skipInvalid a file of wrong records alone is still refused", async () => {
   const path = await fileWith(JSON.stringify([{ id: "a" }]));
-  await expect(MailInput.open(path, { skipInvalid: true })).rejects.toThrow(
-    '(id "a"): date is missing',
-  );
+  await expect(openMails(path, { skipInvalid: true })).rejects.toThrow('(id "a"): date is missing');
 });
 
 test("gives as many mails as are wanted, and reads no further", async () => {
   const path = await fileWith(`[${one},${two}]`);
-  const file = await MailInput.open(path);
+  const file = await openMails(path);
   await writeFile(path, `[${one},x`);
   const found = [];
   for await (const { record } of file.records(1)) found.push(record.mail);
   expect(found).toEqual(mails.slice(0, 1));
 });
 
-async function readAll(file: MailInput) {
+async function readAll(file: Awaited<ReturnType<typeof openMails>>) {
   const found = [];
   for await (const { index, record } of file.records()) found.push({ index, mail: record.mail });
   return found;
@@ -215,7 +213,7 @@ test.each([
   ["wrong", `[${one},{}]`],
 ])("a file that has become %s since is named", async (_, text) => {
   const path = await fileWith(`[${one},${two}]`);
-  const file = await MailInput.open(path);
+  const file = await openMails(path);
   await writeFile(path, text);
   await expect(readAll(file)).rejects.toThrow(`${path} has changed since`);
 });
@@ -226,24 +224,22 @@ test("a record larger than any mail ends the run before it fills the memory", as
   for (let parts = 0; parts < 5; parts += 1) await appendFile(path, part);
   await appendFile(path, `",${two}]`);
   expect(await mailsOf(path, { skipInvalid: true })).toEqual(mails);
-  await expect(MailInput.open(path)).rejects.toThrow("index 1 (no id): is larger than 64 MB");
+  await expect(openMails(path)).rejects.toThrow("index 1 (no id): is larger than 64 MB");
 });
 
 test("a missing file is named", async () => {
   const path = join(await temporaryFolder(), "inbox.json");
-  await expect(MailInput.open(path)).rejects.toThrow(
-    `Cannot read ${path}: no such file or directory.`,
-  );
+  await expect(openMails(path)).rejects.toThrow(`Cannot read ${path}: no such file or directory.`);
 });
 
 test("a folder is not a file", async () => {
-  await expect(MailInput.open(await temporaryFolder())).rejects.toThrow("on a directory");
+  await expect(openMails(await temporaryFolder())).rejects.toThrow("on a directory");
 });
 
 test("a reading that is interrupted ends", async () => {
   const path = await fileWith(`[${one}]`);
   const signal = AbortSignal.abort("enough");
-  await expect(MailInput.open(path, { signal })).rejects.toBe("enough");
+  await expect(openMails(path, { signal })).rejects.toBe("enough");
 });
 
 test("records that lie across many pieces of a file come whole", async () => {

@@ -1,25 +1,29 @@
+import { hash, randomBytes } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { addAbortSignal, Readable } from "node:stream";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import {
-  type AdditionCosts,
   changedInput,
   type InputOptions,
   type JsonRecord,
   NoListError,
   openTemporary,
   readJsonRecords,
+  recordLabel,
   type RecordInput,
+  RepeatFinder,
   type StateOptions,
   toUtf8Chunks,
 } from "evaluator-runs/source";
-import { checkMails } from "./check-mails.ts";
-import { mailSchema } from "./mail-schema.ts";
-import { type MailRecord, toRecord, toState } from "./mail.ts";
-import { toStateOptions } from "./state-fields.ts";
+import { z } from "zod";
+import { type Mail, mailSchema } from "./mail-schema.ts";
+import { type MailRecord, toState } from "./mail.ts";
+import { type MailStateOptions, toStateOptions } from "./state-fields.ts";
 import { additionCosts, chooseState } from "./state.ts";
+
+const PROBLEMS_SHOWN = 10;
 
 /** The name of a file in messages, and its bytes, which are read more than once. */
 interface Source {
@@ -27,81 +31,165 @@ interface Source {
   readonly open: () => AsyncIterable<Buffer>;
 }
 
-type CheckedMails = Awaited<ReturnType<typeof checkMails>>;
+/**
+ * Opens a file of mails as the input of a run, and checks all its records: JSON in UTF-8 or UTF-16,
+ * as an array, under `mails`, or by line. It is read again for each pass, and never held.
+ *
+ * @throws CliError that names the file and its problems, and quotes nothing from it.
+ */
+export async function openMails(path: string, options: InputOptions = {}) {
+  const { file = path, stdin = Readable.from([]), signal, state = {} } = options;
+  const source =
+    file === "-"
+      ? { path: "Standard input", open: await keepPiped(stdin, signal) }
+      : { path, open: () => createReadStream(path) };
+  const checked = await checkMails(source, options).catch((error: unknown) => {
+    throw toOpenError(error, source.path, file);
+  });
+  return toInput(source, checked, { options: toStateOptions(state), toMailState: toState });
+}
 
-/** A checked file of mails as the input of a run; it is read again for each pass, and never held. */
-export class MailInput implements RecordInput {
-  readonly #source: Source;
-  readonly #checked: CheckedMails;
-  readonly #options: StateOptions;
-  #toState: Parameters<typeof toRecord>[1] = toState;
-
-  private constructor(source: Source, checked: CheckedMails, options: StateOptions) {
-    this.#source = source;
-    this.#checked = checked;
-    this.#options = options;
-  }
-
-  /**
-   * Checks all records of a file: JSON in UTF-8 or UTF-16, as an array, under `mails`, or by line.
-   *
-   * @throws CliError that names the file and its problems, and quotes nothing from it.
-   */
-  static async open(path: string, options: InputOptions = {}): Promise<MailInput> {
-    const { file = path, stdin = Readable.from([]), signal, state = {} } = options;
-    const { stateFields } = toStateOptions(state);
-    const source =
-      file === "-"
-        ? { path: "Standard input", open: await keepPiped(stdin, signal) }
-        : { path, open: () => createReadStream(path) };
-    const read = () => readRecords(source);
-    const checked = await checkMails(read, { ...options, stateFields }).catch((error: unknown) => {
-      throw toOpenError(error, source.path, file);
-    });
-    return new MailInput(source, checked, state);
-  }
-
-  get length(): number {
-    return this.#checked.length;
-  }
-
-  get leftOutCount(): number {
-    return this.#checked.leftOut.size;
-  }
-
-  describeLeftOut(): string {
-    if (this.leftOutCount === 0) return "";
-    return `Left out, since they are wrong (${this.leftOutCount}):\n  ${this.#checked.describe()}\n`;
-  }
-
-  async *records(
+/** Returns the valid mails of a file with the states that a function makes of them. */
+function toInput(
+  source: Source,
+  checked: Awaited<ReturnType<typeof checkMails>>,
+  {
+    options,
+    toMailState,
+  }: { readonly options: MailStateOptions; readonly toMailState: (mail: Mail) => JsonObject },
+) {
+  const { leftOut, length } = checked;
+  async function* records(
     limit = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<{ readonly index: number; readonly record: MailRecord }> {
-    let left = Math.min(limit, this.length);
+    let left = Math.min(limit, length);
     let index = -1;
     if (left === 0) return;
-    for await (const records of readRecords(this.#source)) {
-      for (const record of records) {
+    for await (const batch of readRecords(source)) {
+      for (const record of batch) {
         index += 1;
-        if (this.#checked.leftOut.has(index)) continue;
+        if (leftOut.has(index)) continue;
         const { data } = mailSchema.safeParse("value" in record ? record.value : null);
-        if (data === undefined) throw changedInput(this.#source.path);
-        yield { index, record: toRecord(data, this.#toState) };
+        if (data === undefined) throw changedInput(source.path);
+        yield { index, record: toRecord(data, toMailState(data)) };
         left -= 1;
         if (left === 0) return;
       }
     }
-    throw changedInput(this.#source.path);
+    throw changedInput(source.path);
+  }
+  return {
+    length,
+    leftOutCount: leftOut.size,
+    describeLeftOut() {
+      if (leftOut.size === 0) return "";
+      return `Left out, since they are wrong (${leftOut.size}):\n  ${checked.describe()}\n`;
+    },
+    records,
+    async withState(stateOptions: StateOptions, context: CliContext): Promise<RecordInput> {
+      const wanted = toStateOptions(stateOptions);
+      const toMailState = await chooseState(wanted, records(), context);
+      return toInput(source, checked, { options: wanted, toMailState });
+    },
+    additions: (tokensOf: (state: JsonObject) => number) => additionCosts(options, tokensOf),
+  } satisfies RecordInput;
+}
+
+/** Returns a mail as a record with its state; the note is null if there is nothing to note. */
+function toRecord(mail: Mail, state: JsonObject): MailRecord {
+  const { id, source, received } = mail;
+  const hasNote = source !== undefined || received !== undefined;
+  return { id, mail, state, source: hasNote ? { ...source, received } : null };
+}
+
+/**
+ * Checks each record of a file, and looks for repeated ids; returns the number of valid records, and
+ * the indices of the others.
+ */
+async function checkMails(
+  source: Source,
+  { skipInvalid = false, signal, state = {} }: InputOptions,
+) {
+  // A wanted field of another form is a problem; the schema of a mail leaves it out.
+  const shape = toStateOptions(state).stateFields.map((field) => [
+    field,
+    mailSchema.shape[field].unwrap(),
+  ]);
+  const fields = z.object(Object.fromEntries(shape));
+  const problems = new Problems();
+  using ids = new RepeatFinder();
+  const leftOut = new Set<number>();
+  let length = 0;
+  for await (const records of readRecords(source)) {
+    signal?.throwIfAborted();
+    for (const record of records) {
+      const { id, found } = checkRecord(record, fields);
+      for (const problem of found) problems.add(length, record, problem);
+      if (found.length > 0) leftOut.add(length);
+      // The id of an invalid record counts as repeated by no other.
+      ids.add(found.length > 0 ? randomBytes(16) : hash("sha256", id, "buffer"));
+      length += 1;
+    }
+  }
+  const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
+  for (const index of repeated.keys()) leftOut.add(index);
+  if (repeated.size > 0) await nameRepeated(readRecords(source), repeated, problems);
+  length -= leftOut.size;
+  const isUsable = leftOut.size === 0 || (skipInvalid && length > 0);
+  if (!isUsable) throw new CliError(problems.describe());
+  return { leftOut, length, describe: () => problems.describe() };
+}
+
+/** Returns the problems of a record, and the id of a valid one. */
+function checkRecord(record: JsonRecord, fields: z.ZodObject) {
+  if ("problem" in record) return { id: "", found: [record.problem] };
+  const { data, error } = mailSchema.safeParse(record.value);
+  const { issues = [] } = error ?? fields.safeParse(record.value).error ?? {};
+  const found = issues.map(({ path, message }) => [...path, message].join(" "));
+  return { id: data?.id ?? "", found };
+}
+
+// Only now is the id of a repeated record needed in words.
+async function nameRepeated(
+  batches: AsyncIterable<Iterable<JsonRecord>>,
+  repeated: ReadonlyMap<number, number>,
+  problems: Problems,
+): Promise<void> {
+  let index = 0;
+  for await (const records of batches) {
+    for (const record of records) {
+      const first = repeated.get(index);
+      const advice = "give every record its own id";
+      if (first !== undefined) {
+        problems.add(index, record, `id is also that of the record at index ${first}; ${advice}`);
+      }
+      index += 1;
+    }
+  }
+}
+
+/** The problems of a file: the first ones as text, the others counted. */
+class Problems {
+  readonly #shown: { readonly index: number; readonly line: string }[] = [];
+  #count = 0;
+
+  add(index: number, record: JsonRecord, problem: string): void {
+    this.#count += 1;
+    const last = this.#shown.at(-1)?.index ?? -1;
+    if (this.#shown.length === PROBLEMS_SHOWN && last <= index) return;
+    const { data } = z
+      .looseObject({ id: mailSchema.shape.id })
+      .safeParse("value" in record ? record.value : null);
+    const line = `${recordLabel(index, data?.id)}: ${problem}`;
+    const at = this.#shown.findIndex((shown) => shown.index > index);
+    this.#shown.splice(at === -1 ? this.#shown.length : at, 0, { index, line });
+    this.#shown.splice(PROBLEMS_SHOWN);
   }
 
-  async withState(options: StateOptions, context: CliContext): Promise<RecordInput> {
-    const input = new MailInput(this.#source, this.#checked, options);
-    input.#toState = await chooseState(toStateOptions(options), this.records(), context);
-    return input;
-  }
-
-  additions(tokensOf: (state: JsonObject) => number): AdditionCosts {
-    return additionCosts(toStateOptions(this.#options), tokensOf);
+  describe(): string {
+    const rest = this.#count - this.#shown.length;
+    const more = rest === 0 ? [] : [`and ${rest} more`];
+    return [...this.#shown.map(({ line }) => line), ...more].join("\n  ");
   }
 }
 

@@ -10,13 +10,6 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
 /** The part of a mail that a journal keeps beside the state: its place, and the time it was received. */
 type MailNote = Partial<MailSource> & Pick<Mail, "received">;
 
-/** Returns a mail as a record with the state that a function makes of it. */
-export function toRecord(mail: Mail, toState: (mail: Mail) => JsonObject): MailRecord {
-  const { id, source, received } = mail;
-  const hasNote = source !== undefined || received !== undefined;
-  return { id, mail, state: toState(mail), source: hasNote ? { ...source, received } : null };
-}
-
 /** A record that was read from a file of mails. */
 export interface MailRecord extends RunRecord {
   readonly mail: Mail;

@@ -4,7 +4,7 @@ export {
   sampleResponse,
   sampleSetup,
 } from "evaluator-runs/testing";
-import { MailInput } from "../input/mail-input.ts";
+import { openMails } from "../input/mail-input.ts";
 import type { Mail } from "../input/mail-schema.ts";
 
 /** Returns a mail that is fine in every field, apart from the fields given. */
@@ -22,9 +22,9 @@ export function sampleMail(fields: Partial<Mail> = {}): Mail {
 /** Reads all mails of an input file. */
 export async function mailsOf(
   path: string,
-  options?: Parameters<typeof MailInput.open>[1],
+  options?: Parameters<typeof openMails>[1],
 ): Promise<Mail[]> {
-  const file = await MailInput.open(path, options);
+  const file = await openMails(path, options);
   const mails: Mail[] = [];
   for await (const { record } of file.records()) mails.push(record.mail);
   return mails;
