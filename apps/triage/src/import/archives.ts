@@ -13,10 +13,10 @@ const pieces = { chunkSize: 64 * 1024 };
 
 /** Decompresses a gzip file. @throws ImportProblem if it grows to more than mail can be. */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const growth = new Growth(0);
+  const growth = { packed: 0, unpacked: 0 };
   const unpacked = createGunzip(pieces);
-  pipeline(Readable.from(growth.count(chunks)), unpacked, ignore);
-  yield* growth.check(unpacked as AsyncIterable<Buffer>);
+  pipeline(Readable.from(counted(chunks, growth)), unpacked, ignore);
+  yield* checked(unpacked as AsyncIterable<Buffer>, growth);
 }
 
 /** Finds the files of a tar archive, in order. @throws ImportProblem if a path leaves its folder. */
@@ -55,7 +55,7 @@ export async function* zipFiles(
 ): AsyncGenerator<SourceFile | NotRead> {
   const zip = await openPromise(path, { autoClose: false });
   try {
-    const growth = new Growth(zip.fileSize);
+    const growth = { packed: zip.fileSize, unpacked: 0 };
     for await (const entry of zip.eachEntry()) {
       if (!entry.fileName.endsWith("/")) yield zipFile(archive, { zip, entry, growth });
     }
@@ -76,7 +76,7 @@ function zipFile(
     ? "it is encrypted; unpack the archive with its password and import the folder"
     : "it is packed in a way not known here; unpack the archive and import the folder";
   if (!entry.canDecodeFileData()) return { name, reason, isMail: true };
-  const chunks = growth.check(readEntry(zip, entry));
+  const chunks = checked(readEntry(zip, entry), growth);
   return { name, prefix: `${name}: `, path: null, modifiedAt: entry.getLastModDate(), chunks };
 }
 
@@ -105,32 +105,28 @@ function leavesFolder(): ImportProblem {
   return new ImportProblem("it has a file that leaves its folder, as attacks have; it is refused");
 }
 
-/** Compares the unpacked size of an archive with its packed size. */
-class Growth {
-  #packed: number;
-  #unpacked = 0;
+/** The sizes of an archive; if it grows too much, it is refused. */
+interface Growth {
+  packed: number;
+  unpacked: number;
+}
 
-  constructor(packed: number) {
-    this.#packed = packed;
+/** Counts packed content and passes it on unchanged. */
+async function* counted(chunks: AsyncIterable<Buffer>, growth: Growth): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    growth.packed += chunk.length;
+    yield chunk;
   }
+}
 
-  /** Counts packed content and passes it on unchanged. */
-  async *count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      this.#packed += chunk.length;
-      yield chunk;
+/** Passes unpacked content on unchanged. @throws ImportProblem if it is too large. */
+async function* checked(chunks: AsyncIterable<Buffer>, growth: Growth): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    growth.unpacked += chunk.length;
+    if (growth.unpacked > ALWAYS_ALLOWED_BYTES + MOST_GROWTH * growth.packed) {
+      throw new ImportProblem("it grows when unpacked as no mail does; it is refused");
     }
-  }
-
-  /** Passes unpacked content on unchanged. @throws ImportProblem if it is too large. */
-  async *check(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      this.#unpacked += chunk.length;
-      if (this.#unpacked > ALWAYS_ALLOWED_BYTES + MOST_GROWTH * this.#packed) {
-        throw new ImportProblem("it grows when unpacked as no mail does; it is refused");
-      }
-      yield chunk;
-    }
+    yield chunk;
   }
 }
 

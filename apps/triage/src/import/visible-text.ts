@@ -1,4 +1,4 @@
-import { type Handler, Parser } from "htmlparser2";
+import { Parser } from "htmlparser2";
 
 /** How much text is wanted; a snippet takes less. */
 const TEXT_LENGTH = 10_000;
@@ -29,14 +29,37 @@ export function hasMarkup(text: string): boolean {
 
 /** Returns the text that a reader of HTML sees, and the `alt` of its images. */
 export function htmlToVisibleText(html: string): string {
-  const reader = new VisibleText();
-  const parser = new Parser(reader);
+  let text = "";
+  let images = 0;
+  let isTooDeep = false;
+  const open: OpenElement[] = [];
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      const element = openIn(open.at(-1), name, attributes);
+      if (open.push(element) >= MOST_OPEN) isTooDeep = true;
+      if (!inlineTags.has(name)) text += " ";
+      if (name !== "img" || element.isHidden || isDot(attributes)) return;
+      images += 1;
+      text += ` ${attributes["alt"] ?? ""} `;
+    },
+    onclosetag(name) {
+      open.pop();
+      if (!inlineTags.has(name)) text += " ";
+    },
+    ontext(piece) {
+      const parent = open.at(-1);
+      if (parent?.isHidden !== true && parent?.hasNoSize !== true) text += piece;
+    },
+  });
   // In pieces, so that the rest of a long page is not read.
-  for (let at = 0; at < Math.min(html.length, READ_LENGTH) && !reader.isFull; at += PIECE_LENGTH) {
+  for (let at = 0; at < Math.min(html.length, READ_LENGTH); at += PIECE_LENGTH) {
     parser.write(html.slice(at, at + PIECE_LENGTH));
+    if (isTooDeep) return withoutTags(html.slice(0, READ_LENGTH));
+    if (text.length >= TEXT_LENGTH) break;
   }
   parser.end();
-  return reader.isTooDeep ? withoutTags(html.slice(0, READ_LENGTH)) : reader.text();
+  const visible = text.replace(/\s+/gu, " ").trim();
+  return visible === "" && images > 0 ? "(This mail shows images alone.)" : visible;
 }
 
 // Includes hidden text, so that it is never empty.
@@ -54,55 +77,24 @@ interface OpenElement {
   readonly hasNoSize: boolean;
 }
 
-/** Collects the visible text of a page that is parsed. */
-class VisibleText implements Partial<Handler> {
-  readonly #open: OpenElement[] = [{ isHidden: false, hasNoSize: false }];
-  #text = "";
-  #images = 0;
-  isTooDeep = false;
+function openIn(
+  parent: OpenElement | undefined,
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+): OpenElement {
+  const style = styleOf(attributes["style"] ?? "");
+  const isHidden =
+    parent?.isHidden === true ||
+    unseenTags.has(name) ||
+    attributes["hidden"] !== undefined ||
+    hides(style);
+  const size = style.get("font-size");
+  return { isHidden, hasNoSize: size === undefined ? parent?.hasNoSize === true : isZero(size) };
+}
 
-  /** Whether there is no need or no way to read on. */
-  get isFull(): boolean {
-    return this.#text.length >= TEXT_LENGTH || this.isTooDeep;
-  }
-
-  onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
-    const parent = this.#open.at(-1);
-    const style = styleOf(attributes["style"] ?? "");
-    const isHidden =
-      parent?.isHidden === true ||
-      unseenTags.has(name) ||
-      attributes["hidden"] !== undefined ||
-      hides(style);
-    const size = style.get("font-size");
-    const hasNoSize = size === undefined ? parent?.hasNoSize === true : isZero(size);
-    const depth = this.#open.push({ isHidden, hasNoSize });
-    if (depth > MOST_OPEN) this.isTooDeep = true;
-    if (!inlineTags.has(name)) this.#text += " ";
-    if (name === "img" && !isHidden) this.#addImage(attributes);
-  }
-
-  onclosetag(name: string): void {
-    this.#open.pop();
-    if (!inlineTags.has(name)) this.#text += " ";
-  }
-
-  ontext(text: string): void {
-    const { isHidden, hasNoSize } = this.#open.at(-1) ?? { isHidden: false, hasNoSize: false };
-    if (!isHidden && !hasNoSize) this.#text += text;
-  }
-
-  text(): string {
-    const text = this.#text.replace(/\s+/gu, " ").trim();
-    return text === "" && this.#images > 0 ? "(This mail shows images alone.)" : text;
-  }
-
-  // An image of one pixel tracks the reader and shows nothing.
-  #addImage({ alt = "", width = "", height = "" }: Readonly<Record<string, string>>): void {
-    if ([width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()))) return;
-    this.#images += 1;
-    this.#text += ` ${alt} `;
-  }
+// An image of one pixel tracks the reader and shows nothing.
+function isDot({ width = "", height = "" }: Readonly<Record<string, string>>): boolean {
+  return [width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()));
 }
 
 function styleOf(style: string): Map<string, string> {

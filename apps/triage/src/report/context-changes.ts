@@ -19,73 +19,49 @@ const PROBABILITY = 0.2;
 const EPSILON = 1e-9;
 
 /** Compares the answers with and without the fields beyond the contract's four. */
-export class ContextChanges {
-  readonly #questions: readonly ShownQuestion[];
-  readonly #results: RunResults;
-  #base: BaseAnswers | null = null;
+export function compareContext(questions: readonly ShownQuestion[], results: RunResults) {
+  let base: BaseAnswers | null = null;
   /** The number of mails with another answer, by the title of the question. */
-  readonly #counts = new Map<string, number>();
-  #changed: ChangedMail[] = [];
-  #more = 0;
-  #compared = 0;
-
-  constructor(questions: readonly ShownQuestion[], results: RunResults) {
-    this.#questions = questions;
-    this.#results = results;
-  }
-
-  /** Compares the answers of a mail with those without its added fields. */
-  async add({ kept, input }: ResultRow): Promise<void> {
-    const mail = mailOfRecord(input);
-    const added = addedTo(mail);
-    if (kept === null || added.length === 0) return;
-    this.#more += 1;
-    this.#base ??= await this.#results.baseAnswers();
-    const before = this.#base(toState(mail));
-    if (before === null) return;
-    this.#compared += 1;
-    const after = toValues(kept.answers, this.#results.questions);
-    const changes = this.#questions
-      .map((question) => changeOf(question, before[question.id], after[question.id]))
-      .filter(({ size }) => size !== 0);
-    if (changes.length === 0) return;
-    for (const { what } of changes) addTo(this.#counts, what);
-    const size = changes.reduce((sum, change) => sum + change.size, 0);
-    this.#changed.push({ mail, added, size, changes: changes.map(({ text }) => text) });
-    if (this.#changed.length >= 20 * LISTED) this.#changed = this.#largest();
-  }
-
-  /** Returns a section of the page; null if no mail has more than the four fields. */
-  toHtml(): Html | null {
-    if (this.#more === 0) return null;
-    const rows = this.#largest().map(({ mail, added, changes }) => [
-      html`${short(mail.subject)} <small>${short(mail.from)}</small>`,
-      changes.join(", "),
-      added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", "),
-    ]);
-    const head = ["mail", "without → with", "what the model read more"];
-    return html`<section class="context" id="context">
-      <h2>What the context changed</h2>
-      <p class="about">${this.#describe()}</p>
-      ${rows.length === 0 ? null : table(head, rows)}
-    </section>`;
-  }
-
-  #largest(): ChangedMail[] {
-    return this.#changed.toSorted((one, other) => other.size - one.size).slice(0, LISTED);
-  }
-
-  #describe(): string {
-    if (this.#compared === 0) {
-      return `The model read more than the four fields of ${printMails(this.#more)}, and none of them was asked about without that. A run over the same file without --context and --state-fields shows here what it changes.`;
-    }
-    const counts = this.#questions.flatMap(({ title }) => {
-      const count = this.#counts.get(title.toLowerCase());
-      return count === undefined ? [] : [`${title.toLowerCase()} of ${printCount(count)}`];
-    });
-    const what = counts.length === 0 ? "it changed no answer" : `it changed ${counts.join(", ")}`;
-    return `${printMails(this.#compared)} were asked about with and without it: ${what}. A change is another option, half a level, or ${PROBABILITY} of a probability; the largest come first.`;
-  }
+  const counts = new Map<string, number>();
+  let changed: ChangedMail[] = [];
+  let [more, compared] = [0, 0];
+  return {
+    /** Compares the answers of a mail with those without its added fields. */
+    async add({ kept, input }: ResultRow): Promise<void> {
+      const mail = mailOfRecord(input);
+      const added = addedTo(mail);
+      if (kept === null || added.length === 0) return;
+      more += 1;
+      base ??= await results.baseAnswers();
+      const before = base(toState(mail));
+      if (before === null) return;
+      compared += 1;
+      const after = toValues(kept.answers, results.questions);
+      const changes = questions
+        .map((question) => changeOf(question, before[question.id], after[question.id]))
+        .filter(({ size }) => size !== 0);
+      if (changes.length === 0) return;
+      for (const { what } of changes) addTo(counts, what);
+      const size = changes.reduce((sum, change) => sum + change.size, 0);
+      changed.push({ mail, added, size, changes: changes.map(({ text }) => text) });
+      if (changed.length >= 20 * LISTED) changed = largestOf(changed);
+    },
+    /** Returns a section of the page; null if no mail has more than the four fields. */
+    toHtml(): Html | null {
+      if (more === 0) return null;
+      const rows = largestOf(changed).map(({ mail, added, changes }) => [
+        html`${short(mail.subject)} <small>${short(mail.from)}</small>`,
+        changes.join(", "),
+        added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", "),
+      ]);
+      const head = ["mail", "without → with", "what the model read more"];
+      return html`<section class="context" id="context">
+        <h2>What the context changed</h2>
+        <p class="about">${describe(questions, counts, { more, compared })}</p>
+        ${rows.length === 0 ? null : table(head, rows)}
+      </section>`;
+    },
+  };
 }
 
 interface ChangedMail {
@@ -93,6 +69,26 @@ interface ChangedMail {
   readonly added: ReturnType<typeof addedTo>;
   readonly changes: readonly string[];
   readonly size: number;
+}
+
+function largestOf(changed: readonly ChangedMail[]): ChangedMail[] {
+  return changed.toSorted((one, other) => other.size - one.size).slice(0, LISTED);
+}
+
+function describe(
+  questions: readonly ShownQuestion[],
+  counts: ReadonlyMap<string, number>,
+  { more, compared }: { readonly more: number; readonly compared: number },
+): string {
+  if (compared === 0) {
+    return `The model read more than the four fields of ${printMails(more)}, and none of them was asked about without that. A run over the same file without --context and --state-fields shows here what it changes.`;
+  }
+  const changes = questions.flatMap(({ title }) => {
+    const count = counts.get(title.toLowerCase());
+    return count === undefined ? [] : [`${title.toLowerCase()} of ${printCount(count)}`];
+  });
+  const what = changes.length === 0 ? "it changed no answer" : `it changed ${changes.join(", ")}`;
+  return `${printMails(compared)} were asked about with and without it: ${what}. A change is another option, half a level, or ${PROBABILITY} of a probability; the largest come first.`;
 }
 
 type Value = string | number | null | undefined;

@@ -30,7 +30,7 @@ function idsIn(list: MailList): string[][] {
 }
 
 test("mails are sorted by section, then weight, then the newest day, then as they were added", () => {
-  using list = new MailList({ all: [section, section] });
+  using list = new MailList({ sections: [section, section], questions: [] });
   const add = (id: string, section: number, weight: number, day: string) =>
     list.add({ ...some, id, day }, { section, weight });
   add("last", 1, 9, "2026-03-01");
@@ -45,7 +45,7 @@ test("mails are sorted by section, then weight, then the newest day, then as the
 });
 
 test("senders are counted by address, whatever its case; the one with the most mails is first", () => {
-  using list = new MailList({ all: [section] });
+  using list = new MailList({ sections: [section], questions: [] });
   const senders = [
     { address: "b@x" },
     { address: "C@x" },
@@ -63,7 +63,7 @@ test("senders are counted by address, whatever its case; the one with the most m
 });
 
 test("each pack but the last is full, and no mail of 30,000 is lost", () => {
-  using list = new MailList({ all: [section] });
+  using list = new MailList({ sections: [section], questions: [] });
   const snippet = "x".repeat(300);
   for (let at = 0; at < 30_001; at += 1) {
     list.add({ ...some, id: `${at}`, snippet }, { section: 0, weight: (at * 7919) % 30_001 });

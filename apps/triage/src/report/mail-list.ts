@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
-import type { MailRow, ShownQuestion } from "./mail-row.ts";
+import type { MailRow } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
 
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
@@ -11,18 +11,30 @@ BEGIN`;
 const inOrder = "CREATE INDEX IF NOT EXISTS ranks ON mails (section, weight DESC, day DESC)";
 const ranked = "ORDER BY section, weight DESC, day DESC, mail";
 
-/** The mails of a page, sorted by section, urgency and day; kept outside memory. */
+/** The mails of a page, sorted by section, urgency and day and kept outside memory, with their numbers. */
 export class MailList implements Disposable {
   /** Mails per pack: a page of the list opens one or two packs. */
   static readonly packSize = 500;
   readonly #database = new DatabaseSync("");
   readonly #insert;
+  readonly #questions: Sections["questions"];
   /** How many mails each section has. */
   readonly counts: number[];
   length = 0;
+  failed = 0;
+  added = 0;
+  /** For each question the number of mails by value. */
+  readonly values: readonly Map<number, number>[];
+  /** The days of the answered mails with a valid day, in milliseconds. */
+  readonly days: number[] = [];
+  /** For each question with levels the mean level of each of these mails, else an empty list. */
+  readonly levels: readonly number[][];
 
-  constructor({ all }: Pick<Sections, "all">) {
-    this.counts = all.map(() => 0);
+  constructor({ sections, questions }: Pick<Sections, "sections" | "questions">) {
+    this.counts = sections.map(() => 0);
+    this.values = questions.map(() => new Map());
+    this.levels = questions.map(() => []);
+    this.#questions = questions;
     this.#database.exec(setup);
     this.#insert = this.#database.prepare(
       "INSERT INTO mails (section, weight, day, sender, row) VALUES (?, ?, ?, ?, ?)",
@@ -34,6 +46,18 @@ export class MailList implements Disposable {
     this.#insert.run(section, weight, row.day, sender, JSON.stringify(row));
     this.counts[section] = (this.counts[section] ?? 0) + 1;
     this.length += 1;
+    this.added += Number(row.isNew);
+    if (row.answers === null) this.failed += 1;
+    else this.#count(row.answers, Date.parse(row.day));
+  }
+
+  #count(answers: NonNullable<MailRow["answers"]>, time: number): void {
+    for (const [at, { value }] of answers.entries()) {
+      addTo(this.values[at], value);
+      const hasDot = this.#questions[at]?.form === "number" && !Number.isNaN(time);
+      if (hasDot) this.levels[at]?.push(value);
+    }
+    if (!Number.isNaN(time)) this.days.push(time);
   }
 
   /** Returns the first mails of a section. */
@@ -75,39 +99,6 @@ export class MailList implements Disposable {
 function toPack(rows: readonly unknown[]): string {
   // Level 1 takes a third of the time of level 6 for a page that is a third larger.
   return deflateRawSync(`[${rows.join()}]`, { level: 1 }).toString("base64");
-}
-
-/** The numbers that the plots of a page show; holds no mail. */
-export class Tally {
-  /** For each question the number of mails by value. */
-  readonly counts: readonly Map<number, number>[];
-  /** The days of the answered mails with a valid day, in milliseconds. */
-  readonly days: number[] = [];
-  /** For each question with levels the mean level of each of these mails. */
-  readonly levels: ReadonlyMap<number, number[]>;
-  failed = 0;
-  added = 0;
-
-  constructor(questions: readonly ShownQuestion[]) {
-    this.counts = questions.map(() => new Map());
-    this.levels = new Map(
-      questions.flatMap(({ form }, at) => (form === "number" ? [[at, []] as const] : [])),
-    );
-  }
-
-  /** Adds a mail. */
-  add({ answers, day, isNew }: MailRow): void {
-    this.added += Number(isNew);
-    if (answers === null) {
-      this.failed += 1;
-      return;
-    }
-    for (const [at, { value }] of answers.entries()) addTo(this.counts[at], value);
-    const time = Date.parse(day);
-    if (Number.isNaN(time)) return;
-    this.days.push(time);
-    for (const [at, levels] of this.levels) levels.push(answers[at]?.value ?? 0);
-  }
 }
 
 /** Adds to the count of a key. */

@@ -1,9 +1,8 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
-import { addTo, type MailList, type Tally } from "./mail-list.ts";
+import { addTo, type MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
-import type { Sections } from "./sections.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
@@ -20,20 +19,15 @@ function dateNames(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat("en-GB", { ...options, month: "short", timeZone: "UTC" });
 }
 
-/** The source of the numbers of a page. */
-interface NumberParts {
-  readonly list: MailList;
-  readonly sections: Sections;
-  readonly tally: Tally;
-  /** The totals of all runs. */
-  readonly figures: readonly (readonly [name: string, value: string])[];
-}
-
 /** Returns the totals of all runs, and a plot or two of each question. */
-export function numbersSection({ list, tally, sections, figures }: NumberParts): Html {
-  const plots = sections.questions.flatMap((question, at) => {
+export function numbersSection(
+  list: MailList,
+  questions: readonly ShownQuestion[],
+  figures: readonly (readonly [name: string, value: string])[],
+): Html {
+  const plots = questions.flatMap((question, at) => {
     const { title, form, names } = question;
-    const counts = tally.counts[at] ?? new Map<number, number>();
+    const counts = list.values[at] ?? new Map<number, number>();
     if (form === "option") {
       const mails = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
       const used = mails.filter(([, count]) => count > 0);
@@ -44,7 +38,7 @@ export function numbersSection({ list, tally, sections, figures }: NumberParts):
       return [figure(title, "mails by probability", histogram(counts, options))];
     }
     const options = { step: 0.1, label: "mean level", end: Math.max(1, names.length - 1) };
-    const dots = { levels: tally.levels.get(at) ?? [], days: tally.days };
+    const dots = { levels: list.levels[at] ?? [], days: list.days };
     return [
       figure(title, "mails by mean level", histogram(counts, options)),
       figure(`${title} over time`, "mails by day", timePlot(question, dots)),
@@ -65,7 +59,7 @@ export function numbersSection({ list, tally, sections, figures }: NumberParts):
           </div>`,
       )}
     </dl>
-    <div class="plots">${tally.added + tally.days.length === 0 ? null : [...plots, senders]}</div>
+    <div class="plots">${list.added + list.days.length === 0 ? null : [...plots, senders]}</div>
   </section>`;
 }
 

@@ -5,17 +5,18 @@ import { toPrintable } from "evaluator-kit";
 import { isEmulator, type RunFacts } from "evaluator-runs/results";
 import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
-import { addTo, MailList, type Tally } from "./mail-list.ts";
+import { addTo, MailList } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
 import { numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
+import type { Sections } from "./sections.ts";
 
 /** Mails of a section that the page shows without its script; the others are packed. */
 const ROWS_SHOWN = 25;
 
 /** The content of a page. */
-type ReportParts = Omit<Parameters<typeof numbersSection>[0], "figures"> & {
-  readonly facts: ListFacts;
+interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
+  readonly list: MailList;
   /** All runs, the last one last. */
   readonly runs: readonly RunFacts[];
   readonly calibration: CalibrationArtifact | null;
@@ -27,7 +28,7 @@ type ReportParts = Omit<Parameters<typeof numbersSection>[0], "figures"> & {
   readonly plan: Html | null;
   /** The changes by --context and --state-fields; null without them. */
   readonly changes: Html | null;
-};
+}
 
 /** Returns one page about results, piece by piece: a list to act on, then the numbers. */
 export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
@@ -42,7 +43,7 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
     ${list.length === 0 ? null : sectionLinks(parts)}
     <main>
       ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
-      ${numbersSection({ ...parts, figures: figuresOf(parts) })}
+      ${numbersSection(list, parts.questions, figuresOf(parts))}
     </main>
     ${factsElement(parts)}`;
   const [before, after] = pageAround({ title, style: reportStyle, body, script });
@@ -82,12 +83,12 @@ function costOf(runs: readonly RunFacts[]): string {
 }
 
 /** Returns the totals of all runs, as names and values. */
-function figuresOf({ runs, list, tally }: ReportParts): (readonly [string, string])[] {
+function figuresOf({ runs, list }: ReportParts): (readonly [string, string])[] {
   const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
     runs.reduce((total, run) => total + run[fact], 0);
   return [
     ["Mails", printCount(list.length)],
-    ["Without answer", printCount(tally.failed)],
+    ["Without answer", printCount(list.failed)],
     ["Calls", printCount(sum("answered"))],
     ["Input tokens", printCount(sum("inputTokens"))],
     ["Cost", costOf(runs)],
@@ -96,7 +97,8 @@ function figuresOf({ runs, list, tally }: ReportParts): (readonly [string, strin
 }
 
 // A script reads it; "<" would end the element.
-function factsElement({ facts, list }: ReportParts): Html {
+function factsElement({ list, questions, score, choice, actions, file }: ReportParts): Html {
+  const facts = { questions, score, choice, actions, file };
   const json = JSON.stringify({ ...facts, packSize: MailList.packSize, counts: list.counts });
   const text = json.replaceAll("<", String.raw`\u003c`);
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
@@ -104,7 +106,7 @@ function factsElement({ facts, list }: ReportParts): Html {
 
 /** Returns the sections that have mails. */
 function filledSections({ list, sections }: ReportParts) {
-  const all = sections.all.map((section, at) => ({ ...section, at, count: list.counts[at] ?? 0 }));
+  const all = sections.map((section, at) => ({ ...section, at, count: list.counts[at] ?? 0 }));
   return all.filter(({ count }) => count > 0);
 }
 
@@ -134,8 +136,7 @@ function listOf(parts: ReportParts): Html {
 }
 
 /** Returns the form controls; search and selection need the script. */
-function controls(filled: readonly FilledSection[], { tally, sections }: ReportParts): Html {
-  const hasScore = sections.score !== -1;
+function controls(filled: readonly FilledSection[], { list, score, questions }: ReportParts): Html {
   return html`<div class="controls">
     <label class="script-only"
       >Search <input type="search" id="search" placeholder="sender, subject, words"
@@ -147,27 +148,31 @@ function controls(filled: readonly FilledSection[], { tally, sections }: ReportP
         <optgroup label="Sections">
           ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
         </optgroup>
-        ${sections.questions.map((question, at) => kindsOf(question, at, tally.counts[at]))}
+        ${questions.map((question, at) => kindsOf(question, at, list.values[at]))}
       </select></label
     >
     <fieldset>
       <legend>Order</legend>
-      ${orderChoice("urgent", hasScore ? "most urgent" : "surest", true)}
+      ${orderChoice("urgent", score !== -1 ? "most urgent" : "surest", true)}
       ${orderChoice("newest", "newest", false)}
       <span class="script-only">${orderChoice("sender", "sender", false)}</span>
     </fieldset>
     ${
-      tally.added === 0
+      list.added === 0
         ? null
         : html`<label
-            ><input type="checkbox" id="only-new" /> only the ${printCount(tally.added)} new</label
+            ><input type="checkbox" id="only-new" /> only the ${printCount(list.added)} new</label
           >`
     }
   </div>`;
 }
 
 /** Returns the answers to a question as choices, with the mails of all sections. */
-function kindsOf(question: ShownQuestion, at: number, counts: Tally["counts"][number] = new Map()) {
+function kindsOf(
+  question: ShownQuestion,
+  at: number,
+  counts: ReadonlyMap<number, number> = new Map(),
+) {
   const kinds = new Map<number, number>();
   for (const [value, count] of counts) addTo(kinds, pickOf(question, value), count);
   const names = question.form === "probability" ? [`${question.title}: yes`] : question.names;
@@ -196,15 +201,14 @@ function orderChoice(value: string, text: string, isFirst: boolean): Html {
   >`;
 }
 
-function sectionOf(section: FilledSection, { list, facts }: ReportParts): Html {
-  const { at, id, title, about, count } = section;
-  const rows = list.first(at, ROWS_SHOWN);
+function sectionOf({ at, id, title, about, count }: FilledSection, parts: ReportParts): Html {
+  const rows = parts.list.first(at, ROWS_SHOWN);
   const rest = count - rows.length;
   return html`<section id="${id}">
     <h2>${title} <span class="count">${printCount(count)}</span></h2>
     <p class="about">${about}</p>
     <ol class="mails">
-      ${rows.map((row) => mailItem(row, facts))}
+      ${rows.map((row) => mailItem(row, parts))}
     </ol>
     ${rest === 0 ? null : restOf(at, count, rest)}
   </section>`;

@@ -49,7 +49,7 @@ export function toSections(asked: Questions) {
   const tried = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
   return {
     /** In the order in which they are shown. */
-    all: [...shown, withoutAnswer] satisfies Section[] as readonly Section[],
+    sections: [...shown, withoutAnswer] satisfies Section[] as readonly Section[],
     questions,
     /** The index of the question about importance; -1 without one. */
     score,

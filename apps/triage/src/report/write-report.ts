@@ -42,10 +42,10 @@ import {
   receivedDay,
   senderAddress,
 } from "../input/mail.ts";
-import { ContextChanges } from "./context-changes.ts";
-import { MailList, Tally } from "./mail-list.ts";
+import { compareContext } from "./context-changes.ts";
+import { MailList } from "./mail-list.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
-import { Plan } from "./plan.ts";
+import { planOf } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { toSections } from "./sections.ts";
 import { mailSource } from "../mail-source.ts";
@@ -96,52 +96,19 @@ async function makeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<AsyncIterable<string>> {
-  const { columns, calibration, info, facts } = results;
+  const { questions, columns, calibration, info, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
-  const plan = rules === null ? null : new Plan(rules);
-  const { signal } = context;
-  const read = await readRows(results, command, { plan, signal });
-  const { list, tally, changes, all, newRecords, sections } = read;
-  const runs = info === null ? facts : [factsOf(info)];
-  return reportPage({
-    list,
-    sections,
-    tally,
-    facts: {
-      questions: sections.questions,
-      score: sections.score,
-      choice: sections.choice,
-      actions: (rules ?? []).map(({ action }) => action),
-      file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
-    },
-    runs,
-    all,
-    calibration,
-    notes: [...describeNew(newRecords, tally), ...describeShown(command, list.length, all.mails)],
-    plan: plan?.toHtml(calibration, list.length) ?? null,
-    changes: changes.toHtml(),
-  });
-}
-
-/** Reads the results once, mail by mail. */
-async function readRows(
-  results: RunResults,
-  command: ReportCommand,
-  { plan, signal }: { readonly plan: Plan | null; readonly signal: ProgramContext["signal"] },
-) {
-  const { questions, columns } = results;
+  const plan = rules === null ? null : planOf(rules);
   const newRecords = await results.newRecords();
   const isShown = readFilter(command, columns);
   const sections = toSections(questions);
-
   const list = new MailList(sections);
-  const tally = new Tally(sections.questions);
-  const changes = new ContextChanges(sections.questions, results);
+  const changes = compareContext(sections.questions, results);
   const asked = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     all.mails += 1;
     all.failed += Number(row.kept === null);
     const answered = toAnswered(row, results, newRecords);
@@ -149,13 +116,23 @@ async function readRows(
     const rule = plan?.take(answered) ?? -1;
     const shown = toMailRow(row, answered, { asked, rule });
     list.add(shown, sections.rankOf(shown.answers));
-    tally.add(shown);
     await changes.add(row);
   }
-  return { list, tally, changes, all, newRecords, sections };
+  return reportPage({
+    ...sections,
+    list,
+    actions: (rules ?? []).map(({ action }) => action),
+    file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
+    runs: info === null ? facts : [factsOf(info)],
+    all,
+    calibration,
+    notes: [...describeNew(newRecords, list), ...describeShown(command, list.length, all.mails)],
+    plan: plan?.toHtml(calibration, list.length) ?? null,
+    changes: changes.toHtml(),
+  });
 }
 
-function describeNew(newRecords: NewRecords | null, { added }: Tally): string[] {
+function describeNew(newRecords: NewRecords | null, { added }: MailList): string[] {
   if (newRecords === null) return [];
   const day = newRecords.since.slice(0, 10);
   return [`${printMails(added)} ${added === 1 ? "is" : "are"} new since the run of ${day}.`];
