@@ -43,9 +43,8 @@ button:hover:not(:disabled) { border-color: var(--accent); }
 button:disabled { opacity: 0.5; cursor: default; }
 :root:not(.scripted) .script-only, :root.scripted .no-script { display: none; }
 main section, .plan, .context, .numbers { margin-top: 2.2rem; }
-.context td, .context th { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
-.context td { min-width: 9rem; }
-.context th { min-width: 9rem; font-weight: 600; text-align: left; }
+.context td, .context th { min-width: 9rem; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+.context th { font-weight: 600; text-align: left; }
 .context th small { display: block; color: var(--quiet); font-weight: 400; }
 .context .scroll, .plan .scroll { padding: 0.3rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 .plan td:last-child { white-space: normal; min-width: 16rem; }
@@ -64,11 +63,8 @@ code { font: 0.87em ui-monospace, monospace; overflow-wrap: anywhere; }
 .level { display: block; align-self: start; padding-top: 0.15rem; text-align: center; font-variant-numeric: tabular-nums; }
 .level b { display: block; border-radius: 7px; padding: 0.1rem 0; font-size: 1.05rem; }
 .level-name { display: block; margin-top: 0.15rem; color: var(--quiet); font-size: 0.76rem; overflow-wrap: anywhere; }
-.level-0 b { background: var(--scale-0); }
-.level-1 b { background: var(--scale-1); }
-.level-2 b { background: var(--scale-2); color: var(--on-2); }
-.level-3 b { background: var(--scale-3); color: var(--card); }
-.level-4 b { background: var(--scale-4); color: var(--card); }
+.level-2 b { color: var(--on-2); }
+.level-3 b, .level-4 b { color: var(--card); }
 .level-none { color: var(--quiet); }
 .head { display: block; min-width: 0; }
 .line { display: flex; gap: 1rem; justify-content: space-between; }
@@ -90,11 +86,11 @@ time { flex: none; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
 .answer-value { color: var(--text); font-variant-numeric: tabular-nums; }
 .track { display: flex; height: 0.6rem; border-radius: 3px; overflow: hidden; background: color-mix(in srgb, var(--line) 55%, transparent); }
 .part { display: block; height: 100%; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.part-0 { background: var(--scale-0); }
-.part-1 { background: var(--scale-1); }
-.part-2 { background: var(--scale-2); }
-.part-3 { background: var(--scale-3); }
-.part-4 { background: var(--scale-4); }
+.level-0 b, .part-0 { background: var(--scale-0); }
+.level-1 b, .part-1 { background: var(--scale-1); }
+.level-2 b, .part-2 { background: var(--scale-2); }
+.level-3 b, .part-3 { background: var(--scale-3); }
+.level-4 b, .part-4 { background: var(--scale-4); }
 .track-option .part, .track-probability .part { background: var(--scale-3); }
 .is-yes .track-probability .part { background: var(--yes); }
 .is-yes .answer-value { color: var(--yes); font-weight: 600; }

@@ -17,7 +17,7 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
-const onlyNew = document.querySelector<HTMLInputElement>("#only-new");
+const newOnly = document.querySelector<HTMLInputElement>("#only-new");
 const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
 const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
 const [count, status] = [get("found-count"), get("found-status")];
@@ -38,7 +38,7 @@ async function unpack(base64: string): Promise<MailRow[]> {
 }
 
 /** Returns the mails in a range of the list, pack by pack, so that the page stays responsive. */
-async function* rowsIn({ from, to }: ListQuery): AsyncGenerator<MailRow> {
+async function* rowsIn(from: number, to: number): AsyncGenerator<MailRow> {
   const size = facts.packSize;
   for (let start = from - (from % size); start < to; start += size) {
     const rows = await packs[start / size]?.();
@@ -46,51 +46,14 @@ async function* rowsIn({ from, to }: ListQuery): AsyncGenerator<MailRow> {
   }
 }
 
-/** Which mails a reader wants to see, and in which order. */
-interface ListQuery {
-  /** The range of the section's mails in the whole list; `to` is exclusive. */
-  readonly from: number;
-  readonly to: number;
-  readonly isWhole: boolean;
-  /** The option that a question's answer must pick; null for any. */
-  readonly kind: { readonly at: number; readonly pick: number } | null;
-  /** Words that sender, subject or snippet must contain, in lower case. */
-  readonly words: readonly string[];
-  readonly onlyNew: boolean;
-  readonly order: "urgent" | "newest" | "sender";
-}
-
-/** Returns the mails that a query finds, in its order. */
-async function findMails(query: ListQuery): Promise<readonly MailRow[]> {
-  const { isWhole, kind, words, onlyNew, order } = query;
-  const found: { row: MailRow; key: string | number }[] = [];
-  for await (const row of rowsIn(query)) {
-    if ((onlyNew && !row.isNew) || !hasWords(row, words) || !isOfKind(row, kind)) continue;
-    const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
-    found.push({ row, key: keys[order] });
-  }
-  // The mails of a section are in the order of urgency already.
-  if (isWhole || order !== "urgent") {
-    found.sort(
-      (one, other) =>
-        (one.key < other.key ? -1 : Number(one.key > other.key)) ||
-        (one.row.day > other.row.day ? -1 : Number(one.row.day < other.row.day)),
-    );
-  }
-  return found.map(({ row }) => row);
-}
-
 // The most urgent first.
 function urgencyOf({ answers }: MailRow): number {
   return facts.score === -1 ? 0 : -(answers?.[facts.score]?.value ?? -1);
 }
 
-function isOfKind({ answers }: MailRow, kind: ListQuery["kind"]): boolean {
-  if (kind === null) return true;
-  const [question, answer] = [facts.questions[kind.at], answers?.[kind.at]];
-  return (
-    question !== undefined && answer !== undefined && pickOf(question, answer.value) === kind.pick
-  );
+function picks({ answers }: MailRow, at: number, pick: number): boolean {
+  const [question, answer] = [facts.questions[at], answers?.[at]];
+  return question !== undefined && answer !== undefined && pickOf(question, answer.value) === pick;
 }
 
 function hasWords({ sender, address, subject, snippet }: MailRow, words: readonly string[]) {
@@ -103,11 +66,13 @@ let mails: readonly MailRow[] = [];
 let start = 0;
 let asked = 0;
 
+/** Shows the mails that the controls ask for, in their order. */
 async function find(): Promise<void> {
   const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
   const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
-  const order = (checked?.value ?? "urgent") as ListQuery["order"];
-  const isPlain = words.length === 0 && section.value === "" && !onlyNew?.checked;
+  const order = (checked?.value ?? "urgent") as "urgent" | "newest" | "sender";
+  const onlyNew = newOnly?.checked ?? false;
+  const isPlain = words.length === 0 && section.value === "" && !onlyNew;
   const isAsWritten = isPlain && order === "urgent";
   sections.hidden = !isAsWritten;
   found.hidden = isAsWritten;
@@ -117,15 +82,27 @@ async function find(): Promise<void> {
   status.textContent = "Looking…";
   // The index of a section, or a question and its option.
   const [chosen = -1, pick] = section.value.split(":").filter(Boolean).map(Number);
-  const kind = pick === undefined ? null : { at: chosen, pick };
-  const isWhole = chosen === -1 || kind !== null;
+  const isWhole = chosen === -1 || pick !== undefined;
   const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosen));
   const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosen + 1));
-  const isNew = onlyNew?.checked ?? false;
-  const result = await findMails({ from, to, isWhole, kind, words, onlyNew: isNew, order });
+  const result: { row: MailRow; key: string | number }[] = [];
+  for await (const row of rowsIn(from, to)) {
+    if ((onlyNew && !row.isNew) || !hasWords(row, words)) continue;
+    if (pick !== undefined && !picks(row, chosen, pick)) continue;
+    const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
+    result.push({ row, key: keys[order] });
+  }
   if (mine !== asked) return; // the reader went on
-  mails = result;
+  // The mails of a section are in the order of urgency already.
+  if (isWhole || order !== "urgent") {
+    result.sort((one, other) => compare(one.key, other.key) || compare(other.row.day, one.row.day));
+  }
+  mails = result.map(({ row }) => row);
   show(0);
+}
+
+function compare(one: string | number, other: string | number): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 function mailsIn(sections: readonly number[]): number {
