@@ -83,7 +83,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const underWay = new Set<unknown>();
   return {
     async fetch(input, init) {
-      const request = new Request(toRequestInput(input), init);
+      const target = input instanceof Request ? input : new URL(input, "http://127.0.0.1");
+      const request = new Request(target, init);
       request.signal.throwIfAborted();
       const delivery: Delivery = { ending: "whole", hasResponse: true };
       const call = [input, request];
@@ -160,10 +161,6 @@ function readLimits({ limits }: EmulatorOptions): VendorLimits | null {
   const wrong = Object.entries(limits).find(([, limit]) => !(Number.isInteger(limit) && limit > 0));
   if (wrong === undefined) return limits;
   throw new RangeError(`limits.${wrong[0]} is a whole number from 1 up.`);
-}
-
-function toRequestInput(input: string | URL | Request): URL | Request {
-  return input instanceof Request ? input : new URL(input, "http://127.0.0.1");
 }
 
 async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Picodollars, picodollarsPerDollar } from "./catalog.ts";
+import { RequestError } from "./request-error.ts";
 
 /** One answered call of the gateway. */
 interface AnsweredCall {
@@ -40,10 +41,10 @@ export function createLedger(capacity = 1000) {
     /**
      * Returns the rows of `GET /v1/report`, sorted by group.
      *
-     * @throws {RangeError} names the parameter that is wrong.
+     * @throws {RequestError} names the parameter that is wrong.
      */
-    report(account: number, parameter: (name: string) => string | undefined) {
-      const { startDate, endDate, column, filters } = readSpendQuery(parameter);
+    report(account: number, query: SpendQuery) {
+      const { startDate, endDate, column, filters } = readSpendQuery(query);
       const rows = new Map<string, Sums>();
       for (const entry of entries.values()) {
         const [day = ""] = entry.groups.day;
@@ -92,27 +93,29 @@ function groupsOf({ model, provider, attribution, startTime }: AnsweredCall): En
   };
 }
 
-function readSpendQuery(parameter: (name: string) => string | undefined) {
+type SpendQuery = Readonly<Record<string, string>>;
+
+function readSpendQuery(query: SpendQuery) {
   const date = (name: string) => {
-    const text = parameter(name) ?? "";
+    const text = query[name] ?? "";
     if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-    throw new RangeError(`${name}: expected a date such as 2026-11-22`);
+    throw new RequestError(`Invalid request: ${name}: expected a date such as 2026-11-22`);
   };
   const word = <TWord extends string>(name: string, words: readonly TWord[]) => {
-    const found = words.find((word) => word === (parameter(name) ?? words[0]));
+    const found = words.find((word) => word === (query[name] ?? words[0]));
     if (found !== undefined) return found;
-    throw new RangeError(`${name}: expected one of ${words.join(", ")}`);
+    throw new RequestError(`Invalid request: ${name}: expected one of ${words.join(", ")}`);
   };
   const [startDate, endDate] = [date("start_date"), date("end_date")];
   const groups = ["day", "user", "model", "tag", "provider", "credential_type"] as const;
   const group = word("group_by", groups);
   const part = word("date_part", ["day", "hour"]);
   const filters: readonly [Group, string | undefined][] = [
-    ["user", parameter("user_id")],
-    ["model", parameter("model")],
-    ["provider", parameter("provider")],
-    ["credential_type", parameter("credential_type")],
-    ...(parameter("tags")?.split(",") ?? []).map((tag): [Group, string] => ["tag", tag]),
+    ["user", query["user_id"]],
+    ["model", query["model"]],
+    ["provider", query["provider"]],
+    ["credential_type", query["credential_type"]],
+    ...(query["tags"]?.split(",") ?? []).map((tag): [Group, string] => ["tag", tag]),
   ];
   return {
     /** Such as 2026-11-22, in UTC; both days are included. */

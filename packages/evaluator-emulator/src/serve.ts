@@ -73,9 +73,7 @@ export async function serve(answer: Answer, options: ListenOptions = {}) {
   return { address, close: () => closeServer(server) };
 }
 
-function requestListener(
-  answer: Answer,
-): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
+function requestListener(answer: Answer) {
   return getRequestListener(
     async (request, { outgoing }) => {
       const delivery: Delivery = { ending: "whole", hasResponse: true };

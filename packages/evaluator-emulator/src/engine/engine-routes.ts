@@ -10,8 +10,7 @@ import {
 } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
 import { errorHandler, RequestError } from "../request-error.ts";
-import { imageSchema, joinContents } from "../questions/content.ts";
-import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { imageSchema, joinParts } from "../questions/content.ts";
 import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
 import { logprobRoutes } from "./logprob-routes.ts";
 
@@ -92,20 +91,27 @@ const imageUrlSchema = z.union([
     })
     .pipe(imageSchema),
 ]);
+const textSchema = z.string().transform((content) => [{ content }]);
+const partSchema = z.discriminatedUnion("type", [
+  z
+    .object({ type: z.literal("input_text"), text: z.string() })
+    .transform(({ text: content }) => ({ content })),
+  z
+    .object({ type: z.literal("input_image"), image_url: imageUrlSchema })
+    .transform(({ image_url: image }) => ({ image })),
+]);
 const messageSchema = z.object({
   role: z.literal("user"),
-  content: z.union([
-    z.string(),
-    z.array(
-      z.discriminatedUnion("type", [
-        z.object({ type: z.literal("input_text"), text: z.string() }),
-        z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
-      ]),
-    ),
-  ]),
+  content: z.union([textSchema, z.array(partSchema)]),
 });
 const bodySchema = z.object({
-  input: z.union([z.string(), z.array(messageSchema).min(1)]),
+  input: z.union([
+    textSchema,
+    z
+      .array(messageSchema)
+      .min(1)
+      .transform((messages) => messages.flatMap(({ content }) => content)),
+  ]),
   questions: z.array(z.union(allKinds.map(({ decision }) => decision))).min(1),
 });
 
@@ -121,7 +127,7 @@ async function decisionsRoute(call: Call, context: EmulatorContext): Promise<Res
   const questions = Object.fromEntries(
     data.questions.map(({ question }, index) => [String(index), question]),
   );
-  const judgement = context.answer({ ...readInput(data.input), questions });
+  const judgement = context.answer({ ...joinParts(data.input), questions });
   const { inputTokens: input_tokens, outputTokens: output_tokens } = judgement.usage;
   const body = {
     model: lexicalModel,
@@ -132,16 +138,4 @@ async function decisionsRoute(call: Call, context: EmulatorContext): Promise<Res
     usage: { input_tokens, output_tokens },
   };
   return answerJson(body, judgement.basis);
-}
-
-function readInput(
-  input: z.infer<typeof bodySchema>["input"],
-): Pick<EvaluationInput, "state" | "images"> {
-  if (typeof input === "string") return { state: input };
-  const parts = input.flatMap(({ content }) =>
-    typeof content === "string" ? [{ type: "input_text" as const, text: content }] : content,
-  );
-  const texts = parts.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
-  const images = parts.flatMap((part) => (part.type === "input_image" ? [part.image_url] : []));
-  return { state: joinContents(texts), ...(images.length > 0 && { images }) };
 }

@@ -140,18 +140,13 @@ function tokenIds(text: string): number[] {
 /** Returns the id of a short word; of another token its length, which is no word's id. */
 function packToken(token: string): number {
   if (!shortWord.test(token)) return token.length;
-  let id = 0;
-  for (const byte of Buffer.from(token)) id = id * 256 + byte;
-  return firstWord + id;
+  return firstWord + Buffer.from(token).readUIntBE(0, token.length);
 }
 
 /** Returns the text of tokens that are characters. */
 function tokenText(ids: readonly number[]): string {
-  return ids.map((id) => (isCharacter(id) ? String.fromCodePoint(id) : "")).join("");
-}
-
-function isCharacter(id: number): boolean {
-  return Number.isInteger(id) && id >= 0 && id <= 0x10_ff_ff;
+  const characters = ids.filter((id) => Number.isInteger(id) && id >= 0 && id <= 0x10_ff_ff);
+  return characters.map((id) => String.fromCodePoint(id)).join("");
 }
 
 /** A token with which the played model might begin. */

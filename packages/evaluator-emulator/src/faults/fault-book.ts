@@ -56,9 +56,9 @@ export function createFaultBook(initial: readonly Fault[], { seed, sleep }: Faul
   };
 }
 
-/** Returns a fault and the number of calls that are left; null is all. */
+/** Returns a fault and the number of calls that are left; JSON prints infinity as null. */
 function toListed({ fault, left }: Entry) {
-  return { ...fault, left: Number.isFinite(left) ? left : null };
+  return { ...fault, left };
 }
 
 function isDrawn({ fault }: Entry): boolean {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
+import { contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { RequestError } from "../request-error.ts";
@@ -16,13 +16,17 @@ const filePartSchema = z
   })
   .transform(({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data }))
   .pipe(imageSchema)
-  .transform((image) => ({ type: "file" as const, image }));
+  .transform((image) => ({ image }));
 
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
-    z.object({ type: z.literal("text"), text: z.string() }),
-    z.object({ type: z.literal("json"), value: contentSchema }),
+    z
+      .object({ type: z.literal("text"), text: z.string() })
+      .transform(({ text: content }) => ({ content })),
+    z
+      .object({ type: z.literal("json"), value: contentSchema })
+      .transform(({ value: content }) => ({ content })),
     filePartSchema,
   ],
   { error: "expected a text, json or file part" },
@@ -45,7 +49,7 @@ export function parseGatewayInput(
   const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
   if (wire === "evaluation-model" || !hasParts) return parse(stateBodySchema, body);
   const { stateParts, questions } = parse(partsBodySchema, body);
-  return { ...readParts(stateParts), questions };
+  return { ...joinParts(stateParts), questions };
 }
 
 function parse<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
@@ -54,16 +58,4 @@ function parse<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
   const [issue] = error.issues;
   const where = ["body", ...(issue?.path ?? [])].map(String).join(".");
   throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
-}
-
-function readParts(
-  parts: readonly z.infer<typeof statePartSchema>[],
-): Pick<EvaluationInput, "state" | "images"> {
-  const contents: Content[] = [];
-  const images: string[] = [];
-  for (const part of parts) {
-    if (part.type === "file") images.push(part.image);
-    else contents.push(part.type === "text" ? part.text : part.value);
-  }
-  return { state: joinContents(contents), ...(images.length > 0 && { images }) };
 }

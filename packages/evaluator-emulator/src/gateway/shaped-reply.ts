@@ -41,14 +41,12 @@ export function chooseCalls(
 ): readonly PlayedCall[] {
   const chosen = chooseTools(message, tools, toolChoice);
   const values = valuesIn(message);
-  const calls =
-    chosen.length === 1 && values.length > 1
-      ? values.map((value) => ({ tool: chosen[0], hints: [value] }))
-      : chosen.map((tool) => ({ tool, hints: values }));
-  return calls.slice(0, isParallel ? mostCalls : 1).flatMap(({ tool, hints }) => {
-    if (tool === undefined) return [];
+  const hintsOfCalls =
+    chosen.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
+  const calls = chosen.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
+  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
     const input = JSON.stringify(fillSchema(tool.schema, { message, hints }) ?? {});
-    return [{ id: `call_${nextId()}`, name: tool.name, input }];
+    return { id: `call_${nextId()}`, name: tool.name, input };
   });
 }
 

@@ -37,6 +37,15 @@ export function joinContents(contents: readonly Content[]): Content {
   return contents.length === 1 && only !== undefined ? only : contents;
 }
 
+/** Returns the state of its parts, and the keys of the images beside it. */
+export function joinParts(
+  parts: readonly ({ readonly content: Content } | { readonly image: string })[],
+) {
+  const contents = parts.flatMap((part) => ("content" in part ? [part.content] : []));
+  const images = parts.flatMap((part) => ("image" in part ? [part.image] : []));
+  return { state: joinContents(contents), ...(images.length > 0 && { images }) };
+}
+
 // The vendor's limit; the gateway's is unverified.
 const maxImageBytes = 16 * 1024 * 1024;
 
