@@ -27,7 +27,26 @@ const counters = {
 export function createMetrics(callsInFlight: () => number, logDropped?: () => number) {
   const registry = new Registry();
   const registers = [registry];
-  addGauges(registers, callsInFlight, logDropped);
+  // The registry keeps these metrics and reads their values when it is read.
+  void new Gauge({
+    name: "router_calls_in_flight",
+    help: "Calls that ask a model right now.",
+    registers,
+    collect() {
+      this.set(callsInFlight());
+    },
+  });
+  if (logDropped !== undefined) {
+    void new Counter({
+      name: "router_decision_log_dropped_total",
+      help: "Records that the decision log could not write.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(logDropped());
+      },
+    });
+  }
   const created = Object.entries(counters).map(([name, [help, labelNames]]) => [
     name,
     new Counter({ name: `router_${name}`, help, labelNames, registers }),
@@ -81,30 +100,4 @@ function log(responses: Counter, output: TextSink | undefined): MiddlewareHandle
       `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
     );
   };
-}
-
-/** The registry keeps these metrics and reads their values when it is read. */
-function addGauges(
-  registers: Registry[],
-  callsInFlight: () => number,
-  logDropped?: () => number,
-): void {
-  void new Gauge({
-    name: "router_calls_in_flight",
-    help: "Calls that ask a model right now.",
-    registers,
-    collect() {
-      this.set(callsInFlight());
-    },
-  });
-  if (logDropped === undefined) return;
-  void new Counter({
-    name: "router_decision_log_dropped_total",
-    help: "Records that the decision log could not write.",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(logDropped());
-    },
-  });
 }

@@ -34,8 +34,7 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...given };
   const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
   const server = createServer(limits);
-  const connections = followConnections(server, stallMs);
-  limitConnections(server, maxConnections);
+  const connections = followConnections(server, stallMs, maxConnections);
   const settings = { portSetting: "PORT=", hostSetting: "HOST=" };
   const { port, origin } = await listen(server, { host, port: options.port, ...settings });
   let isStopping = false;
@@ -58,17 +57,25 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   };
 }
 
+/** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
+const MOST_REJECTED = 256;
+
 /**
- * Tracks the connections of a server, and ends one whose client does not read for `stallMs`.
- * Node's `closeIdleConnections` keeps connections that never sent a whole request, and `close`
- * stops the timers that would end them.
+ * Tracks the connections of a server, ends one whose client does not read for `stallMs`, and answers
+ * those over `max` with a 503. Node's own `maxConnections` closes them silently, its
+ * `closeIdleConnections` keeps connections that never sent a whole request, and `close` stops the
+ * timers that would end them.
  */
-function followConnections(server: Server, stallMs: number) {
+function followConnections(server: Server, stallMs: number, max: number) {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
-  server.on("connection", (socket) => {
+  server.maxConnections = max + MOST_REJECTED;
+  const accept = server.listeners("connection");
+  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+    if (inFlight.size >= max) return reject(socket);
     inFlight.set(socket, 0);
     socket.once("close", () => inFlight.delete(socket));
+    for (const listener of accept) listener.call(server, socket);
   });
   server.on("request", ({ socket }, response) => {
     // Node reports an idle connection; after a pending write, only the second time. While a model
@@ -93,9 +100,6 @@ function followConnections(server: Server, stallMs: number) {
   };
 }
 
-/** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
-const MOST_REJECTED = 256;
-
 /** Time for a rejected client to send its request and read the answer, in ms. Chosen. */
 const REJECTION_MS = 1000;
 
@@ -111,19 +115,6 @@ const tooManyConnections = [
   "",
   body,
 ].join("\r\n");
-
-/** Answers connections over `max` with a 503; Node's own `maxConnections` closes them silently. */
-function limitConnections(server: Server, max: number): void {
-  server.maxConnections = max + MOST_REJECTED;
-  const open = new Set<Socket>();
-  const accept = server.listeners("connection");
-  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    if (open.size >= max) return reject(socket);
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-    for (const listener of accept) listener.call(server, socket);
-  });
-}
 
 function reject(socket: Socket): void {
   const limit = setTimeout(() => socket.destroy(), REJECTION_MS);

@@ -1,7 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createGateway, type LanguageModel } from "ai";
 import {
-  type Catalog,
   createCatalog,
   createEvaluator,
   gatewayTransport,
@@ -99,13 +98,12 @@ function addressOf({ target }: Transport): string {
 function connectReplies(server: NonNullable<RouterOptions["engines"]["reply"]>) {
   const { apiKey, baseUrl } = server;
   if (server.kind === "gateway") {
-    const replier = `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`;
-    const catalog = createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 });
     const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
-    return gatewayReplies({ apiKey: server.apiKey, ...address }, fetchWithoutRedirects, {
-      catalog,
-      replier,
-    });
+    return {
+      catalog: createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 }),
+      replier: `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`,
+      ...gatewayModels({ apiKey: server.apiKey, ...address }, fetchWithoutRedirects),
+    };
   }
   return {
     takesOpenAi: true,
@@ -127,13 +125,11 @@ function connectReplies(server: NonNullable<RouterOptions["engines"]["reply"]>) 
   };
 }
 
-function gatewayReplies(
+function gatewayModels(
   options: { readonly apiKey: string; readonly baseURL?: string },
   fetch: typeof globalThis.fetch,
-  described: { readonly catalog: Catalog | null; readonly replier: string },
 ) {
   return {
-    ...described,
     /** Whether it accepts an unchanged request in OpenAI's form, and models of any name. */
     takesOpenAi: false,
     languageModel: (modelId: string, { listener }: ModelCall): LanguageModel =>
@@ -154,7 +150,6 @@ const fetchWithoutRedirects: typeof fetch = (input, init) =>
 
 function emulatedEngines({ tracing = null }: ConnectOptions) {
   const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
-  const name = "the local emulator";
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
   const fetch: typeof globalThis.fetch = async (input, init) => {
     emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
@@ -164,10 +159,13 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   const evaluation = {
     ...connectEvaluation(transport, {}, { tracing }),
     engineAddress: "emulator local:emulator",
-    decider: name,
+    decider: "the local emulator",
   };
-  const catalog = createCatalog({ baseUrl, fetch, env: {} });
-  const replies = gatewayReplies({ apiKey, baseURL: baseUrl }, fetch, { catalog, replier: name });
+  const replies = {
+    catalog: createCatalog({ baseUrl, fetch, env: {} }),
+    replier: "the local emulator",
+    ...gatewayModels({ apiKey, baseURL: baseUrl }, fetch),
+  };
   return { evaluation, replies };
 }
 
