@@ -9,60 +9,54 @@ export interface Manifest {
   readonly private?: boolean;
   readonly files?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly exports?: object;
+  readonly imports?: object;
+  readonly bin?: object;
   readonly engines?: { readonly node?: string };
   readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
   readonly [field: string]: unknown;
 }
 
 /** A workspace that is not published, and is compiled into each package that needs it. */
-export interface PrivatePackage {
-  readonly name: string;
-  /** Its folder. */
-  readonly path: string;
-  readonly manifest: Manifest;
-  /** The source file of each of its entry points that is used, by the name that imports it. */
-  readonly entries: ReadonlyMap<string, string>;
-  /** Files and folders beside its sources that it reads. */
-  readonly data: readonly string[];
-}
+type PrivatePackage = Awaited<ReturnType<typeof readPrivatePackages>>[number];
 
 /** Returns the private workspaces that a package's sources import, directly or through each other. */
 export async function readPrivatePackages(
   { dependencies = {} }: Manifest,
   { folder, root }: { readonly folder: string; readonly root: string },
-): Promise<PrivatePackage[]> {
-  const workspaces = new Map<string, { path: string; manifest: Manifest }>();
-  for (const file of globSync(["packages/*/package.json", "fixtures/package.json"], {
-    cwd: root,
-  })) {
-    const manifest = JSON.parse(await readFile(join(root, file), "utf8")) as Manifest;
-    workspaces.set(manifest.name, { path: join(root, dirname(file)), manifest });
-  }
-  const found = new Map<string, PrivatePackage>();
-  const wanted = Object.keys(dependencies);
-  const imported = new Set<string>();
-  addImports(folder, imported);
-  for (let name = wanted.shift(); name !== undefined; name = wanted.shift()) {
-    const workspace = workspaces.get(name);
-    if (workspace?.manifest.private !== true || found.has(name)) continue;
-    const { path, manifest } = workspace;
-    addImports(path, imported);
-    const exports = Object.entries(manifest["exports"] as Record<string, string>);
+) {
+  const paths = globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root });
+  const workspaces = paths.map((file) => {
+    const manifest = JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest;
+    return { name: manifest.name, path: join(root, dirname(file)), manifest };
+  });
+  const imported = new Set(importsOf(folder));
+  const wanted = new Set(Object.keys(dependencies));
+  const found: ((typeof workspaces)[number] & { entries: Map<string, string> })[] = [];
+  // A set yields also those that are added meanwhile.
+  for (const wantedName of wanted) {
+    const workspace = workspaces.find(({ name }) => name === wantedName);
+    if (workspace?.manifest.private !== true) continue;
+    const { name, path, manifest } = workspace;
+    for (const specifier of importsOf(path)) imported.add(specifier);
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) wanted.add(dependency);
+    const exports = Object.entries(manifest.exports ?? {});
     const specifiers = exports.map(([key, file]): [string, string] => [name + key.slice(1), file]);
+    /** The source file of each entry point that is used, by the name that imports it. */
     const entries = new Map(specifiers.filter(([specifier]) => imported.has(specifier)));
-    found.set(name, { name, path, manifest, entries, data: manifest.files ?? [] });
-    wanted.push(...Object.keys(manifest.dependencies ?? {}));
+    found.push({ ...workspace, entries });
   }
-  return [...found.values()];
+  return found;
 }
 
-/** Adds the imports of a workspace's sources, without tests and their helpers. */
-function addImports(folder: string, imported: Set<string>): void {
-  for (const file of globSync("src/**/*.ts", { cwd: folder })) {
-    if (/\.test(?:-d)?\.ts$|\btesting\b/.test(file)) continue;
+/** Returns the imports of a workspace's sources, without tests and their helpers. */
+function importsOf(folder: string): string[] {
+  const files = globSync("src/**/*.ts", { cwd: folder });
+  const sources = files.filter((file) => !/\.test(?:-d)?\.ts$|\btesting\b/.test(file));
+  return sources.flatMap((file) => {
     const text = readFileSync(join(folder, file), "utf8");
-    for (const [, , specifier = ""] of text.matchAll(specifierPattern)) imported.add(specifier);
-  }
+    return Array.from(text.matchAll(specifierPattern), ([, , specifier = ""]) => specifier);
+  });
 }
 
 const specifierPattern = /(\bfrom |\bimport\(|\bimport\.meta\.resolve\(|\bimport )"([^"\n]+)"/g;
@@ -72,14 +66,12 @@ export async function inlinePrivate(
   out: string,
   packages: readonly PrivatePackage[],
 ): Promise<void> {
-  const entries = new Map(
-    packages.flatMap(({ name, entries: own }) => {
-      return [...own].map(([specifier, file]): [string, string] => [
-        specifier,
-        join(out, "private", name, file.replace(/\.ts$/, ".js")),
-      ]);
-    }),
-  );
+  const entries = new Map<string, string>();
+  for (const { name, entries: own } of packages) {
+    for (const [specifier, file] of own) {
+      entries.set(specifier, join(out, "private", name, file.replace(/\.ts$/, ".js")));
+    }
+  }
   if (entries.size === 0) return;
   for (const file of globSync("**/*.{js,d.ts}", { cwd: out })) {
     const path = join(out, file);
