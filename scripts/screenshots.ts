@@ -1,10 +1,11 @@
 // Makes the pictures of the README from the programs as they run, on the emulator's answers.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtempDisposable, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { launchBrowser } from "evaluator-kit/browser";
 
@@ -12,22 +13,17 @@ const root = dirname(import.meta.dirname);
 const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
   scripts: Record<string, string>;
 };
-const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
-const browser = await launchBrowser();
-
-try {
-  await pictureRouter();
-  await pictureReport();
-} finally {
-  await browser.close();
-  await rm(folder, { recursive: true });
-}
+await using folder = await mkdtempDisposable(join(tmpdir(), "screenshots-"));
+await using browser = await launchBrowser();
+await pictureRouter();
+await pictureReport();
 
 /** The router's page with an answer, as a person sees it. */
 async function pictureRouter(): Promise<void> {
   const router = start("start", [], { PORT: "0", ROUTER_ACCESS_LOG: "off" });
   try {
-    const page = await open(await firstMatch(router, /http:\S+/));
+    const [line] = (await once(createInterface(router.stdout), "line")) as [string];
+    const page = await open(/http:\S+/.exec(line)?.[0] ?? "");
     await page.getByLabel("Message").fill("Write a function that merges overlapping date ranges.");
     await page.keyboard.press("Enter");
     await page.getByRole("article").locator(".pending").waitFor({ state: "detached" });
@@ -41,12 +37,12 @@ async function pictureRouter(): Promise<void> {
 
 /** The report of a triage over the mails of the fixtures, a third of them new: wide, and on a phone. */
 async function pictureReport(): Promise<void> {
-  const inbox = join(folder, "inbox.json");
+  const inbox = join(folder.path, "inbox.json");
   await copyFile(join(root, "fixtures/mail/inbox.json"), inbox);
   await finish(start("triage", [inbox, "--offline", "--limit", "28"]));
   await finish(start("triage", [inbox, "--offline"]));
   await finish(start("triage", ["report", inbox]));
-  const url = pathToFileURL(join(folder, "inbox.triage.html")).href;
+  const url = pathToFileURL(join(folder.path, "inbox.triage.html")).href;
   const page = await open(url);
   await page.screenshot({ path: join(root, "docs/triage-report.png") });
   const phone = await open(url, { width: 380, height: 780 });
@@ -68,17 +64,6 @@ function start(script: string, words: readonly string[], env: Record<string, str
     env: { PATH, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-}
-
-async function firstMatch(program: ChildProcess, pattern: RegExp): Promise<string> {
-  for await (const text of program.stdout ?? []) {
-    const match = pattern.exec(String(text));
-    if (match !== null) {
-      program.stdout?.resume();
-      return match[0];
-    }
-  }
-  throw new Error("The program ended before it printed its address.");
 }
 
 async function finish(program: ChildProcess): Promise<void> {

@@ -1,10 +1,9 @@
-import { exec } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { installPackages } from "./pack-client.ts";
 
 /** The versions of Node that published packages promise to run on, from the oldest. */
 export const promisedNodes = ["22.19.0", "24.21.0", "26.10.0"];
@@ -40,10 +39,7 @@ async function install(version: string, cwd: string): Promise<string> {
   // Its program comes by a script of the installation.
   const manifest = { private: true, allowScripts: { node: true } };
   await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
-  // npm under npm takes the outer folder for its own.
-  const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
-  const command = `npm install --prefer-offline --no-audit --no-fund node@${version}`;
-  await promisify(exec)(command, { cwd, env });
+  await installPackages(cwd, [`node@${version}`]);
   const name = process.platform === "win32" ? "node.exe" : "node";
   return join(cwd, "node_modules/node/bin", name);
 }

@@ -1,7 +1,8 @@
 import { exec } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { promisify } from "node:util";
 
 const root = dirname(import.meta.dirname);
@@ -27,7 +28,7 @@ export function publishedPackages(): string[] {
 export async function packPackages(names: readonly string[]) {
   const cache = `${root}/node_modules/.cache`;
   await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(`${cache}/packed-`);
+  const folder = await mkdtempDisposable(`${cache}/packed-`);
   const run = promisify(exec);
   // What an earlier build left there would be packed as well.
   for (const name of names)
@@ -36,11 +37,21 @@ export async function packPackages(names: readonly string[]) {
   const turbo = join(root, "node_modules/.bin/turbo");
   await run(`"${turbo}" run build ${filters} --output-logs=errors-only`, { cwd: root });
   for (const name of names) {
-    await run(`npm pack --pack-destination "${folder}"`, { cwd: `${root}/packages/${name}/dist` });
+    await run(`npm pack --pack-destination "${folder.path}"`, {
+      cwd: `${root}/packages/${name}/dist`,
+    });
   }
-  const files = await readdir(folder);
   return {
-    tarballs: files.filter((file) => file.endsWith(".tgz")).map((file) => join(folder, file)),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    tarballs: globSync(`${folder.path}/*.tgz`),
+    [Symbol.asyncDispose]: () => folder.remove(),
   };
+}
+
+/** Installs packages from the registry or from files in a folder with a `package.json`. */
+export async function installPackages(cwd: string, packages: readonly string[], options = "") {
+  // npm under npm takes the outer folder for its own.
+  const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
+  const names = packages.map((name) => `"${name}"`).join(" ");
+  const command = `npm install --prefer-offline --no-audit --no-fund ${options} ${names}`;
+  await promisify(exec)(command, { cwd, env });
 }

@@ -1,18 +1,9 @@
-import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
-import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { packPackages, publishedPackages } from "../pack-client.ts";
-
-/** A package in the empty project, and its licence. */
-export interface InstalledPackage {
-  readonly name: string;
-  readonly license: string;
-}
+import { installPackages, packPackages, publishedPackages } from "../pack-client.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -21,7 +12,7 @@ declare module "vitest" {
     /** An empty folder with all of them installed, and what their READMEs ask for beside them. */
     project: string;
     /** All that came with them. */
-    installed: readonly InstalledPackage[];
+    installed: readonly { name: string; license: string }[];
     /** A superuser's URL, or null where no PostgreSQL was found. */
     postgresUrl: string | null;
   }
@@ -44,11 +35,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const packed = await packPackages(publishedPackages());
   const cwd = await mkdtemp(join(tmpdir(), "empty-project-"));
   const manifest = { name: "empty", private: true, type: "module" };
-  await mkdir(cwd, { recursive: true });
   await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
-  await install(packed.tarballs, cwd);
+  await installPackages(cwd, packed.tarballs, "--ignore-scripts");
   project.provide("installed", readInstalled(cwd));
-  await install(others, cwd);
+  await installPackages(cwd, others, "--ignore-scripts");
   project.provide("tarballs", packed.tarballs);
   project.provide("project", cwd);
   return async () => {
@@ -57,14 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-async function install(packages: readonly string[], cwd: string): Promise<void> {
-  const options = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
-  // npm under npm takes the outer folder for its own.
-  const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
-  await promisify(execFile)("npm", ["install", ...options, ...packages], { cwd, env });
-}
-
-function readInstalled(cwd: string): InstalledPackage[] {
+function readInstalled(cwd: string) {
   const files = globSync("node_modules/**/package.json", { cwd });
   return files.flatMap((file) => {
     const manifest = JSON.parse(readFileSync(join(cwd, file), "utf8")) as Record<string, unknown>;

@@ -1,57 +1,52 @@
 import { exec } from "node:child_process";
-import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
 import { promisedNodes, tooOldNodes } from "../install-nodes.ts";
-import { packClient } from "../pack-client.ts";
+import { installPackages, packClient } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the
 // npm registry, each into a temporary folder. An argument picks those with it in their name.
 
-/** A runtime: what to install beside the client, what to run, and whether it is too old. */
+/** A runtime: the packages beside the client, the command, and whether it is too old. */
 interface Runtime {
   readonly name: string;
-  readonly packages: string;
+  readonly packages: readonly string[];
   readonly command: string;
   /** Whether its fetch tells a connection that never came about from one that broke. @default true */
   readonly tellsRefusals?: boolean;
   readonly isTooOld?: boolean;
 }
 
-const onNode = "node_modules/.bin/node program.mjs";
+const onNode = (version: string) => ({
+  name: tooOldNodes.includes(version) ? `Node ${version}, which is too old` : `Node ${version}`,
+  packages: [`node@${version}`],
+  command: "node_modules/.bin/node program.mjs",
+  isTooOld: tooOldNodes.includes(version),
+});
 const runtimes: readonly Runtime[] = [
-  ...promisedNodes.map((version) => ({
-    name: `Node ${version}`,
-    packages: `node@${version}`,
-    command: onNode,
-  })),
+  ...[...promisedNodes, ...tooOldNodes].map(onNode),
   {
+    ...onNode("24.21.0"),
     name: "Node 24.21.0 with the oldest zod and undici",
-    packages: "node@24.21.0 zod@4.0.0 undici@8.1.0",
-    command: onNode,
+    packages: ["node@24.21.0", "zod@4.0.0", "undici@8.1.0"],
   },
-  ...tooOldNodes.map((version) => ({
-    name: `Node ${version}, which is too old`,
-    packages: `node@${version}`,
-    command: onNode,
-    isTooOld: true,
-  })),
   {
     name: "Bun 1.4.5",
-    packages: "bun@1.4.5",
+    packages: ["bun@1.4.5"],
     command: "node_modules/.bin/bun program.mjs",
   },
   {
     name: "Deno 2.9.6",
-    packages: "deno@2.9.6",
+    packages: ["deno@2.9.6"],
     command: "node_modules/.bin/deno run --allow-net --allow-env program.mjs",
   },
   {
     name: "workerd 1.20260730.1",
-    packages: "miniflare@4.20260730.0 esbuild@0.28.2",
+    packages: ["miniflare@4.20260730.0", "esbuild@0.28.2"],
     command:
       "node_modules/.bin/esbuild worker.mjs --bundle --format=esm --conditions=workerd,worker,browser --outfile=worker.js --log-level=warning && node run-worker.mjs",
     tellsRefusals: false,
@@ -67,26 +62,22 @@ const expected = {
   aborted: "enough",
 };
 
-const run = promisify(exec);
-
 /** Returns what is wrong on a runtime, or null. */
 async function check(
   runtime: Runtime,
   { tarball, baseUrl }: { tarball: string; baseUrl: string },
 ): Promise<string | null> {
-  const cwd = await mkdtemp(join(tmpdir(), "runtime-"));
-  try {
-    const manifest = { name: "empty", private: true, type: "module", allowScripts };
-    await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
-    await run(`npm install --no-audit --no-fund ${tarball} ${runtime.packages}`, { cwd });
-    for (const file of await readdir(import.meta.dirname)) {
-      if (file.endsWith(".mjs")) await cp(join(import.meta.dirname, file), join(cwd, file));
-    }
-    const ran = run(`${runtime.command} ${baseUrl}`, { cwd, timeout: 60_000 });
-    return judge(runtime, await ran.catch((error: { stdout: string; stderr: string }) => error));
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), "runtime-"));
+  const cwd = folder.path;
+  const manifest = { name: "empty", private: true, type: "module", allowScripts };
+  await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
+  await installPackages(cwd, [tarball, ...runtime.packages]);
+  await cp(import.meta.dirname, cwd, {
+    recursive: true,
+    filter: (path) => path === import.meta.dirname || path.endsWith(".mjs"),
+  });
+  const ran = promisify(exec)(`${runtime.command} ${baseUrl}`, { cwd, timeout: 60_000 });
+  return judge(runtime, await ran.catch((error: { stdout: string; stderr: string }) => error));
 }
 
 function judge(
