@@ -1,5 +1,4 @@
 import {
-  AnswerTable,
   type CalibrationArtifact,
   checkThreshold,
   type JoinedColumn,
@@ -9,8 +8,7 @@ import {
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { fieldsOf, readAnswers, readRecords } from "./files/read-answers.ts";
-import { hashOfId, readArtifact } from "./files/read-json-files.ts";
+import { fieldsOf, hashOfId, readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/sentences.ts";
 
 type CheckOptions = ReportOptions<"check">;
@@ -45,10 +43,8 @@ async function joinNewLabels(
   context: CliContext,
 ) {
   const file = { name: options.labels, csv: true };
-  const table =
-    options.answers === undefined
-      ? await answersOfLabels(options, context)
-      : (await readAnswers(options.answers, options, context)).table;
+  // Labels may hold their answers.
+  const { table } = await readAnswers(options.answers ?? [file.name], options, context);
   const join = new LabelJoin(table, options);
   const made = new Set(fittedOn.ids);
   let used = 0;
@@ -66,12 +62,6 @@ async function joinNewLabels(
     throw new CliError(`${problem} Label other records of the same model and questions.`);
   }
   return { columns, used };
-}
-
-async function answersOfLabels({ labels: name, last }: CheckOptions, context: CliContext) {
-  const table = new AnswerTable({ last });
-  await readRecords({ name }, context, (record) => table.addRecord(record, name));
-  return table;
 }
 
 const unnamed = "a model that is not named";

@@ -10,8 +10,7 @@ import {
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { fieldsOf, readAnswers, readRecords } from "./files/read-answers.ts";
-import { readArtifact } from "./files/read-json-files.ts";
+import { fieldsOf, readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;

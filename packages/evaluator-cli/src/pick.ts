@@ -9,7 +9,7 @@ import {
   writeWholeFile,
 } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { answerNames, readAnswers } from "./files/read-answers.ts";
+import { answerNames, readAnswers } from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
 
 type PickOptions = ReportOptions<"pick">;

@@ -8,9 +8,14 @@ import {
 } from "evaluator-calibration";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import { hashOfId, readQuestionsFile } from "../files/read-json-files.ts";
-import { answerNames, readAnswers, readRecords } from "../files/read-answers.ts";
-import { writeReport } from "../files/write-report.ts";
+import {
+  answerNames,
+  hashOfId,
+  readAnswers,
+  readQuestionsFile,
+  readRecords,
+} from "../read-files.ts";
+import { writeReport } from "../write-report.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
 

@@ -6,7 +6,7 @@ import {
 } from "evaluator-calibration";
 import { toPrintablePath } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import type { readAnswers, readRecords } from "../files/read-answers.ts";
+import type { readAnswers, readRecords } from "../read-files.ts";
 import {
   count,
   describeJoin,

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { isDatabase } from "../files/read-answers.ts";
+import { isDatabase } from "../read-files.ts";
 
 /** An engine's answers about one record: the probabilities in the order of the question. */
 export interface KeptEvaluation {

@@ -14,8 +14,8 @@ import {
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
-import { progressTimer } from "../files/read-answers.ts";
-import { makeFolder } from "../files/write-report.ts";
+import { progressTimer } from "../read-files.ts";
+import { makeFolder } from "../write-report.ts";
 import { AnswerStore, callKeys, type KeptEvaluation } from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";
 

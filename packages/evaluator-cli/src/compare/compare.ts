@@ -1,6 +1,6 @@
 import { type CliContext, exitCodes, UsageError } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { writeReport } from "../files/write-report.ts";
+import { writeReport } from "../write-report.ts";
 import { askEngines } from "./ask-engines.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
 import { comparisonPage, printComparison } from "./comparison-report.ts";

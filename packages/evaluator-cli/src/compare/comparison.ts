@@ -6,7 +6,7 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-kit";
-import { describeState } from "../files/read-answers.ts";
+import { describeState } from "../read-files.ts";
 import type { askEngines } from "./ask-engines.ts";
 import { type EngineColumn, joinEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";

@@ -13,7 +13,7 @@ import {
 } from "evaluator-calibration";
 import { type Question, questionKinds } from "evaluator-client";
 import { CliError, exitCodes, printable } from "evaluator-kit";
-import { fieldsOf } from "../files/read-answers.ts";
+import { fieldsOf } from "../read-files.ts";
 import { nameSource } from "../report/sentences.ts";
 import type { KeptEvaluation } from "./answer-store.ts";
 import type { Asked } from "./read-asked.ts";

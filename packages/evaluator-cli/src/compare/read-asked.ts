@@ -3,8 +3,7 @@ import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readEngine } from "../engines/engine.ts";
-import { fieldsOf, journalEntries, readRecords } from "../files/read-answers.ts";
-import { readQuestionsFile } from "../files/read-json-files.ts";
+import { fieldsOf, journalEntries, readQuestionsFile, readRecords } from "../read-files.ts";
 
 /** The options, engines, questions and records of a comparison, and the labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;

@@ -22,7 +22,7 @@ import {
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { typedKinds, type TypedWord } from "../commands/shared-options.ts";
-import { readQuestionsFile } from "../files/read-json-files.ts";
+import { readQuestionsFile } from "../read-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
 

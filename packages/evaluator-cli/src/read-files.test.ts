@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readAnswers } from "./read-answers.ts";
+import { readAnswers } from "./read-files.ts";
 
 const tables = `
 CREATE TABLE setups (setup INTEGER PRIMARY KEY, hash TEXT, wire TEXT, model TEXT, questions TEXT);
