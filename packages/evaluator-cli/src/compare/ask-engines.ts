@@ -27,8 +27,8 @@ interface Shared {
   readonly asked: Asked;
   readonly context: CliContext;
   readonly store: AnswerStore;
-  /** The key of the call about each record. */
-  readonly calls: ReadonlyMap<string, string>;
+  /** Returns the key of the call about a record. */
+  readonly callOf: (id: string) => string;
   /** The cost of all calls, and of the dearest. */
   readonly spent: { usd: number; dearestUsd: number };
 }
@@ -38,7 +38,8 @@ export async function askEngines(asked: Asked, context: CliContext) {
   const folder = await makeFolder(asked.options.out, context);
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const calls = callKeys(asked.states, asked.questions);
-  const shared = { asked, context, store, calls, spent: { usd: 0, dearestUsd: 0 } };
+  const callOf = (id: string) => calls.get(id) as string;
+  const shared = { asked, context, store, callOf, spent: { usd: 0, dearestUsd: 0 } };
   const answered: Pick<EngineRun, "engine" | "evaluations" | "failures">[] = [];
   for (const engine of asked.engines) {
     const run = new EngineRun(engine, shared);
@@ -73,14 +74,10 @@ class EngineRun {
     this.#key = JSON.stringify([name, url, modelId, format]);
     this.#isProgressDue = progressTimer(shared.context.clock);
     for (const id of shared.asked.states.keys()) {
-      const outcome = shared.store.find(this.#key, this.#callOf(id));
+      const outcome = shared.store.find(this.#key, shared.callOf(id));
       if (outcome === null) this.#missing.push(id);
       else this.#note(id, outcome);
     }
-  }
-
-  #callOf(id: string): string {
-    return this.#shared.calls.get(id) as string;
   }
 
   async askMissing(): Promise<void> {
@@ -116,14 +113,14 @@ class EngineRun {
   }
 
   #keep(id: string, answered: Evaluation): void {
-    const { asked, spent, store } = this.#shared;
+    const { asked, spent, store, callOf } = this.#shared;
     const evaluation = toKept(answered, asked, this.engine);
     const costUsd = evaluation.costUsd ?? 0;
     this.#failedInARow = 0;
     this.#spentUsd += costUsd;
     spent.usd += costUsd;
     spent.dearestUsd = Math.max(spent.dearestUsd, costUsd);
-    store.keep(this.#key, this.#callOf(id), { evaluation });
+    store.keep(this.#key, callOf(id), { evaluation });
     this.#note(id, { evaluation });
   }
 
@@ -134,7 +131,8 @@ class EngineRun {
     const outcome = { failure: error.message };
     // An unusable answer is kept, as it would be paid for again; other failures are asked again.
     const isFinal = error instanceof RefusalError || error instanceof InvalidResponseError;
-    if (isFinal) this.#shared.store.keep(this.#key, this.#callOf(id), outcome);
+    const { store, callOf } = this.#shared;
+    if (isFinal) store.keep(this.#key, callOf(id), outcome);
     this.#note(id, outcome);
   }
 

@@ -20,7 +20,6 @@ interface PlotOptions {
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** @default 300 */
   readonly height?: number;
 }
 
@@ -72,15 +71,11 @@ function tickText([x, y]: Place, anchor: "middle" | "end", text: string): Html {
 }
 
 function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
-  if (!isTime) {
-    const values = scaleLinear(domain, [0, 1]).ticks(ticks);
-    return values.map((value) => ({ value, text: format?.(value) ?? String(value) }));
-  }
   const times = scaleUtc(domain, [0, 1]);
-  const name = times.tickFormat(ticks);
-  return times.ticks(ticks).map((day) => {
-    return { value: day.getTime(), text: format?.(day.getTime()) ?? name(day) };
-  });
+  const nameTime = times.tickFormat(ticks);
+  const values = isTime ? times.ticks(ticks).map(Number) : scaleLinear(domain, [0, 1]).ticks(ticks);
+  const nameOf = format ?? (isTime ? (ms: number) => nameTime(new Date(ms)) : String);
+  return values.map((value) => ({ value, text: nameOf(value) }));
 }
 
 // A tenth of a pixel is finer than any screen and halves the file.
@@ -176,11 +171,8 @@ export function cells(
 
 /** A named point, and the offset of its name in pixels. */
 interface NamedPoint extends Point {
-  /** @default "start" */
   readonly anchor?: "start" | "end";
-  /** @default 6 */
   readonly dx?: number;
-  /** @default -6 */
   readonly dy?: number;
 }
 
