@@ -58,11 +58,8 @@ export async function contractBreaches({ request, response }: Exchange, body: un
 }
 
 function schemaBreaches(schema: z.core.$ZodType, body: unknown, asked: Asked = {}) {
-  return (safeParse(schema, body).error?.issues ?? []).map(({ path: [first, ...rest], message }) =>
-    first === "answers"
-      ? answerBreach(rest, message, asked)
-      : bodyBreach(first === undefined ? [] : [first, ...rest], message),
-  );
+  const issues = safeParse(schema, body).error?.issues ?? [];
+  return issues.map(({ path, message }) => breachAt(path, message, asked));
 }
 
 /** Checks the fields that the vendor's API gives (contract 2.6) and the client does not read. */
@@ -71,10 +68,10 @@ function vendorBreaches(evaluation: Evaluation, asked: Asked): ContractBreach[] 
   // The client has read both, so they have this form.
   const { answers } = raw as { answers: Record<string, { type: string }> };
   const { legend } = providerMetadata["typesafe"] as { legend: Record<string, unknown> };
-  const breaches = modelId === null ? [bodyBreach(["model"], "expected a text")] : [];
+  const breaches = modelId === null ? [breachAt(["model"], "expected a text", asked)] : [];
   for (const [id, { type }] of Object.entries(asked)) {
     const check = (field: string, holds: boolean, expected: string) => {
-      if (!holds) breaches.push(answerBreach([id, field], `expected ${expected}`, asked));
+      if (!holds) breaches.push(breachAt(["answers", id, field], `expected ${expected}`, asked));
     };
     const answer = answers[id] ?? { type: undefined };
     const share = confidence[id] ?? -1;
@@ -99,26 +96,23 @@ async function evaluateWith(
   } catch (error) {
     const { questions } = request;
     if (error instanceof RefusalError) {
-      return error.questionIds.map((id) => answerBreach([id], "the model declined", questions));
+      const reason = "the model declined";
+      return error.questionIds.map((id) => breachAt(["answers", id], reason, questions));
     }
     if (!(error instanceof InvalidResponseError)) throw error;
     const { questionId, rule, message } = error;
     // The message names the path, and no text of the server.
-    if (rule === "body-shape") return [bodyBreach([], message)];
-    const path = questionId === null ? [] : [questionId];
-    return [answerBreach(path, `breaks the rule ${rule}`, questions)];
+    if (rule === "body-shape") return [breachAt([], message, questions)];
+    const path = questionId === null ? ["answers"] : ["answers", questionId];
+    return [breachAt(path, `breaks the rule ${rule}`, questions)];
   }
 }
 
-function bodyBreach(path: readonly PropertyKey[], problem: string): ContractBreach {
-  return { path: ["response", "body", ...path], problem };
-}
-
-/** Leaves out the names that the service chose. */
-function answerBreach(path: readonly PropertyKey[], problem: string, asked: Asked) {
-  const [id] = path;
-  const isAsked = id !== undefined && Object.hasOwn(asked, id);
-  return bodyBreach(["answers", ...(isAsked ? path.slice(0, 2) : [])], problem);
+/** Returns a breach at a path in the body, without the names that the service chose for answers. */
+function breachAt(path: readonly PropertyKey[], problem: string, asked: Asked): ContractBreach {
+  const [first, id = ""] = path;
+  const known = first === "answers" ? path.slice(0, Object.hasOwn(asked, id) ? 3 : 1) : path;
+  return { path: ["response", "body", ...known], problem };
 }
 
 /** Returns the vendor's questions (contract 2.6) with the client's names of their types. */
