@@ -19,8 +19,8 @@ const startingDollars = { free: 5, paid: 20 } as const;
 const freeTierBurst = 3;
 const windowMs = 60_000;
 
-/** One key's account at the gateway. */
-class Account {
+/** One key's account at the gateway; exported because declarations name it. */
+export class Account {
   /** Counts from 1 in the order accounts are opened; names an account without its key. */
   readonly number: number;
   tier: Tier;
