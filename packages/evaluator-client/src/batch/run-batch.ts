@@ -150,10 +150,8 @@ function readerOf<TItem>(source: Iterable<TItem> | AsyncIterable<TItem>, signal:
   let count = 0;
   let pending = 0;
   return {
-    /** Whether the end of the source has been read. */
     isOver: false,
 
-    /** Returns the next item, or null at the end. */
     async read(): Promise<{ index: number; item: TItem } | null> {
       signal.throwIfAborted();
       const index = count;

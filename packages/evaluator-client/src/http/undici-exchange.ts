@@ -179,11 +179,6 @@ const CONTINUE = Buffer.from("HTTP/1.1 100 ");
 // Longer than any honest interim response, which has hardly a header.
 const LONGEST_INTERIM_BYTES = 16_384;
 
-interface Connected {
-  readonly connectParams: { readonly host: string };
-  readonly socket: Socket;
-}
-
 const hosts = new Set<string>();
 
 /** Makes later connections of all dispatchers to the URL's host skip `100 Continue`, which undici rejects. */
@@ -191,7 +186,10 @@ export function passOverContinueFrom(url: string): void {
   if (hosts.size === 0) {
     // Connections of any undici in this program, Node's own for `fetch` included.
     subscribe("undici:client:connected", (message) => {
-      const { connectParams, socket } = message as Connected;
+      const { connectParams, socket } = message as {
+        connectParams: { host: string };
+        socket: Socket;
+      };
       if (hosts.has(connectParams.host)) passOverContinue(socket);
     });
   }

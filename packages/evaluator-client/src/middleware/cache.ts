@@ -96,7 +96,9 @@ export function cache(options: CacheOptions = {}): Cache {
       savings[how] += 1;
       savings.inputTokens += evaluation.usage.inputTokens;
       savings.costUsd += evaluation.costUsd ?? 0;
-      return withoutCost(evaluation, elapsedMs(clock, startedAtMs));
+      const timing = { totalMs: elapsedMs(clock, startedAtMs), providerMs: null, attempts: 0 };
+      const usage = { inputTokens: 0, outputTokens: 0 };
+      return { ...structuredClone(evaluation), usage, costUsd: 0, timing };
     };
     for (let flight = inFlight.get(key); flight; flight = inFlight.get(key)) {
       const evaluation = await joined(flight, signal);
@@ -117,15 +119,6 @@ interface Flight {
   readonly outcome: Promise<{ readonly evaluation: Evaluation; readonly isStored: boolean }>;
   /** The signal of the call that asks. */
   readonly signal: AbortSignal | undefined;
-}
-
-function withoutCost(evaluation: Evaluation, totalMs: number): Evaluation {
-  return {
-    ...structuredClone(evaluation),
-    usage: { inputTokens: 0, outputTokens: 0 },
-    costUsd: 0,
-    timing: { totalMs, providerMs: null, attempts: 0 },
-  };
 }
 
 /** Waits for another call's evaluation; null if only that call was aborted. */

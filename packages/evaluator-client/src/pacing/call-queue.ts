@@ -45,7 +45,6 @@ export interface Admission {
 }
 
 interface Retry {
-  /** Retries made so far. */
   readonly retries: number;
   readonly isThrottled: boolean;
   /** The wait that the service asks for, or null. */

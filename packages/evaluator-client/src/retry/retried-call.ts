@@ -153,10 +153,6 @@ interface AttemptLimits {
   readonly createTimeoutError: () => Error;
 }
 
-interface TurnSource {
-  waitForTurn(signal: AbortSignal): Promise<Admission>;
-}
-
 /** One attempt, as a transport sees it, with the pacer's grant for its requests. */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
@@ -166,7 +162,7 @@ export class Attempt implements AttemptContext {
   #aborted: { readonly reason: unknown } | null = null;
   /** The admission of the first request; null once one of several requests has taken it. */
   #own: Admission | null;
-  readonly #others: TurnSource;
+  readonly #others: Pick<RetriedCall, "waitForTurn">;
   #showsLimit = false;
   #waiting = 0;
   #waitingSinceMs = 0;
@@ -176,7 +172,7 @@ export class Attempt implements AttemptContext {
   constructor(
     { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
     own: Admission,
-    others: TurnSource,
+    others: Pick<RetriedCall, "waitForTurn">,
   ) {
     this.clock = clock;
     this.headers = headers;

@@ -1,23 +1,18 @@
-import type { Clock } from "../clock.ts";
+import type { EvaluatorRuntime } from "../clock.ts";
 import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import type { CallLimits } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import type { Admission, WaitLimit } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 
 /** How often, how long and at which pace to try. */
-export interface RetryPolicy {
-  /** Retries after the first attempt. */
-  readonly maxRetries: number;
+export interface RetryPolicy extends Readonly<Required<CallLimits & EvaluatorRuntime>> {
   /** Refusals (429, 503) that do not count as retries while the service answers other calls. @default 0 */
   readonly freeRetries?: number;
   /** The number of answers to the calls of a batch; each call adds its own. */
   readonly answered?: { count: number };
   /** Makes a call fail early instead of waiting. */
   readonly waitLimit?: WaitLimit;
-  /** Time over all attempts and waits, in milliseconds; infinite for none. */
-  readonly deadlineMs: number;
-  /** Time for each attempt, headers and body, in milliseconds. */
-  readonly attemptTimeoutMs: number;
   /** Whether an attempt that runs out of time may be charged for. @default true */
   readonly maybeBilled?: boolean;
   /** The caller's own signal. */
@@ -26,9 +21,6 @@ export interface RetryPolicy {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pacer: Pacer;
   readonly hooks: Hooks | null;
-  readonly clock: Clock;
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number;
 }
 
 /** How a call goes on after a failed attempt. */

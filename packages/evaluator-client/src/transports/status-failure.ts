@@ -26,7 +26,7 @@ interface ServiceFailure {
   readonly needsPaidCredits?: boolean;
   readonly advice: string;
   /** @default by status */
-  readonly errorClass?: typeof StatusError;
+  readonly errorClass?: typeof StatusError | undefined;
 }
 
 /** Makes the error for an error status. It quotes the service only if the text is not private. */

@@ -170,17 +170,15 @@ export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null)
     generationId: body?.generationId,
     needsPaidCredits,
     advice: needsPaidCredits ? "Buy credits for the account to go on." : adviceFor(status, wire),
-    ...errorClassFor(status, body?.error.type),
+    errorClass: errorClassFor(status, body?.error.type),
   });
 }
 
 function errorClassFor(status: number, type: string | null | undefined) {
-  if (type === "rate_limit_exceeded" || status === 429) {
-    return { errorClass: GatewayRateLimitError };
-  }
-  if (type === "authentication_error") return { errorClass: AuthenticationError };
+  if (type === "rate_limit_exceeded" || status === 429) return GatewayRateLimitError;
+  if (type === "authentication_error") return AuthenticationError;
   const isRequest = type === "invalid_request_error" || type === "model_not_found";
-  return isRequest ? { errorClass: StatusError } : {};
+  return isRequest ? StatusError : undefined;
 }
 
 function adviceFor(status: number, wire: GatewayWire | null): string {

@@ -120,7 +120,7 @@ async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Po
   const templated = await post("/apply-template", { model, messages, ...noThinking });
   const text = textAt(templated.json, "prompt");
   if (text === null) {
-    throw noTemplate(
+    noTemplate(
       '/apply-template gave no prompt. Update llama-server, or pass server: "openai" to use its chat.',
     );
   }
@@ -150,7 +150,7 @@ async function askSglang({ model, prompt, depth, tokenIds }: FirstTokenRequest, 
   const template = await post("/tokenize", { model, messages, ...noThinking });
   const inputIds = listAt(template.json, "tokens");
   if (inputIds.length === 0) {
-    throw noTemplate(`/tokenize gave no tokens for a chat message. ${sglangAdvice}`);
+    noTemplate(`/tokenize gave no tokens for a chat message. ${sglangAdvice}`);
   }
   const response = await post("/generate", {
     input_ids: inputIds,
@@ -185,9 +185,9 @@ function sglangTokens(json: unknown, labels: NonNullable<FirstTokenRequest["toke
   return [...listed.values()];
 }
 
-function noTemplate(problem: string): InvalidResponseError {
-  const message = `The server's ${problem}`;
-  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+function noTemplate(problem: string): never {
+  const details = { questionId: null, rule: "body-shape" };
+  throw new InvalidResponseError(`The server's ${problem}`, details);
 }
 
 function noLogprobs(advice: string, problem = "answered without log-probabilities"): never {
