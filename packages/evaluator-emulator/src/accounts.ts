@@ -82,8 +82,9 @@ export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup
   return {
     /** Whether only some keys are accepted. */
     isRestricted: setups !== undefined,
-    /** Returns the account of a key, or null if the key is not accepted. */
-    find(key: string) {
+    /** Returns the account of a key, or null if there is none or it is not accepted. */
+    find(key: string | null) {
+      if (key === null) return null;
       const known = accounts.get(key);
       if (known !== undefined) return known;
       const setup = setups === undefined ? {} : setups.find((setup) => setup.key === key);

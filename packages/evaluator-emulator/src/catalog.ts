@@ -1,3 +1,5 @@
+import { gatewayError } from "./request-error.ts";
+
 /**
  * Money is counted in picodollars (1e-12 US dollars), as whole numbers: the cheapest price, $0.042
  * per million tokens, is 42,000 of them for one token.
@@ -115,7 +117,10 @@ export const models: readonly CatalogModel[] = [
   },
 ];
 
-/** Returns the model with this id, or null if the price list does not have it. */
-export function findModel(id: string): CatalogModel | null {
-  return models.find((model) => model.id === id) ?? null;
+/** Returns the model with this id. @throws {RequestError} 404 if the price list does not have it. */
+export function findModel(modelId: string): CatalogModel {
+  const model = models.find(({ id }) => id === modelId);
+  if (model !== undefined) return model;
+  const details = { status: 404, type: "model_not_found", param: { modelId } };
+  throw gatewayError("Model not found; the emulator knows those of /v1/models.", details);
 }

@@ -20,13 +20,12 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
   let count = 0;
   const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
     const { req } = call;
-    const key = bearerKey(call);
     const entry = {
       number: (count += 1),
       method: req.method,
       path: req.path,
       model: req.header("ai-model-id") ?? req.header("ai-language-model-id") ?? null,
-      account: key === null ? null : (accounts.find(key)?.number ?? null),
+      account: accounts.find(bearerKey(call))?.number ?? null,
       /** Null while unanswered, and for a call without a response. */
       status: null as number | null,
       /** The emulator's own header, such as `basis=lexical`. */

@@ -23,9 +23,6 @@ export const ruleModel = "local/rules-1";
 /** The model of a text reply. */
 export const echoModel = "local/echo-1";
 
-/** The provider of the emulator's own models. */
-export const localProvider = "local";
-
 /** Returns the emulator's model that answered, or null if a recorded model did. */
 export function standInFor(basis: Basis): string | null {
   if (basis === "recorded") return null;

@@ -45,11 +45,9 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Hono
   const { accounts } = context;
   const app = new Hono<CallEnvironment>();
   app.use(async (call, next) => {
-    if (accounts.isRestricted && enginePaths.has(call.req.path)) {
-      const key = bearerKey(call);
-      if (key === null || accounts.find(key) === null) {
-        throw new RequestError("Invalid API key.", 401);
-      }
+    const isGuarded = accounts.isRestricted && enginePaths.has(call.req.path);
+    if (isGuarded && accounts.find(bearerKey(call)) === null) {
+      throw new RequestError("Invalid API key.", 401);
     }
     await next();
   });

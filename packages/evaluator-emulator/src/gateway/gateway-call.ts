@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Judgement, localProvider } from "../answers/judgement.ts";
+import type { Judgement } from "../answers/judgement.ts";
 import { type CatalogModel, findModel, providerOf, toDollarString } from "../catalog.ts";
 import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
 import { gatewayError, RequestError } from "../request-error.ts";
@@ -37,7 +37,7 @@ export function checkGatewayCall(
 /** Returns the account of the caller's key. @throws {RequestError} 401 if it is missing or not accepted. */
 export function requireAccount(call: Call, { accounts }: EmulatorContext) {
   const key = bearerKey(call);
-  const account = key === null ? null : accounts.find(key);
+  const account = accounts.find(key);
   if (account !== null) return account;
   const message = key === null ? "No API key was given." : "The API key is not valid.";
   throw gatewayError(message, { status: 401, type: "authentication_error" });
@@ -52,15 +52,8 @@ function requireModel({ req }: Call, header: string, type: CatalogModel["type"])
   const modelId = req.header(header) ?? "";
   if (modelId === "") throw new RequestError(`The header ${header} is missing.`);
   const model = findModel(modelId);
-  if (model === null) throw modelNotFound(modelId);
   if (model.type === type) return model;
   throw new RequestError(`The model ${model.id} is not of type ${type}.`);
-}
-
-/** Returns a 404: the price list has no such model. */
-export function modelNotFound(modelId: string): RequestError {
-  const details = { status: 404, type: "model_not_found", param: { modelId } };
-  return gatewayError("Model not found; the emulator knows those of /v1/models.", details);
 }
 
 // The contract shows the messages; status and type of `no-access` are unverified.
@@ -162,8 +155,9 @@ export function settleCall(
   };
 }
 
+/** The provider of the emulator's own models is `local`. */
 function providerFor(model: CatalogModel, standIn: string | null): string {
-  return standIn === null ? providerOf(model) : localProvider;
+  return standIn === null ? providerOf(model) : "local";
 }
 
 /** Returns the routing block of a call; without attempts it was rejected before any provider. */

@@ -5,13 +5,7 @@ import { type CatalogModel, findModel, models, providerOf, toDollarString } from
 import { mapRecord } from "../json.ts";
 import { isOverTokenLimits } from "../questions/evaluation-input.ts";
 import { kindOf } from "../questions/kinds/kinds.ts";
-import {
-  admitCall,
-  checkGatewayCall,
-  modelNotFound,
-  requireAccount,
-  settleCall,
-} from "./gateway-call.ts";
+import { admitCall, checkGatewayCall, requireAccount, settleCall } from "./gateway-call.ts";
 import { errorHandler, gatewayError, RequestError } from "../request-error.ts";
 import { parseGatewayInput } from "./gateway-input.ts";
 import { languageRoute } from "./language-route.ts";
@@ -28,10 +22,7 @@ export function gatewayRoutes(context: EmulatorContext): Hono<CallEnvironment> {
   );
   app.get("/v1/models/:creator/:model/endpoints", (call) => {
     const { creator, model } = call.req.param();
-    const id = `${creator}/${model}`;
-    const found = findModel(id);
-    if (found === null) throw modelNotFound(id);
-    return Response.json({ data: endpointEntry(found) });
+    return Response.json({ data: endpointEntry(findModel(`${creator}/${model}`)) });
   });
   app.get("/v1/credits", (call) => {
     const { balance, totalUsed } = requireAccount(call, context);

@@ -26,20 +26,20 @@ export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
       call.res.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
     });
   }
-  for (const path of ["/direct/v1/systemone", "/v1/systemone"]) {
-    app.post(path, (call) => systemOneRoute(call, context));
-  }
+  app.on("POST", ["/direct/v1/systemone", "/v1/systemone"], (call) =>
+    systemOneRoute(call, context),
+  );
   app.get("/direct/v1/models", (call) => {
     requireVendorKey(call, context);
-    return Response.json({ models: vendorModels });
+    return Response.json({ models: [vendorModel] });
   });
-  for (const path of ["/direct/*", "/v1/systemone"]) {
-    app.all(path, () => {
-      throw vendorError(404, "Not Found");
-    });
-  }
+  app.use("/direct/*", notFound).use("/v1/systemone", notFound);
   app.onError(errorHandler(toErrorResponse));
   return app;
+}
+
+function notFound(): never {
+  throw vendorError(404, "Not Found");
 }
 
 /** Bodies that cannot be read are errors of a field. */
@@ -50,9 +50,11 @@ function toErrorResponse(message: string, status: number): Response {
 }
 
 /** `jev-latest` is an alias that moves with each release (contract section 9). */
-const vendorModels = [
-  { name: "jev-latest", description: "Played by the local emulator.", release_date: "2026-11-01" },
-];
+const vendorModel = {
+  name: "jev-latest",
+  description: "Played by the local emulator.",
+  release_date: "2026-11-01",
+};
 
 /**
  * Checks the key of a direct call; without `keys` none is needed, as on self-hosted servers of this
@@ -75,9 +77,7 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
-  if (!vendorModels.some(({ name }) => name === model)) {
-    throw vendorError(404, "Model not found");
-  }
+  if (model !== vendorModel.name) throw vendorError(404, "Model not found");
   if (isOverTokenLimits(input)) throw vendorError(400, { error_type: "max_tokens_exceeded" });
   admit(call, input, context);
   const { basis, release, answers, usage } = context.answer(input);
