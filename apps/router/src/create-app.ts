@@ -16,8 +16,7 @@ import { addFailureRoutes, HttpError } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
 import type { Services } from "./services/connect-services.ts";
 
-/** The parts of the application. */
-export type AppParts = Parameters<typeof addGuards>[1] & {
+type AppParts = Parameters<typeof addGuards>[1] & {
   readonly options: RouterOptions;
   readonly services: Services;
   readonly prices: Routing["prices"];

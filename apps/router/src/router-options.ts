@@ -50,13 +50,9 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_CALIBRATION: optional(z.string()),
     ROUTER_DECISION_LOG: optional(z.string()),
     ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
-    ROUTER_INSTANCE: optional(
-      z
-        .string()
-        .regex(
-          /^[\w.:-]{1,64}$/,
-          "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
-        ),
+    ROUTER_INSTANCE: matching(
+      /^[\w.:-]{1,64}$/,
+      "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
     ),
     ROUTER_MIN_CONFIDENCE: optional(
       z.coerce.number(notConfidence).min(0, notConfidence).max(1, notConfidence),
@@ -81,13 +77,9 @@ function variables(model: ReturnType<typeof modelId>) {
     ),
     ROUTER_DECISION_TIMEOUT_MS: optional(milliseconds()),
     ROUTER_DECISION_MS: optional(milliseconds()), // its old name
-    ROUTER_LIMITS: optional(
-      z
-        .string()
-        .regex(
-          /^postgres(?:ql)?:\/\//,
-          "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
-        ),
+    ROUTER_LIMITS: matching(
+      /^postgres(?:ql)?:\/\//,
+      "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
     ),
     ROUTER_REQUESTS_PER_MINUTE: optional(
       wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
@@ -233,6 +225,10 @@ function hasTraces(env: Environment): boolean {
 
 function optional<TSchema extends z.ZodType>(schema: TSchema) {
   return schema.nullable().default(null);
+}
+
+function matching(pattern: RegExp, error: string) {
+  return optional(z.string().regex(pattern, error));
 }
 
 function printable(what: string, text = z.string()) {

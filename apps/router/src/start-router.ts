@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "evaluator-kit";
-import { type AppParts, createApp } from "./create-app.ts";
+import { createApp } from "./create-app.ts";
 import { loadPage } from "./page/load-page.ts";
 import { allowedHosts } from "./routes/guards.ts";
 
@@ -23,7 +23,7 @@ const defaultServerLimits = {
   graceMs: 60_000,
 };
 
-type RouterParts = Omit<AppParts, "page" | "hosts" | "isStopping"> & {
+type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isStopping"> & {
   readonly limits?: Partial<typeof defaultServerLimits>;
 };
 

@@ -139,29 +139,22 @@ interface EvalRun {
 
 /** Decides every prompt. Each different state is asked once, also over several runs. */
 export async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: EvalRun) {
-  const asked = { paid: 0, costUsd: 0, kept: 0 };
   const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
-  if (known.length === prompts.length) return { decided: known, asked };
+  if (known.length === prompts.length) {
+    return { decided: known, asked: { paid: 0, costUsd: 0, kept: 0 } };
+  }
   const kept = await openKeptDecisions(path);
   try {
     const turns = wantedDecisions(prompts, run);
-    const missing = new Map<string, WantedDecision>();
-    for (const wanted of turns.flat()) {
-      if (kept.get(wanted.key) === undefined) missing.set(wanted.key, wanted);
-      else asked.kept += 1;
-    }
-    for await (const costUsd of askFor([...missing.values()], kept, run)) {
-      asked.paid += 1;
-      asked.costUsd += costUsd ?? 0;
-      if (asked.paid % 1000 === 0) {
-        run.context.stderr.write(`${asked.paid} of ${missing.size} decided\n`);
-      }
-    }
+    const wanted = turns.flat();
+    const missing = wanted.filter(({ key }) => kept.get(key) === undefined);
+    const different = new Map(missing.map((each) => [each.key, each]));
+    const paid = await askFor([...different.values()], kept, run);
     const decided = prompts.map((prompt, at) => {
       const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
       return { ...prompt, decision: prompt.decision ?? highest(made) };
     });
-    return { decided, asked };
+    return { decided, asked: { ...paid, kept: wanted.length - missing.length } };
   } finally {
     await kept.close();
   }
@@ -185,14 +178,13 @@ function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: 
   });
 }
 
-type WantedDecision = ReturnType<typeof wantedDecisions>[number][number];
-
-/** Keeps each decision, and yields its cost. */
-async function* askFor(
-  wanted: readonly WantedDecision[],
+/** Keeps each decision, and returns their number and cost. */
+async function askFor(
+  wanted: ReturnType<typeof wantedDecisions>[number],
   kept: Awaited<ReturnType<typeof openKeptDecisions>>,
-  { services: { evaluator, engineAddress }, context: { signal } }: EvalRun,
+  { services: { evaluator, engineAddress }, context: { signal, stderr } }: EvalRun,
 ) {
+  const sums = { paid: 0, costUsd: 0 };
   const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
   for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
     if (item.status === "failed") throw item.error;
@@ -205,8 +197,11 @@ async function* askFor(
       modelId,
       wire: wireOf(item.evaluation, engineAddress),
     });
-    yield costUsd;
+    sums.paid += 1;
+    sums.costUsd += costUsd ?? 0;
+    if (sums.paid % 1000 === 0) stderr.write(`${sums.paid} of ${wanted.length} decided\n`);
   }
+  return sums;
 }
 
 /** The decision with the highest tier, the last of equals. */

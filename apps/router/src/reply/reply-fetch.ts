@@ -90,14 +90,7 @@ async function* readEvents(
 
 /** Joins the parts of all events in a chunk; `feed` returns a failure after the parts before it. */
 function createChunkReader(addEvent: AddEvent) {
-  const parts: ReplyParts = {
-    text: "",
-    tools: [],
-    bytes: 0,
-    rest: "",
-    usage: null,
-    isFinished: false,
-  };
+  const parts = emptyParts();
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
@@ -143,16 +136,20 @@ function turn(): Promise<unknown> {
   return lastTurn;
 }
 
-interface ReplyParts {
-  text: string;
-  tools: ToolPiece[];
-  /** The size of the text and the tool calls of all chunks. */
-  bytes: number;
-  /** The events for the `ai` package. */
-  rest: string;
-  /** The last reported tokens of the reply. */
-  usage: TokenMeter["reported"];
-  isFinished: boolean;
+type ReplyParts = ReturnType<typeof emptyParts>;
+
+function emptyParts() {
+  return {
+    text: "",
+    tools: [] as ToolPiece[],
+    /** The size of the text and the tool calls of all chunks. */
+    bytes: 0,
+    /** The events for the `ai` package. */
+    rest: "",
+    /** The last reported tokens of the reply. */
+    usage: null as TokenMeter["reported"],
+    isFinished: false,
+  };
 }
 
 /** Adds the data of one event. Throws a BrokenReplyError for an error event or invalid JSON. */
