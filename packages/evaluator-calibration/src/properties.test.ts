@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { brierSkill, corpCurve, learnThenTest } from "./index.ts";
+import { poolRows } from "./math/pool.ts";
 import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
@@ -112,8 +113,8 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
     loss: logLoss({ p, truth }),
     curve: corpCurve(p, truth),
     weightedCurve: corpCurve(p, truth, { weights }),
-    width: expectedCalibrationError(p, truth),
-    mass: expectedCalibrationError(p, truth, { binning: "mass", bins: 4 }),
+    width: expectedCalibrationError(poolRows(p, truth), "width"),
+    mass: expectedCalibrationError(poolRows(p, truth), "mass", 4),
     auc: rocAuc(p, truth),
     z: spiegelhalter(p, truth),
     risks: riskCoverage(p, truth),
@@ -142,7 +143,7 @@ test("a weight is as good as so many rows", () => {
         corpCurve(values.p, values.truth, options).brier,
         logLoss({ p: values.p, truth: values.truth, ...options }).value,
         corpCurve(values.p, values.truth, options).miscalibration,
-        expectedCalibrationError(values.p, values.truth, options),
+        expectedCalibrationError(poolRows(values.p, values.truth, options.weights), "width"),
         lineAt(
           0.4,
           fitOf("logistic", {
@@ -180,12 +181,11 @@ test("Spiegelhalter's z is above 0 if printed values are too extreme, and below 
 test("equal values are never parted by bins of equal mass", () => {
   const p = [...Array<number>(60).fill(0.2), ...Array<number>(40).fill(0.7)];
   const truth: number[] = p.map((_, index) => (index % 3 === 0 ? 1 : 0));
-  const options = { bins: 10, binning: "mass" } as const;
-  const error = expectedCalibrationError(p, truth, options);
   const at = (value: number) => {
     const rows = truth.filter((_, index) => p[index] === value);
     return Math.abs(rows.reduce((sum, one) => sum + one, 0) - rows.length * value) / p.length;
   };
+  const error = expectedCalibrationError(poolRows(p, truth), "mass");
   expect(error).toBeCloseTo(at(0.2) + at(0.7), 12);
 });
 
@@ -193,10 +193,11 @@ test("a bin of equal width holds its right edge, and the first holds 0", () => {
   // 0.07 × 100 lies above 7 in binary, and 0.29 × 100 below 29.
   for (const edge of [0.07, 0.29, 0.3, 0.57, 0.7]) {
     const below = edge - 0.001;
-    const error = expectedCalibrationError([edge, below], [1, 0], { bins: 100 });
+    const error = expectedCalibrationError(poolRows([edge, below], [1, 0]), "width", 100);
     expect(error).toBeCloseTo(Math.abs(1 - edge - below) / 2, 12);
   }
-  expect(expectedCalibrationError([0, 0.1], [1, 0])).toBeCloseTo((1 - 0.1) / 2, 12);
+  const first = poolRows([0, 0.1], [1, 0]);
+  expect(expectedCalibrationError(first, "width")).toBeCloseTo((1 - 0.1) / 2, 12);
 });
 
 test("recalibrated values keep their order, and rows of a choice their sum and their top", () => {

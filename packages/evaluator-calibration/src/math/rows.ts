@@ -10,15 +10,6 @@ function reject(name: string, [i, value]: [number, number], wanted: string): nev
   throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
 }
 
-/** @throws RangeError that names the first index whose value is not a probability. */
-function checkProbabilities(values: Numbers, name: string): void {
-  // Each check has its own loop: one that calls a function takes longer over a million rows.
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (!(value >= 0 && value <= 1)) reject(name, [i, value], "a number from 0 to 1");
-  }
-}
-
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
 export function checkIndexes(values: Numbers, end: number, name: string): void {
   const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
@@ -56,14 +47,14 @@ export function checkRows(
   }: Weighted & { readonly names?: readonly [string, string]; readonly end?: number } = {},
 ): void {
   checkLengths([name, p], [truthName, truth]);
-  checkProbabilities(p, name);
+  // Each check has its own loop: one that calls a function takes longer over a million rows.
+  for (let i = 0; i < p.length; i += 1) {
+    const value = p[i] as number;
+    if (!(value >= 0 && value <= 1)) reject(name, [i, value], "a number from 0 to 1");
+  }
   checkIndexes(truth, end, truthName);
-  if (weights !== undefined) checkWeights(weights, p);
-}
-
-/** @throws RangeError that names the first index whose weight is not a positive number. */
-function checkWeights(weights: Numbers, rows: Numbers): void {
-  checkLengths(["weights", weights], ["p", rows]);
+  if (weights === undefined) return;
+  checkLengths(["weights", weights], ["p", p]);
   for (let i = 0; i < weights.length; i += 1) {
     const weight = weights[i] as number;
     if (!(weight > 0 && weight < Infinity)) reject("weights", [i, weight], "a positive number");

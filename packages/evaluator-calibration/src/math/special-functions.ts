@@ -92,12 +92,6 @@ export function binomialAtMost(k: number, n: number, p: number): number {
   return k >= n ? 1 : incompleteBeta(1 - p, n - k, k + 1);
 }
 
-/** Returns the probability that a binomial count is at least `k`. */
-export function binomialAtLeast(k: number, n: number, p: number): number {
-  if (k <= 0) return 1;
-  return k > n ? 0 : incompleteBeta(p, k, n - k + 1);
-}
-
 /** Returns the x in [low, high] at which an increasing function reaches a target, to the last bits. */
 export function solveIncreasing(
   increasing: (x: number) => number,
@@ -120,11 +114,8 @@ export function betaQuantile(share: number, a: number, b: number): number {
   return solveIncreasing((x) => incompleteBeta(x, a, b), share, [0, 1]);
 }
 
-/** Returns the z below which a standard normal value is with probability `share`. */
-export function normalQuantile(share: number): number {
-  if (share > 0.5) return -normalQuantile(1 - share);
-  return solveIncreasing((z) => twoSidedP(z) / 2, share, [-40, 0]);
-}
+/** A standard normal value is between −z and z with a probability of 95 %. */
+export const Z_OF_95 = 1.959963984540054;
 
 /** Returns the two-sided probability of a standard normal value at least as far out as `z`. */
 export function twoSidedP(z: number): number {

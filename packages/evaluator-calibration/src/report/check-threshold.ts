@@ -1,6 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
 import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
-import { binomialAtLeast, binomialAtMost } from "../math/special-functions.ts";
+import { binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
 import { equalRows, toHundredths } from "../thresholds/risk-coverage.ts";
 import { actionRows } from "./labelled-rows.ts";
@@ -23,7 +23,7 @@ export function checkThreshold(locked: LockedThreshold, rows: TestedRows) {
   const doubt = 1 - locked.confidence + 1e-15;
   let verdict: "holds" | "broken" | "not enough labels" = "not enough labels";
   if (n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt) verdict = "holds";
-  else if (binomialAtLeast(wrong, n, locked.maxRisk) <= doubt) verdict = "broken";
+  else if (binomialAtMost(n - wrong, n, 1 - locked.maxRisk) <= doubt) verdict = "broken";
   return { locked, n, wrong, ...clopperPearson(wrong, n), verdict };
 }
 

@@ -29,12 +29,14 @@ function reasonForNoPromise(tested: Rows, labelers: ReturnType<typeof labelersOf
 }
 
 /** Returns the labelers, those with most labels first. */
-function labelersOf(joined: JoinedColumn) {
-  const names = joined.join.labelers.list;
-  const single = joined.labelerOf.filter((_, at) => !joined.votes.has(at));
-  const voted = [...joined.votes.values()].flat().map(({ labeler }) => labeler);
-  return [...Map.groupBy([...single, ...voted], (labeler) => labeler)]
-    .map(([labeler, { length: n }]) => ({ name: names[labeler] ?? "", n }))
+function labelersOf({ join, labelerOf, votes }: JoinedColumn) {
+  const counts = new Map<number, number>();
+  for (const [at, single] of labelerOf.entries()) {
+    const labelers = votes.get(at)?.map(({ labeler }) => labeler) ?? [single];
+    for (const labeler of labelers) counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([labeler, n]) => ({ name: join.labelers.list[labeler] ?? "", n }))
     .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
 }
 

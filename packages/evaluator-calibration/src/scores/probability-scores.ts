@@ -6,7 +6,7 @@ import {
   type Weighted,
   weightedMean,
 } from "../math/rows.ts";
-import { twoSidedP } from "../math/special-functions.ts";
+import { twoSidedP, Z_OF_95 } from "../math/special-functions.ts";
 import { poolRows } from "../math/pool.ts";
 
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
@@ -86,7 +86,7 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   const auc = meanOf(overZeros, ones);
   const variance = spread(overZeros, ones, auc) + spread(underOnes, zeros, auc);
   const standardError = Math.sqrt(variance);
-  const half = 1.959963984540054 * standardError;
+  const half = Z_OF_95 * standardError;
   return { auc, standardError, low: Math.max(0, auc - half), high: Math.min(1, auc + half) };
 }
 

@@ -11,7 +11,13 @@ import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
  */
 export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   checkRows(p, truth, { weights });
-  const pool = poolRows(p, truth, weights);
+  return curveOfPool(poolRows(p, truth, weights));
+}
+
+/** A reliability curve. */
+export type CorpCurve = ReturnType<typeof corpCurve>;
+
+function curveOfPool(pool: Pool) {
   const observed = monotoneMeans(pool.positives, pool.weights);
   const points = Array.from(pool.values, (value, index) => ({
     p: value,
@@ -22,9 +28,6 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
   }));
   return { points, ...brierParts(pool, observed) };
 }
-
-/** A reliability curve. */
-export type CorpCurve = ReturnType<typeof corpCurve>;
 
 function brierParts({ values, weights, positives }: Pool, observed: Float64Array) {
   let [total, positive, brier, relabelled] = [0, 0, 0, 0];
@@ -50,57 +53,36 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
-/**
- * Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. Bins
- * have equal width, or with `mass` about equally many rows.
- */
-export function expectedCalibrationError(
-  p: Numbers,
-  truth: Numbers,
-  {
-    bins = 10,
-    binning = "width",
-    weights,
-  }: Weighted & { readonly bins?: number; readonly binning?: "width" | "mass" } = {},
-): number {
-  checkRows(p, truth, { weights });
-  const pool = poolRows(p, truth, weights);
-  return errorOfBins(pool, { width: widthBins, mass: massBins }[binning](pool, bins));
-}
-
-function errorOfBins({ values, weights, positives }: Pool, binOf: Uint32Array): number {
-  const distances = new Float64Array((binOf.at(-1) ?? 0) + 1);
-  let total = 0;
-  for (let i = 0; i < values.length; i += 1) {
-    const weight = weights[i] as number;
-    const distance = (positives[i] as number) - weight * (values[i] as number);
-    distances[binOf[i] as number] = (distances[binOf[i] as number] as number) + distance;
-    total += weight;
-  }
-  return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
-}
-
-/** Returns the bin of each value: right-closed bins, with 0 in the first. */
-function widthBins({ values }: Pool, bins: number): Uint32Array {
-  return Uint32Array.from(values, (value) => {
-    const position = value * bins;
+/** The bin of a value by its position, in bins: equal values are never parted. */
+const binsOf = {
+  /** Bins of equal width hold their right edge, and the first holds 0. */
+  width(position: number): number {
     const edge = Math.round(position);
     // 0.07 × 100 is a little over 7 in binary, and 0.29 × 100 a little under 29.
-    const bin = Math.abs(position - edge) < 1e-9 ? edge - 1 : Math.floor(position);
-    return Math.max(0, bin);
-  });
-}
+    return Math.max(0, Math.abs(position - edge) < 1e-9 ? edge - 1 : Math.floor(position));
+  },
+  /** Bins of about equally many rows; the value that fills a bin is its last one. */
+  mass: (position: number) => Math.floor(position + 1e-9),
+};
 
-/** Returns the bin of each value: a bin ends with the value that fills it, so equal values are in one bin. */
-function massBins({ weights }: Pool, bins: number): Uint32Array {
+/** Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. */
+export function expectedCalibrationError(
+  { values, weights, positives }: Pool,
+  binning: keyof typeof binsOf,
+  bins = 10,
+): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let [bin, filled] = [0, 0];
-  return Uint32Array.from(weights, (weight) => {
-    const before = bin;
-    filled += weight;
-    bin = Math.min(bins - 1, Math.max(bin, Math.floor((filled / total) * bins + 1e-9)));
-    return before;
-  });
+  const distances = new Float64Array(bins);
+  let below = 0;
+  for (let i = 0; i < values.length; i += 1) {
+    const [value, weight] = [values[i] as number, weights[i] as number];
+    const position = bins * { width: value, mass: below / total }[binning];
+    const bin = Math.min(bins - 1, binsOf[binning](position));
+    const distance = (positives[i] as number) - weight * value;
+    distances[bin] = (distances[bin] as number) + distance;
+    below += weight;
+  }
+  return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
 }
 
 // A band around each of very many values would take minutes, and show no more.
@@ -117,10 +99,11 @@ export function curveOfRows(
 ) {
   const hasManyValues = new Set(printed).size > MOST_VALUES;
   const p = hasManyValues ? printed.map((one) => Math.round(1000 * one) / 1000) : printed;
-  const { points, miscalibration, discrimination, uncertainty } = corpCurve(p, cameTrue, {
-    weights,
-  });
-  const chance = drawByChance(p, { weights, seed });
+  const pool = poolRows(p, cameTrue, weights);
+  const { points, miscalibration, discrimination, uncertainty } = curveOfPool(pool);
+  // Rows of one value and one weight are drawn in one go.
+  const cells = cellsOf(p, new Uint8Array(p.length), weights);
+  const chance = drawByChance(pool, cells, seed);
   const banded = points.map((point, i) => Object.assign(point, chance.bandAt(i)));
   const isCalibrated = miscalibration <= chance.miscalibration;
   return {
@@ -135,9 +118,9 @@ export function curveOfRows(
     wrongRanges: isCalibrated ? [] : rangesOutside(banded),
     /** Secondary: it depends on the bins, and is above 0 even if every value is true. */
     calibrationError: {
-      equalWidth: expectedCalibrationError(p, cameTrue, { weights }),
+      equalWidth: expectedCalibrationError(pool, "width"),
       equalWidthByChance: chance.equalWidth,
-      equalMass: expectedCalibrationError(p, cameTrue, { weights, binning: "mass" }),
+      equalMass: expectedCalibrationError(pool, "mass"),
       equalMassByChance: chance.equalMass,
     },
   };
@@ -150,30 +133,25 @@ export type CurveReport = ReturnType<typeof curveOfRows>;
 const DRAWS = 500;
 
 /** Draws truths as if every value were true, and returns how far the figures then are from perfect. */
-function drawByChance(p: Numbers, { weights, seed }: Weighted & { readonly seed: number }) {
+function drawByChance(pool: Pool, cells: ReturnType<typeof cellsOf>, seed: number) {
   const random = seededRandom(seed);
-  const noTruths = new Uint8Array(p.length);
-  const pool = poolRows(p, noTruths, weights);
-  const positions = new Map(Array.from(pool.values, (value, at) => [value, at]));
-  // Rows of one value and one weight are drawn in one go.
-  const cells = cellsOf(p, noTruths, weights).map(({ value, weight, count }) => {
-    const at = positions.get(value) as number;
-    return { at, weight, drawOnes: binomialDrawer(count, meaningOf(value)) };
+  const draws = cells.map(({ value, weight, count }) => {
+    const drawOnes = binomialDrawer(count, meaningOf(value));
+    return { at: pool.values.indexOf(value), weight, drawOnes };
   });
-  const bins = { width: widthBins(pool, 10), mass: massBins(pool, 10) };
   const curves = Array.from(pool.values, () => new Float64Array(DRAWS));
   const miscalibrations = new Float64Array(DRAWS);
   let [equalWidth, equalMass] = [0, 0];
   for (let round = 0; round < DRAWS; round += 1) {
-    pool.positives.fill(0);
-    for (const { at, weight, drawOnes } of cells) {
-      pool.positives[at] = (pool.positives[at] as number) + weight * drawOnes(random);
+    const drawn = { ...pool, positives: new Float64Array(curves.length) };
+    for (const { at, weight, drawOnes } of draws) {
+      drawn.positives[at] = (drawn.positives[at] as number) + weight * drawOnes(random);
     }
-    const observed = monotoneMeans(pool.positives, pool.weights);
-    miscalibrations[round] = brierParts(pool, observed).miscalibration;
+    const observed = monotoneMeans(drawn.positives, pool.weights);
+    miscalibrations[round] = brierParts(drawn, observed).miscalibration;
     for (const [i, curve] of curves.entries()) curve[round] = observed[i] as number;
-    equalWidth += errorOfBins(pool, bins.width);
-    equalMass += errorOfBins(pool, bins.mass);
+    equalWidth += expectedCalibrationError(drawn, "width");
+    equalMass += expectedCalibrationError(drawn, "mass");
   }
   return {
     miscalibration: quantileOf(miscalibrations, 0.95),

@@ -1,8 +1,8 @@
 import {
   betaQuantile,
   binomialAtMost,
-  normalQuantile,
   solveIncreasing,
+  Z_OF_95,
 } from "../math/special-functions.ts";
 
 /** An interval of a share. */
@@ -22,19 +22,14 @@ export function clopperPearson(wrong: number, n: number): Interval {
 }
 
 /**
- * Returns the Wilson score interval of a share of which `wrong` of `n` were seen.
+ * Returns the 95 % Wilson score interval of a share of which `wrong` of `n` were seen.
  *
  * @example wilson(3, 40) // { low: 0.026, high: 0.199 }
  */
-export function wilson(
-  wrong: number,
-  n: number,
-  { confidence = 0.95 }: { readonly confidence?: number } = {},
-): Interval {
+export function wilson(wrong: number, n: number): Interval {
   checkCounts(wrong, n);
-  checkShare("confidence", confidence);
   if (n === 0) return { low: 0, high: 1 };
-  const z = normalQuantile((1 + confidence) / 2);
+  const z = Z_OF_95;
   const share = wrong / n;
   const center = share + z ** 2 / (2 * n);
   const half = z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
@@ -68,7 +63,7 @@ export function neededLabels({ maxRisk, confidence }: Required<Bound>, actions: 
   const level = (1 - confidence) / Math.max(1, actions);
   return {
     /** For a share to plus or minus 5 points with 95 % confidence, whatever the share is. */
-    forFivePoints: Math.ceil((normalQuantile(0.975) / (2 * 0.05)) ** 2),
+    forFivePoints: Math.ceil((Z_OF_95 / (2 * 0.05)) ** 2),
     /** Acted-on labels, all right, for the requested promise. */
     forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: 1 - level }),
     /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
