@@ -77,4 +77,3 @@ export {
   compareReleases,
   type LabelledComparison,
 } from "./report/compare-releases.ts";
-export { DEFAULT_SEED } from "./math/random.ts";

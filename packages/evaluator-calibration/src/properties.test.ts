@@ -185,8 +185,7 @@ test("equal values are never parted by bins of equal mass", () => {
     const rows = truth.filter((_, index) => p[index] === value);
     return Math.abs(rows.reduce((sum, one) => sum + one, 0) - rows.length * value) / p.length;
   };
-  const error = expectedCalibrationError(poolRows(p, truth), "mass");
-  expect(error).toBeCloseTo(at(0.2) + at(0.7), 12);
+  expect(expectedCalibrationError(poolRows(p, truth), "mass")).toBeCloseTo(at(0.2) + at(0.7), 12);
 });
 
 test("a bin of equal width holds its right edge, and the first holds 0", () => {

@@ -61,6 +61,11 @@ export function checkRows(
   }
 }
 
+/** Returns the sum of numbers. */
+export function sumOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** Returns the mean of a value over rows, each counted by its weight. */
 export function weightedMean(
   length: number,

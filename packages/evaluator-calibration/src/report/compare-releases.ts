@@ -2,7 +2,7 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
-import { quantileOf } from "../math/rows.ts";
+import { quantileOf, sumOf } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { checkThreshold } from "./check-threshold.ts";
@@ -165,7 +165,7 @@ function pairedDifference(differences: readonly number[], seed: number) {
   // Sorted, so that the result does not depend on the order of the rows.
   const sorted = Float64Array.from(differences).toSorted();
   const n = sorted.length;
-  const mean = sorted.reduce((sum, value) => sum + value, 0) / n;
+  const mean = sumOf(sorted) / n;
   if (n > 50_000) {
     const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
     const half = 1.96 * Math.sqrt(variance / n);

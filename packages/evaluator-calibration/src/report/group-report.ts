@@ -1,7 +1,7 @@
 import type { LockedThreshold } from "../artifact.ts";
 import { holm, twoSidedP } from "../math/special-functions.ts";
-import { type Rows, rowsByIndex, takeRows, truthShares } from "./labelled-rows.ts";
-import { brierOf, scoreRows } from "./score-report.ts";
+import { type Rows, rowsByIndex, takeRows } from "./labelled-rows.ts";
+import { scoreRows } from "./score-report.ts";
 
 /** Fewer labelled rows are listed and not judged. Chosen, not measured. */
 export const LEAST_JUDGED = 30;
@@ -29,7 +29,7 @@ export function reportGroups(
 
 function reportGroup(group: string, rows: Rows) {
   const { p, cameTrue, weights } = rows;
-  let [total, distance, square, spread, brier] = [0, 0, 0, 0, 0];
+  let [total, distance, square, spread] = [0, 0, 0, 0];
   for (let i = 0; i < p.length; i += 1) {
     const weight = weights?.[i] ?? 1;
     const [value, isTrue] = [p[i] as number, cameTrue[i] as number];
@@ -37,17 +37,16 @@ function reportGroup(group: string, rows: Rows) {
     distance += weight * (isTrue - value);
     square += weight ** 2 * (isTrue - value) ** 2;
     spread += weight ** 2 * value * (1 - value);
-    brier += weight * brierOf(rows, i);
   }
   const value = distance / total;
   const half = (1.96 * Math.sqrt(square)) / total;
-  const hasOneTruth = truthShares(rows).includes(1);
+  const { brier, skill } = scoreRows(rows);
   return {
     group,
     n: p.length,
-    brier: brier / total,
+    brier,
     /** Null if every row of the group has one truth. */
-    skill: hasOneTruth ? null : scoreRows(rows).skill.value,
+    skill: Number.isNaN(skill.value) ? null : skill.value,
     /** The share of true rows minus the mean probability, with its 95 % interval. */
     difference: { value, low: value - half, high: value + half },
     pValue: spread === 0 ? (distance === 0 ? 1 : 0) : twoSidedP(distance / Math.sqrt(spread)),

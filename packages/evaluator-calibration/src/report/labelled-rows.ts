@@ -124,15 +124,15 @@ export interface Estimate extends Interval {
   readonly value: number;
 }
 
-/** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
+/** Returns the share of the counted rows that are hit, by weight, with its 95 % interval; NaN without rows. */
 export function shareOfRows(
   { truth, weights }: Rows,
-  isCounted: (row: number) => boolean,
   isHit: (row: number) => boolean,
+  isCounted?: (row: number) => boolean,
 ): Estimate {
   let [total, squares, hits] = [0, 0, 0];
   for (let row = 0; row < truth.length; row += 1) {
-    if (!isCounted(row)) continue;
+    if (isCounted?.(row) === false) continue;
     const weight = weights?.[row] ?? 1;
     total += weight;
     squares += weight ** 2;

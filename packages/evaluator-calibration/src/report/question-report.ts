@@ -128,7 +128,7 @@ function toReport(
   const own = verdict === "useful" ? searches.filter(({ asked }) => promises.includes(asked)) : [];
   const rateOf = (side: 0 | 1) => {
     const isSide = (row: number) => truth[row] === side;
-    return form === "probability" ? shareOfRows(rows, isSide, (row) => top[row] === side) : null;
+    return form === "probability" ? shareOfRows(rows, (row) => top[row] === side, isSide) : null;
   };
   return {
     question,
@@ -155,7 +155,7 @@ function toReport(
     }),
     /** The reason for no promise, or null. */
     noPromise: labels.noPromise,
-    recalibration: recalibrateRows(rows),
+    recalibration: recalibrateRows(rows, scores.logLoss.value),
     groups: hasGroups
       ? reportGroups(rows, (group) =>
           own
@@ -207,7 +207,7 @@ function reportAction(
   const actedOn = (one: Action) =>
     promised === null || action !== one
       ? null
-      : shareOfRows(rows, (row) => cameTrue[row] === 1, isActedOn);
+      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === 1);
   return {
     action,
     riskCoverage: curve,

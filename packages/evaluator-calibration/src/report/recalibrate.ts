@@ -2,7 +2,7 @@ import { type Recalibration, TEMPERATURE_LIMITS } from "../artifact.ts";
 import { hashToShare } from "../math/random.ts";
 import { applyRecalibration, fitOf, recalibrationsOf } from "../recalibration.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
-import { probabilityOf, type Rows, takeRows } from "./labelled-rows.ts";
+import { type Rows, takeRows } from "./labelled-rows.ts";
 
 // All chosen, not measured: held-out rows show whether a fit helps, whatever their number is.
 const LEAST_FITTED = 100;
@@ -11,27 +11,30 @@ const LEAST_FOR_ISOTONIC = 1000;
 
 /**
  * Returns the recalibration that helps most on held-out rows, if one does; the mean log loss on those rows
- * before and after, if there is a fit; and the reason for no fit, or a warning.
+ * before (as printed) and after, if there is a fit; and the reason for no fit, or a warning.
  */
-export function recalibrateRows(rows: Rows) {
+export function recalibrateRows(rows: Rows, before: number) {
   const reason = reasonForNone(rows);
   if (reason !== null) return { recalibration: null, heldOut: null, note: reason };
   // Of very many rows two parts are as good as five, and faster.
   const parts = rows.ids.length > 50_000 ? 2 : 5;
-  const folds = foldsOf(rows, parts);
-  const others = Array.from({ length: parts }, (_, fold) => {
-    const taken = [...folds.keys()].filter((row) => folds[row] !== fold);
-    return takeRows(rows, taken);
-  });
+  // By the id of each row: the same in any order.
+  const folds = rows.ids.map((id) => Math.floor(parts * hashToShare(id)));
+  const others = Array.from({ length: parts }, (_, fold) =>
+    takeRows(
+      rows,
+      folds.flatMap((one, row) => (one === fold ? [] : [row])),
+    ),
+  );
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
   const tried = kinds.map((kind) => {
     const fitted = others.map((other) => fitOf(kind, other));
-    return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number]) };
+    return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number] as Recalibration) };
   });
   const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
-  const heldOut = { before: lossOf(rows, () => undefined), after: best.after };
-  if (heldOut.after >= heldOut.before) {
+  const heldOut = { before, after: best.after };
+  if (best.after >= before) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
     return { recalibration: null, heldOut, note };
   }
@@ -67,28 +70,18 @@ function noteOf(recalibration: Recalibration): string | null {
   return isAtLimit ? `The temperature ended at its limit, ${temperature}: do not trust it.` : null;
 }
 
-/** The part of each row, by its id: the same in any order. */
-function foldsOf({ ids }: Rows, parts: number): Uint8Array {
-  const folds = new Uint8Array(ids.length);
-  for (const [row, id] of ids.entries()) {
-    folds[row] = Math.floor(parts * hashToShare(id));
-  }
-  return folds;
-}
-
-/** The mean log loss of rows, each recalibrated by its fit or as printed. */
-function lossOf(rows: Rows, fitAt: (row: number) => Recalibration | undefined): number {
+/** The mean log loss of rows, each recalibrated by its fit. */
+function lossOf(rows: Rows, fitAt: (row: number) => Recalibration): number {
   const { form, table, truth, weights } = rows;
   const trueSide = (row: number) => {
-    const [fit, option] = [fitAt(row), truth[row] as number];
-    if (fit === undefined) return probabilityOf(rows, row, option);
-    // The only probability of a row is that of yes.
+    const option = truth[row] as number;
     // A view of each row takes three times as long.
     const printed: number[] = [];
     for (let i = 0; i < table.width; i += 1) {
       printed.push(table.values[row * table.width + i] as number);
     }
-    const shares = applyRecalibration(printed, fit);
+    const shares = applyRecalibration(printed, fitAt(row));
+    // The only probability of a row is that of yes.
     const share = shares[Math.min(option, table.width - 1)] as number;
     return form === "probability" && option === 0 ? 1 - share : share;
   };

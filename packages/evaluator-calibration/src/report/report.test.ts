@@ -9,6 +9,7 @@ import {
   world,
 } from "../testing/worlds.ts";
 import { fitRecalibration, recalibrateRows } from "./recalibrate.ts";
+import { scoreRows } from "./score-report.ts";
 
 test("probabilities that hold are said to hold, and their skill leads", () => {
   const found = report(world(3000, (p) => p));
@@ -127,9 +128,8 @@ test("options that are printed too surely get a temperature, and their held-out 
   const tops = Array.from({ length: 600 }, (_, row) => Math.floor(row / 5) % 3);
   const P = tops.map((top) => [0, 1, 2].map((option) => (option === top ? 0.9 : 0.05)));
   const truth = tops.map((top, row) => (top + Math.max(0, (row % 5) - 2)) % 3);
-  const { recalibration, heldOut } = recalibrateRows(
-    distributionRows(P, truth, { isOrdered: false }),
-  );
+  const rows = distributionRows(P, truth, { isOrdered: false });
+  const { recalibration, heldOut } = recalibrateRows(rows, scoreRows(rows).logLoss.value);
   expect(recalibration?.kind).toBe("temperature");
   expect(heldOut?.before).toBeCloseTo(-0.6 * Math.log(0.9) - 0.4 * Math.log(0.05), 9);
   expect(heldOut?.after).toBeCloseTo(-0.6 * Math.log(0.6) - 0.4 * Math.log(0.2), 2);

@@ -1,5 +1,5 @@
 import type { Form } from "../kinds.ts";
-import { weightedMean } from "../math/rows.ts";
+import { sumOf, weightedMean } from "../math/rows.ts";
 import {
   clippedLogLoss,
   HALF_A_PRINTED_UNIT,
@@ -30,7 +30,7 @@ export function scoreRows(rows: Rows) {
   return {
     /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
     skill: skillOf(own, constant, weights),
-    accuracy: shareOfRows(rows, isAny, (row) => top[row] === truth[row]),
+    accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
     brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanOf(own),
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
@@ -42,16 +42,12 @@ export function scoreRows(rows: Rows) {
     constant: {
       always: rows.options[commonest] ?? "",
       accuracy: shares[commonest] ?? 0,
-      wrong: shareOfRows(rows, isAny, (row) => truth[row] !== commonest),
+      wrong: shareOfRows(rows, (row) => truth[row] !== commonest),
       brier: (1 - sumOfSquares(shares)) / brierParts[form],
-      logLoss: clippedLogLoss(n, (i) => shares[truth[i] as number] as number, { weights }).value,
+      logLoss: clippedLogLoss(shares.length, (i) => shares[i] as number, { weights: shares }).value,
       rankedProbability: isOrdered ? meanOf(constant) : null,
     },
   };
-}
-
-function isAny(): boolean {
-  return true;
 }
 
 function sumOfSquares(shares: readonly number[]): number {
@@ -164,10 +160,6 @@ function correlation(a: Float64Array, b: Float64Array): number {
     bb += y * y;
   }
   return ab / Math.sqrt(aa * bb);
-}
-
-function sumOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 const WORST_ROWS = 20;

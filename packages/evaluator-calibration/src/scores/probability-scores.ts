@@ -2,7 +2,9 @@ import {
   checkIndexes,
   checkLengths,
   checkRows,
+  effectiveRows,
   type Numbers,
+  sumOf,
   type Weighted,
   weightedMean,
 } from "../math/rows.ts";
@@ -77,15 +79,16 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   const pool = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
   const ones = pool.positives;
   const zeros = pool.weights.map((weight, index) => weight - (ones[index] as number));
-  const [allOnes, allZeros] = [ones.reduce(sumUp, 0), zeros.reduce(sumUp, 0)];
+  const [allOnes, allZeros] = [sumOf(ones), sumOf(zeros)];
   if (allOnes === 0 || allZeros === 0) {
     return { auc: Number.NaN, standardError: Number.NaN, low: Number.NaN, high: Number.NaN };
   }
-  const overZeros = sharesBelow(zeros).map((below) => below / allZeros);
-  const underOnes = sharesBelow(ones).map((below) => 1 - below / allOnes);
-  const auc = meanOf(overZeros, ones);
-  const variance = spread(overZeros, ones, auc) + spread(underOnes, zeros, auc);
-  const standardError = Math.sqrt(variance);
+  const overZeros = sharesBelow(zeros, allZeros);
+  const overOnes = sharesBelow(ones, allOnes);
+  const auc = weightedMean(ones.length, ones, (i) => overZeros[i] as number);
+  const standardError = Math.sqrt(
+    varianceOfMean(overZeros, ones, auc) + varianceOfMean(overOnes, zeros, 1 - auc),
+  );
   const half = Z_OF_95 * standardError;
   return { auc, standardError, low: Math.max(0, auc - half), high: Math.min(1, auc + half) };
 }
@@ -93,36 +96,22 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
 /** Weights whose sum is the number of equal rows with the same worth (Kish). */
 function toEffective(weights: Numbers): Float64Array {
   const list = Float64Array.from(weights);
-  const scale = list.reduce(sumUp, 0) / list.reduce((sum, weight) => sum + weight ** 2, 0);
+  const scale = effectiveRows(list.length, list) / sumOf(list);
   return list.map((weight) => weight * scale);
 }
 
-function sumUp(sum: number, value: number): number {
-  return sum + value;
-}
-
-/** The mass below each value, and half of that at it. */
-function sharesBelow(masses: Float64Array): Float64Array {
+/** The share of the mass below each value, and half of that at it. */
+function sharesBelow(masses: Float64Array, total: number): Float64Array {
   let below = 0;
   return masses.map((mass) => {
     below += mass;
-    return below - mass / 2;
+    return (below - mass / 2) / total;
   });
 }
 
-function meanOf(values: Float64Array, masses: Float64Array): number {
-  let [sum, total] = [0, 0];
-  for (let i = 0; i < values.length; i += 1) {
-    sum += (values[i] as number) * (masses[i] as number);
-    total += masses[i] as number;
-  }
-  return sum / total;
-}
-
-function spread(values: Float64Array, masses: Float64Array, mean: number): number {
-  const squares = values.map((value) => (value - mean) ** 2);
-  const total = masses.reduce(sumUp, 0);
-  return (meanOf(squares, masses) * total) / (total - 1) / total;
+function varianceOfMean(values: Float64Array, masses: Float64Array, mean: number): number {
+  const square = (i: number) => ((values[i] as number) - mean) ** 2;
+  return weightedMean(values.length, masses, square) / (sumOf(masses) - 1);
 }
 
 /**

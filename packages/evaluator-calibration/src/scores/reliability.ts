@@ -1,6 +1,6 @@
 import { cellsOf, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import { binomialDrawer, seededRandom } from "../math/random.ts";
-import { checkRows, type Numbers, quantileOf, type Weighted } from "../math/rows.ts";
+import { checkRows, type Numbers, quantileOf, sumOf, type Weighted } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 
 /**
@@ -71,7 +71,7 @@ export function expectedCalibrationError(
   binning: keyof typeof binsOf,
   bins = 10,
 ): number {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = sumOf(weights);
   const distances = new Float64Array(bins);
   let below = 0;
   for (let i = 0; i < values.length; i += 1) {
