@@ -70,14 +70,6 @@ interface MboxMessage {
   length: number;
 }
 
-/** A line that is a separator if the next one is a header. */
-interface Candidate {
-  readonly line: Buffer;
-  readonly head: string;
-  readonly offset: number;
-  readonly isAfterBlank: boolean;
-}
-
 /**
  * Splits an mbox into messages, and holds the start of one; `>From ` lines become `From ` again.
  *
@@ -87,14 +79,15 @@ interface Candidate {
  */
 class MboxSplitter {
   #rest: Buffer = Buffer.alloc(0);
-  /** Whether the next bytes begin a line; otherwise they continue a very long one. */
+  /** The last line; the next one decides whether it is a separator. */
+  #line: Buffer = Buffer.alloc(0);
+  /** The offset of that line, in bytes. */
+  #offset = 0;
+  /** Whether that line begins as one; otherwise it continues a very long one. */
   #isLineStart = true;
   #isAfterBlank = true;
   #open: MboxMessage | null = null;
   #takesBare = false;
-  #candidate: Candidate | null = null;
-  /** The offset of the next line, in bytes. */
-  #offset = 0;
 
   /** Returns the messages that end in a piece of the file. */
   split(chunk: Buffer): MboxMessage[] {
@@ -104,9 +97,8 @@ class MboxSplitter {
 
   /** Returns the last messages at the end of the file. */
   end(): MboxMessage[] {
-    const ended = this.#rest.length > 0 ? this.#take(this.#rest) : null;
-    if (this.#candidate !== null) this.#add(this.#candidate.line);
-    return [ended, this.#open].filter((message) => message !== null);
+    const ended = [this.#take(this.#rest), this.#take(Buffer.alloc(0))];
+    return [...ended, this.#open].filter((message) => message !== null);
   }
 
   #linesIn(chunk: Buffer): Buffer[] {
@@ -124,38 +116,27 @@ class MboxSplitter {
     return lines;
   }
 
-  /** Takes the next line, and returns the message that the line before it ended. */
-  #take(line: Buffer): MboxMessage | null {
+  /** Takes the last line with the next one at hand; returns the message that it ends. */
+  #take(next: Buffer): MboxMessage | null {
+    const [line, offset, isAfterBlank] = [this.#line, this.#offset, this.#isAfterBlank];
+    this.#line = next;
+    if (line.length === 0) return null;
     const head = this.#isLineStart ? headOf(line) : "";
-    this.#isLineStart = line.at(-1) === NEWLINE;
-    const offset = this.#offset;
     this.#offset += line.length;
-    const ended = this.#endCandidate(line);
-    const isAfterBlank = this.#isAfterBlank;
+    this.#isLineStart = line.at(-1) === NEWLINE;
     this.#isAfterBlank = head === "\n" || head === "\r\n";
-    if (head.startsWith("From ")) this.#candidate = { line, head, offset, isAfterBlank };
-    else this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
-    return ended;
-  }
-
-  /** Begins a message at the candidate if the next line allows it, and returns the one before. */
-  #endCandidate(next: Buffer): MboxMessage | null {
-    const candidate = this.#candidate;
-    this.#candidate = null;
-    if (candidate === null) return null;
-    const ended = this.#open;
-    if (!this.#separates(candidate, headOf(next, true))) {
-      this.#add(candidate.line);
+    if (!head.startsWith("From ") || !this.#separates(head, isAfterBlank, headOf(next, true))) {
+      this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
       return null;
     }
-    const delivered = datedSeparator.exec(candidate.head)?.[1] ?? "";
+    const ended = this.#open;
+    const delivered = datedSeparator.exec(head)?.[1] ?? "";
     if (ended === null) this.#takesBare = delivered === "";
-    const number = (ended?.number ?? 0) + 1;
-    this.#open = { number, offset: candidate.offset, delivered, lines: [], length: 0 };
+    this.#open = { number: (ended?.number ?? 0) + 1, offset, delivered, lines: [], length: 0 };
     return ended;
   }
 
-  #separates({ head, isAfterBlank }: Candidate, next: string): boolean {
+  #separates(head: string, isAfterBlank: boolean, next: string): boolean {
     const isFirst = this.#open === null;
     if (datedSeparator.test(head))
       return (isFirst || isAfterBlank ? header : usualHeader).test(next);

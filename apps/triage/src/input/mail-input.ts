@@ -170,7 +170,7 @@ async function nameRepeated(
 
 /** The problems of a file: the first ones as text, the others counted. */
 class Problems {
-  readonly #shown: { readonly index: number; readonly line: string }[] = [];
+  #shown: { readonly index: number; readonly line: string }[] = [];
   #count = 0;
 
   add(index: number, record: JsonRecord, problem: string): void {
@@ -181,9 +181,9 @@ class Problems {
       .looseObject({ id: mailSchema.shape.id })
       .safeParse("value" in record ? record.value : null);
     const line = `${recordLabel(index, data?.id)}: ${problem}`;
-    const at = this.#shown.findIndex((shown) => shown.index > index);
-    this.#shown.splice(at === -1 ? this.#shown.length : at, 0, { index, line });
-    this.#shown.splice(PROBLEMS_SHOWN);
+    this.#shown = [...this.#shown, { index, line }]
+      .toSorted((one, other) => one.index - other.index)
+      .slice(0, PROBLEMS_SHOWN);
   }
 
   describe(): string {

@@ -1,20 +1,6 @@
 import { z } from "zod";
 import type { StateField } from "./state-fields.ts";
 
-const stateFieldSchemas = {
-  attachments: z.array(
-    z.object({ name: z.string(), type: z.string() }, "is not an object; write { name, type }"),
-    "is not a list; write [{ name, type }]",
-  ),
-  list_id: z.string("is not text; write the List-Id header"),
-  authentication_results: z.string("is not text; write the Authentication-Results header"),
-} satisfies Record<StateField, z.ZodType>;
-
-/** The fields of {@link stateFields} that a record has. */
-export type StateFields = {
-  readonly [TField in StateField]?: z.infer<(typeof stateFieldSchemas)[TField]> | undefined;
-};
-
 const advice = {
   id: "give every record its own id",
   date: "write it as YYYY-MM-DD",
@@ -57,9 +43,18 @@ export const mailSchema = z.object(
     subject: textField(advice.text),
     snippet: textField(advice.text),
     // Fields of these names that somebody else wrote say something else.
-    attachments: stateFieldSchemas.attachments.optional().catch(undefined),
-    list_id: stateFieldSchemas.list_id.optional().catch(undefined),
-    authentication_results: stateFieldSchemas.authentication_results.optional().catch(undefined),
+    attachments: z
+      .array(
+        z.object({ name: z.string(), type: z.string() }, "is not an object; write { name, type }"),
+        "is not a list; write [{ name, type }]",
+      )
+      .optional()
+      .catch(undefined),
+    list_id: z.string("is not text; write the List-Id header").optional().catch(undefined),
+    authentication_results: z
+      .string("is not text; write the Authentication-Results header")
+      .optional()
+      .catch(undefined),
     source: sourceSchema.optional().catch(undefined),
     // When the mail arrived, in UTC; no model is told. Null says that it is not known.
     received: z.preprocess((time) => time ?? undefined, receivedSchema.optional()).optional(),
@@ -68,6 +63,8 @@ export const mailSchema = z.object(
 );
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
+/** The fields of {@link stateFields} that a record has. */
+export type StateFields = Pick<Mail, StateField>;
 
 // Beyond these, two different numbers can be one.
 function idToText(id: unknown): unknown {

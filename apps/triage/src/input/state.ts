@@ -47,7 +47,10 @@ async function chooseContext(
   { cwd, env, clock, signal }: CliContext,
 ): Promise<ToState> {
   const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
-  const known = new Set(contacts === null ? own : [...own, ...(await readContacts(cwd, contacts))]);
+  const advice = "Check the path after --contacts.";
+  // One address a line, a CSV or a vCard.
+  const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts), advice);
+  const known = new Set([...own, ...addressesIn(text)]);
   const today = countedTo ?? localDay(clock.today());
   const repeats = await countThreads(all, signal);
   return (mail) => {
@@ -61,11 +64,6 @@ async function chooseContext(
       ...(own.size > 0 && { sent_by_user: own.has(address) }),
     };
   };
-}
-
-/** Reads every address of a file, in lower case: one a line, a CSV or a vCard export. */
-async function readContacts(cwd: string, file: string): Promise<readonly string[]> {
-  return addressesIn(await readTextFile(resolve(cwd, file), "Check the path after --contacts."));
 }
 
 async function countThreads(all: MailRecords, signal: AbortSignal) {
