@@ -3,7 +3,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { triageIssue } from "../examples/github-action/triage-issue.ts";
 import { createApp } from "../examples/hono/app.ts";
-import { calibrateScams, readLabelled } from "../examples/label-and-calibrate/calibrate.ts";
+import { calibrateScams } from "../examples/label-and-calibrate/calibrate.ts";
 import { type Message, type Queue, runWorker } from "../examples/queue-worker/worker.ts";
 
 function evaluatorOn(options: Parameters<typeof createEmulator>[0] = {}) {
@@ -137,7 +137,7 @@ test("GitHub Action: an issue gets labels of the fixed list, whatever its text a
 
 test("label and calibrate: says what the answers are worth on the labelled mails", async () => {
   const file = new URL("../examples/label-and-calibrate/mails.ndjson", import.meta.url);
-  const printed = await calibrateScams(await readLabelled(file), evaluatorOn());
+  const printed = await calibrateScams(file, evaluatorOn());
   expect(printed).toMatch(/^42 labelled mails, \d+ of them scams, answered by local\/lexical-1$/m);
   expect(printed).toMatch(/^skill -?\d\.\d\d /m);
   expect(printed).toContain("no threshold can be promised; it takes 59 labels");

@@ -7,12 +7,6 @@ import { promisify } from "node:util";
 
 const root = dirname(import.meta.dirname);
 
-/** Builds and packs the client. */
-export async function packClient() {
-  const { tarballs, ...packed } = await packPackages(["evaluator-client"]);
-  return { tarball: tarballs[0] ?? "", ...packed };
-}
-
 /** Returns the names of the packages that are published. */
 export function publishedPackages(): string[] {
   const manifests = globSync("packages/*/package.json", { cwd: root });

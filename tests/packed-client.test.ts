@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { packClient } from "./pack-client.ts";
+import { packPackages } from "./pack-client.ts";
 import { outputOf, readCodeBlocks } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 let project = "";
 
 beforeAll(async () => {
-  const packed = await packClient();
+  const packed = await packPackages(["evaluator-client"]);
   project = await makeEmptyFolder();
-  await fillProject(packed.tarball);
+  await fillProject(packed.tarballs[0] ?? "");
   return async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });

@@ -2,17 +2,8 @@ import { markdownTable } from "markdown-table";
 import { median, quantile } from "simple-statistics";
 import type { ReportTable } from "./bench-program.ts";
 
-/** Summary of repeated measurements. */
-export interface Summary {
-  readonly median: number;
-  /** A quarter of the measurements is below it. */
-  readonly lowerQuartile: number;
-  /** A quarter of the measurements is above it. */
-  readonly upperQuartile: number;
-}
-
-/** Summarises at least one measurement. */
-export function summarise(values: readonly number[]): Summary {
+/** Summarises at least one measurement: a quarter of them is below the lower quartile, a quarter above the upper. */
+export function summarise(values: readonly number[]) {
   const numbers = [...values];
   return {
     median: median(numbers),
@@ -25,7 +16,7 @@ export function summarise(values: readonly number[]): Summary {
  * Compares two series that were measured in turns. The ratio is taken round by round, so a slow
  * round slows both.
  */
-export function compareRounds(values: readonly number[], reference: readonly number[]): Summary {
+export function compareRounds(values: readonly number[], reference: readonly number[]) {
   if (values.length !== reference.length) throw new Error("The series differ in length.");
   return summarise(values.map((value, round) => value / (reference[round] ?? Number.NaN)));
 }
@@ -44,8 +35,10 @@ export function printNumber(value: number): string {
 }
 
 /** Returns a median with its quartiles, such as `96.0 (91.2–104)`. */
-export function printSummary(summary: Summary, unit = ""): string {
-  const { median, lowerQuartile, upperQuartile } = summary;
+export function printSummary(
+  { median, lowerQuartile, upperQuartile }: ReturnType<typeof summarise>,
+  unit = "",
+): string {
   const spread = `${printNumber(lowerQuartile)}–${printNumber(upperQuartile)}`;
   return `${printNumber(median)}${unit} (${spread})`;
 }

@@ -1,6 +1,5 @@
 import type { Questions } from "evaluator-client";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
-import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
 // The apps send these requests, and the canned server answers them as these exchanges do.
 
@@ -26,22 +25,8 @@ export function mailState(index: number) {
 /** The four triage questions (contract section 4.7). */
 export const triageQuestions = mail.request.body.questions as Questions;
 
-/** The router's question (contract section 4.6). */
-export const tierQuestions = greeting.request.body.questions as Questions;
-
 /** The text that every reply of the canned text model consists of. */
 export const replyText = "Hello! How can I help you today?";
-
-/** The body of a text model's whole reply (field facts: language model specification v4). */
-export const replyBody = {
-  content: [{ type: "text", text: replyText }],
-  finishReason: { unified: "stop", raw: "stop" },
-  usage: {
-    inputTokens: { total: 12, noCache: 12, cacheRead: 0, cacheWrite: 0 },
-    outputTokens: { total: 9, text: 9, reasoning: 0 },
-  },
-  warnings: [],
-};
 
 /** The key that every target sends; the canned server takes any. */
 export const apiKey = "benchmark-key";

@@ -9,7 +9,7 @@ interface IssueEvent {
 }
 
 /** Sets labels on an issue. */
-export type AddLabels = (path: string, labels: readonly string[]) => Promise<void>;
+type AddLabels = (path: string, labels: readonly string[]) => Promise<void>;
 
 const questions = {
   kind: choice("What kind of issue is this?", {

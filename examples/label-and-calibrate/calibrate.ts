@@ -13,11 +13,10 @@ interface LabelledMail {
 const questions = { scam: boolean("Is this mail a scam?") };
 const maxRisk = 0.05;
 
-/** Evaluates every labelled mail and describes the accuracy of the probabilities in a few lines. */
-export async function calibrateScams(
-  labelled: readonly LabelledMail[],
-  evaluator: Evaluator,
-): Promise<string> {
+/** Evaluates a file of labelled mails, one a line, and describes the accuracy of the probabilities. */
+export async function calibrateScams(path: string | URL, evaluator: Evaluator): Promise<string> {
+  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+  const labelled = lines.map((line) => JSON.parse(line) as LabelledMail);
   const requests = labelled.map(({ state }) => ({ state, questions }));
   const p: number[] = [];
   const truth: number[] = [];
@@ -46,13 +45,7 @@ export async function calibrateScams(
   ].join("\n");
 }
 
-/** Reads one labelled mail a line. */
-export async function readLabelled(path: string | URL): Promise<LabelledMail[]> {
-  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-  return lines.map((line) => JSON.parse(line) as LabelledMail);
-}
-
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const labelled = await readLabelled(new URL("mails.ndjson", import.meta.url));
-  process.stdout.write(`${await calibrateScams(labelled, createEvaluator())}\n`);
+  const mails = new URL("mails.ndjson", import.meta.url);
+  process.stdout.write(`${await calibrateScams(mails, createEvaluator())}\n`);
 }

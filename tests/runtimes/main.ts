@@ -6,7 +6,7 @@ import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
 import { promisedNodes, tooOldNodes } from "../install-nodes.ts";
-import { installPackages, packClient } from "../pack-client.ts";
+import { installPackages, packPackages } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the
 // npm registry, each into a temporary folder. An argument picks those with it in their name.
@@ -102,10 +102,10 @@ const [only = ""] = process.argv.slice(2);
 let failures = 0;
 const emulator = createEmulator();
 try {
-  await using client = await packClient();
+  await using client = await packPackages(["evaluator-client"]);
   const { gatewayBaseUrl: baseUrl } = await emulator.listen();
   for (const runtime of runtimes.filter(({ name }) => name.includes(only))) {
-    const problem = await check(runtime, { tarball: client.tarball, baseUrl });
+    const problem = await check(runtime, { tarball: client.tarballs[0] ?? "", baseUrl });
     process.stdout.write(
       problem === null ? `right  ${runtime.name}\n` : `WRONG  ${runtime.name}\n${problem}\n`,
     );

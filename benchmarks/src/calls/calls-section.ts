@@ -1,12 +1,7 @@
 import type { ReportTable, SectionContext } from "../bench-program.ts";
 import { compareRounds, printNumber, printSummary, summarise } from "../figures.ts";
 import { sampleExchanges } from "../sample-requests.ts";
-import {
-  type Contestant,
-  measureRounds,
-  type RoundsByName,
-  startContestants,
-} from "./contestants.ts";
+import { measureRounds, type RoundsByName, startContestants } from "./contestants.ts";
 import { callsPerSecond, cpuUsPerCall } from "./run-round.ts";
 
 /** Measures processor time, rate and allocation of one call, four questions each. */
@@ -45,7 +40,7 @@ async function measureAllocations(context: SectionContext): Promise<Map<string, 
 }
 
 function toTable(
-  contestants: readonly Contestant[],
+  contestants: readonly { name: string; title: string }[],
   rounds: RoundsByName,
   allocated: ReadonlyMap<string, number>,
 ) {

@@ -1,48 +1,37 @@
-import { type Child, startChild } from "evaluator-kit/child";
+import { startChild } from "evaluator-kit/child";
 import { rotate } from "../figures.ts";
 import type { SectionContext } from "../bench-program.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
-import { targets } from "./targets.ts";
+import { type TargetName, targets } from "./targets.ts";
 
-/** A target in its own process, which lives for the whole run. */
-export interface Contestant extends Runner {
-  readonly title: string;
-  readonly process: Child<AskingService>;
-}
-
-/** Starts a process for each target, with these flags, and one more for each that measures another build. */
+/**
+ * Starts a process for each target, with these flags, and one more for each that measures another build.
+ * Each lives for the whole run.
+ */
 export async function startContestants(
   { targets: names, server, clientFolder, otherClientFolder, profileFolder }: SectionContext,
   execArgv: readonly string[] = [],
-): Promise<Contestant[]> {
+) {
   const file = new URL("asking-process.ts", import.meta.url);
-  const contestants: Contestant[] = [];
+  const start = async (target: TargetName, folder: string, isOther = false) => {
+    const name = isOther ? `${target}@other` : target;
+    const profile =
+      profileFolder === null
+        ? []
+        : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`];
+    const process = startChild<AskingService>(file, [...execArgv, ...profile]);
+    await process.ask("setUp", { target, clientFolder: folder, addresses: server.addresses });
+    const title = targets[target].title + (isOther ? ", other build" : "");
+    return { name, title, process, run: (round: RoundOptions) => process.ask("run", round) };
+  };
+  const contestants: Awaited<ReturnType<typeof start>>[] = [];
   for (const target of names) {
-    const { title } = targets[target];
-    const entries = [{ name: target as string, title, clientFolder }];
-    if (otherClientFolder !== null && target.startsWith("sdk-")) {
-      const other = { name: `${target}@other`, title: `${title}, other build` };
-      entries.push({ ...other, clientFolder: otherClientFolder });
-    }
-    for (const { clientFolder: folder, ...names } of entries) {
-      const profile = profileFolder === null ? [] : profileFlags(profileFolder, names.name);
-      const process = startChild<AskingService>(file, [...execArgv, ...profile]);
-      await process.ask("setUp", { target, clientFolder: folder, addresses: server.addresses });
-      contestants.push({ ...names, process, run: (round) => process.ask("run", round) });
-    }
+    contestants.push(await start(target, clientFolder));
+    if (otherClientFolder === null || !target.startsWith("sdk-")) continue;
+    contestants.push(await start(target, otherClientFolder, true));
   }
   return contestants;
-}
-
-function profileFlags(folder: string, name: string): string[] {
-  return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`];
-}
-
-/** A process that takes turns with others; its name is its own. */
-export interface Runner {
-  readonly name: string;
-  readonly run: (options: RoundOptions) => Promise<Round>;
 }
 
 /** The rounds of each runner by its name, in the order they were run. */
@@ -53,7 +42,7 @@ export type RoundsByName = ReadonlyMap<string, readonly Round[]>;
  * machine down for a while slows all of them.
  */
 export async function measureRounds(
-  runners: readonly Runner[],
+  runners: readonly { name: string; run: (options: RoundOptions) => Promise<Round> }[],
   { scale, concurrency }: Pick<SectionContext, "scale"> & { concurrency: number },
 ): Promise<RoundsByName> {
   const { rounds, roundMs, leadInMs, warmUpMs } = scale;

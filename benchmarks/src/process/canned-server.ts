@@ -1,8 +1,19 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { replyBody } from "../sample-requests.ts";
+import { replyText } from "../sample-requests.ts";
 
 /** Answers a request, such as `POST /path`: sends the reply now or later, or a 404 for null. */
 type Answer = (methodAndPath: string, body: Buffer, send: (reply: Buffer | null) => void) => void;
+
+/** The body of a text model's whole reply (field facts: language model specification v4). */
+const replyBody = {
+  content: [{ type: "text", text: replyText }],
+  finishReason: { unified: "stop", raw: "stop" },
+  usage: {
+    inputTokens: { total: 12, noCache: 12, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 9, text: 9, reasoning: 0 },
+  },
+  warnings: [],
+};
 
 const headEnd = Buffer.from("\r\n\r\n");
 const notFound = toReply("404 Not Found", { error: { message: "Not found.", type: "not_found" } });

@@ -1,8 +1,10 @@
 import { createGateway, generateText } from "ai";
+import type { Questions } from "evaluator-client";
+import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 import { serveRounds, type VerifiedCall } from "../calls/run-round.ts";
 import { openPost } from "../calls/targets.ts";
 import { loadClient } from "../client-build.ts";
-import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../sample-requests.ts";
+import { apiKey, gatewayHeaders, replyText } from "../sample-requests.ts";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
 export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
@@ -17,6 +19,8 @@ interface DriverSetUp {
 }
 
 const post = await openPost();
+/** The router's question (contract section 4.6). */
+const tierQuestions = greeting.request.body.questions as Questions;
 const model = "openai/gpt-5-nano";
 const json = { "content-type": "application/json" };
 const textHeaders = {
