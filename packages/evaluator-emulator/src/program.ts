@@ -23,17 +23,12 @@ export function runEmulator(
 ): Promise<number> {
   // Errors are printed here: the caller may be a package with its own copy of the error classes.
   const own = { ...context, exitCode: 0 } as CliContext;
-  return runToExitCode(
-    async () => {
-      const program = emulatorCommand(command, {
-        context: own,
-        start: async (settings) => await start(settings, own),
-      });
-      return await runCommand(program, words, own);
-    },
-    words,
-    { name: "The emulator", context: own },
-  );
+  const program = () =>
+    emulatorCommand(command, { context: own, start: (settings) => start(settings, own) });
+  return runToExitCode(() => runCommand(program(), words, own), words, {
+    name: "The emulator",
+    context: own,
+  });
 }
 
 async function start(settings: Settings, { stdout, signal }: CliContext): Promise<void> {

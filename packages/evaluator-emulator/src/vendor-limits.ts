@@ -15,7 +15,7 @@ const vendorDefaults = { requestsPerMinute: 1200, tokensPerSecond: 250_000 } as 
 export function createVendorGate(limits: VendorLimits) {
   const buckets = new Map<string, { requests: Bucket; tokens: Bucket }>();
   const { requestsPerMinute, tokensPerSecond } = { ...vendorDefaults, ...limits };
-  const burst = limits.burst ?? requestsPerMinute;
+  const { burst = requestsPerMinute } = limits;
   return {
     /** Counts a call, or returns the milliseconds that it should have waited. */
     admit(key: string, tokens: number, nowMs: number) {

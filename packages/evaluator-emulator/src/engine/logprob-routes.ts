@@ -56,11 +56,10 @@ const completion: EngineRoute = (call, body, { context }) => {
   const prompt = textIn(body, "prompt");
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
   const listed = listTokens(tokens, { depth: Number(body["n_probs"] ?? 0), trap });
-  const [first] = tokens;
-  const position = { ...first, top_logprobs: listed };
+  const position = { ...tokens[0], top_logprobs: listed };
   return answerJson(
     {
-      content: first?.token,
+      content: tokens[0]?.token,
       model: lexicalModel,
       ...(trap !== "no-logprobs" && { completion_probabilities: [position] }),
       tokens_evaluated: estimateTextTokens(prompt),

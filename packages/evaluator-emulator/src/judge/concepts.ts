@@ -110,15 +110,8 @@ refund, billing problem, money back:
 `;
 
 const concepts = [...conceptTable.matchAll(/^(\S.*):\n((?: {2}.*\n)+)/gm)].map(
-  ([, name = "", signs = ""]) => {
-    const cues = phrasesIn(name);
-    return { name, cues, signs: [...cues, ...phrasesIn(signs)] };
-  },
+  ([, name = "", signs = ""]) => ({ name, cues: name, signs: `${name}, ${signs}` }),
 );
-
-function phrasesIn(list: string): string[] {
-  return list.split(/,\s+/).map((phrase) => phrase.trim());
-}
 
 /** Longest phrase of the table, in words. */
 const longestPhrase = 3;
@@ -153,7 +146,7 @@ function phrasesOf(words: readonly string[]): string[] {
 function indexPhrases(role: "cues" | "signs"): ReadonlyMap<string, ReadonlySet<string>> {
   const index = new Map<string, Set<string>>();
   for (const concept of concepts) {
-    for (const phrase of concept[role]) {
+    for (const phrase of concept[role].split(",")) {
       const key = textWords(phrase).join(" ");
       index.set(key, (index.get(key) ?? new Set()).add(concept.name));
     }
