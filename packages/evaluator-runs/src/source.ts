@@ -1,7 +1,7 @@
 export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
-export { openTemporary, RepeatFinder } from "./input/digests.ts";
+export { RepeatFinder } from "./input/digests.ts";
 export { type JsonRecord, NoListError, readJsonRecords } from "./input/json-records.ts";
 export {
   type AdditionCosts,

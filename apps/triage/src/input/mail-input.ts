@@ -1,6 +1,7 @@
-import { hash, randomBytes } from "node:crypto";
-import { createReadStream, writeFileSync } from "node:fs";
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import { createReadStream, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { addAbortSignal, Readable } from "node:stream";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
@@ -9,7 +10,6 @@ import {
   type InputOptions,
   type JsonRecord,
   NoListError,
-  openTemporary,
   readJsonRecords,
   recordLabel,
   type RecordInput,
@@ -207,7 +207,10 @@ async function* readRecords({ path, open }: Source): AsyncGenerator<Iterable<Jso
 /** Keeps standard input until the process ends, and returns a function that reads it. */
 async function keepPiped(stdin: CliContext["stdin"], signal = new AbortController().signal) {
   const piped = stdin instanceof Readable ? stdin : Readable.from(stdin);
-  const { descriptor } = openTemporary();
+  const path = join(tmpdir(), `.triage-${randomUUID()}.tmp`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  // An open file without a name is removed even after a kill; Windows cannot do that.
+  if (process.platform !== "win32") rmSync(path);
   try {
     for await (const piece of addAbortSignal(signal, piped)) writeFileSync(descriptor, piece);
   } catch (error) {
