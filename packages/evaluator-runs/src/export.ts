@@ -2,9 +2,9 @@ import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "./postgres/index.ts";
 import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
-import { toAnswered, withResults } from "./journal-results.ts";
+import { withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
-import { readFilter, readRules, type Rule, takeRecord } from "./rules/rules-file.ts";
+import { readFilter, readRules, type Rule, takeRecord, toAnswered } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
 
 /**

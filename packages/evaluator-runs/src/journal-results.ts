@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
-import { calibratedAnswers, readCalibration } from "./calibration.ts";
+import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
@@ -18,7 +18,6 @@ import {
   toValues,
 } from "./columns/columns.ts";
 import type { ResultRecord } from "./output/write-records.ts";
-import type { AnsweredRecord } from "./rules/conditions.ts";
 import { type BaseAnswers, baseAnswersOf, toAnsweredRow, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 
@@ -257,22 +256,4 @@ async function setupOf(
   const { source } = context;
   const columns = resultColumns(source.columns, questions, calibration);
   return { source, questions, calibration, columns };
-}
-
-/** Returns a row of results as conditions read it. */
-export function toAnswered(
-  row: ResultRow,
-  { calibration, source }: Pick<RunResults, "calibration" | "source">,
-  newRecords: NewRecords | null,
-): AnsweredRecord {
-  const { input, kept } = row;
-  return {
-    day: source.dayOf(input),
-    answers: kept === null ? null : calibratedAnswers(kept, calibration).answers,
-    isNew: newRecords?.ids.has(input.id) ?? false,
-    isRefused: row.isRefused === true,
-    get record() {
-      return row.record;
-    },
-  };
 }

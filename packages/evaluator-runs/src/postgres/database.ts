@@ -7,10 +7,10 @@ import {
   Pool,
   type PoolClient,
   type PoolConfig,
+  type QueryArrayConfig,
   type QueryResult,
 } from "pg";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import { runStatement } from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -18,11 +18,22 @@ export type Connection = string | PoolConfig;
 /** Runs one statement, or without values several, and returns all rows. */
 export type Query = <TRow extends object>(text: string, values?: unknown[]) => Promise<TRow[]>;
 
+/** A value of a row. */
+export type Cell = string | number | boolean | null;
+
+/** Parsers of texts by the number of their PostgreSQL type; other types stay texts. */
+type CellParsers = Readonly<Record<number, (text: string) => Cell>>;
+
+interface CellRows {
+  readonly fields: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
 /** One connection, inside a transaction. */
 export interface Session {
   readonly query: Query;
-  /** Runs a single statement that a person wrote; their text begins at `start`. */
-  readonly runOne: (text: string, start: number) => ReturnType<typeof runStatement>;
+  /** Runs a single statement, with its rows as lists; its errors are those of the driver. */
+  readonly runOne: (text: string, parsers: CellParsers) => Promise<CellRows>;
 }
 
 /** The operations on PostgreSQL, with pg or a substitute. */
@@ -152,7 +163,7 @@ async function runTransaction<TResult>(
   signal?.addEventListener("abort", cancel);
   const session: Session = {
     query: toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS }),
-    runOne: (text, start) => runStatement(client, text, start),
+    runOne: (text, parsers) => client.query<Cell[]>(toSingle(text, parsers)),
   };
   try {
     signal?.throwIfAborted();
@@ -169,6 +180,16 @@ async function runTransaction<TResult>(
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
+}
+
+function toSingle(text: string, parsers: CellParsers): QueryArrayConfig {
+  return {
+    text,
+    rowMode: "array",
+    // Otherwise a text may have several statements, and one could end the transaction.
+    queryMode: "extended",
+    types: { getTypeParser: ((type: number) => parsers[type] ?? String) as never },
+  } as QueryArrayConfig;
 }
 
 // The types of pg leave these out of a client.

@@ -1,8 +1,7 @@
 import { escapeIdentifier } from "pg";
-import type { Database, Query, Session } from "./database.ts";
-import { DatabaseError } from "./database-error.ts";
+import type { Cell, Database, Query, Session } from "./database.ts";
+import { DatabaseError, toDatabaseError } from "./database-error.ts";
 import { type RunRow, rowBatches } from "./run-reader.ts";
-import { type Cell, tookTooLong } from "./run-statement.ts";
 
 // Chosen: a longer query is probably a mistake.
 const TIMEOUT_MS = 60_000;
@@ -94,13 +93,26 @@ const typeNames = { text: "text", number: "double precision", json: "json" };
 const declaration = "declare evaluator_query no scroll cursor for\n";
 
 /** Opens a cursor of the query alone, whose errors name its characters, then one with its sizes. */
-async function open({ runOne }: Session, text: string) {
+async function open(session: Session, text: string) {
   // A cursor takes only a reading statement, and the protocol no second one with it.
-  await runOne(`${declaration}${text}\n`, declaration.length);
-  const { names } = await runOne("fetch 0 from evaluator_query", 0);
-  await runOne("close evaluator_query", 0);
-  await runOne(`${declaration}${withSizes(text, names.length)}`, 0);
-  return { names, rows: rowsOf(runOne, names.length) };
+  await runOne(session, `${declaration}${text}\n`, declaration.length);
+  const { fields } = await runOne(session, "fetch 0 from evaluator_query");
+  await runOne(session, "close evaluator_query");
+  await runOne(session, `${declaration}${withSizes(text, fields.length)}`);
+  return { names: fields.map(({ name }) => name), rows: rowsOf(session, fields.length) };
+}
+
+/**
+ * Runs one statement that a person wrote; their text begins at `start`.
+ *
+ * @throws DatabaseError with the problem and its place.
+ */
+async function runOne(session: Session, text: string, start = 0) {
+  try {
+    return await session.runOne(text, cellParsers);
+  } catch (error) {
+    throw toQueryError(error, start);
+  }
 }
 
 /**
@@ -119,9 +131,9 @@ function withSizes(text: string, count: number): string {
   ) as measured`;
 }
 
-async function* rowsOf(runOne: Session["runOne"], columns: number) {
-  for (let rows: readonly Cell[][], isLast = false; !isLast;) {
-    ({ rows } = await runOne(`fetch ${ROWS_AT_ONCE} from evaluator_query`, 0));
+async function* rowsOf(session: Session, columns: number) {
+  for (let isLast = false; !isLast;) {
+    const { rows } = await runOne(session, `fetch ${ROWS_AT_ONCE} from evaluator_query`);
     if (rows.some((row) => row[columns] === true)) {
       const message = "A value of the result is larger than 1 MB, or a row larger than 2 MB.";
       throw new DatabaseError(message, { failure: "query-size" });
@@ -166,4 +178,59 @@ async function insert(
 // A text of PostgreSQL holds no zero and no half of a surrogate pair.
 function toText(cell: Cell): string | null {
   return cell === null ? null : String(cell).replaceAll("\0", "").toWellFormed();
+}
+
+// By the number of their PostgreSQL type.
+const cellParsers = {
+  16: (text: string) => text === "t",
+  20: toNumber,
+  21: toNumber,
+  23: toNumber,
+  700: toNumber,
+  701: toNumber,
+  1700: toNumber,
+};
+
+function toNumber(text: string): Cell {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+/**
+ * Converts an error of `pg` about a person's statement. Keeps PostgreSQL's message about its words, but
+ * not about values, which it quotes.
+ */
+function toQueryError(error: unknown, start: number): DatabaseError {
+  const failure = toDatabaseError(error);
+  const code = failure.code ?? "";
+  if (code === "57014") return tookTooLong(code);
+  const problem = problemsOf(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
+  if (problem === undefined) return failure;
+  return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
+}
+
+/** Returns the error of a query that did not end in time. */
+function tookTooLong(code: string | null): DatabaseError {
+  return new DatabaseError("The query took too long.", { failure: "query-time", code });
+}
+
+function problemsOf(message: string): readonly (readonly [RegExp, string])[] {
+  return [
+    [/^25006$/, `The query would write, and a query only reads: ${message}.`],
+    [/^42501$/, `The query reads what this user may not: ${message}.`],
+    [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${message}.`],
+    [
+      /^(?:21|22)/,
+      "A value does not fit what the query does with it; a cast or a condition helps.",
+    ],
+    [/^(?:54|XX000)/, "The query is more than the server takes. Ask for less of it."],
+  ];
+}
+
+// The position is counted from 1, over the whole statement.
+function toldBy(error: unknown, start: number): string {
+  const { message = "", position = "", hint = "" } = Object(error) as Record<string, string>;
+  const at = Number(position) - start;
+  const where = at > 0 ? ` at character ${at}` : "";
+  return `${message}${where}${hint === "" ? "" : `. ${hint.replace(/\.$/, "")}`}`;
 }

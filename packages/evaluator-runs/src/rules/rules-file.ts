@@ -8,7 +8,11 @@ import {
   truncateCharacters,
   UsageError,
 } from "evaluator-kit";
-import type { Column } from "../columns/columns.ts";
+import { calibratedAnswers } from "../calibration.ts";
+import type { Column, RecordSetup } from "../columns/columns.ts";
+import type { RecordSource, RunRecord } from "../input/record-source.ts";
+import type { NewRecords } from "../journal/journal-reader.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import {
   type AnsweredRecord,
   type Condition,
@@ -88,6 +92,31 @@ function readAction(text: string, start: number): string {
       .trim();
   if (action === "") throw new ConditionError(start, "the action is missing, such as junk");
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
+}
+
+/** A record with its result, before its answers are recalibrated. */
+interface KeptRecord extends Pick<AnsweredRecord, "record" | "isRefused"> {
+  readonly input: RunRecord;
+  readonly kept: KeptEvaluation | null;
+}
+
+/** Returns a row of results as conditions read it. */
+export function toAnswered(
+  row: KeptRecord,
+  { calibration, source }: Pick<RecordSetup, "calibration"> & { readonly source: RecordSource },
+  newRecords: NewRecords | null,
+): AnsweredRecord {
+  const { input, kept } = row;
+  return {
+    day: source.dayOf(input),
+    answers: kept === null ? null : calibratedAnswers(kept, calibration).answers,
+    isNew: newRecords?.ids.has(input.id) ?? false,
+    isRefused: row.isRefused === true,
+    // Created at its first use.
+    get record() {
+      return row.record;
+    },
+  };
 }
 
 /** Returns the index of the first rule that a record meets, and the indices of later ones. */

@@ -1,14 +1,13 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
-import { calibratedAnswers } from "../calibration.ts";
 import { recordNames } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { inGroups, recordLabel, type RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type ResultRecord, toRawLine, writeRecords } from "../output/write-records.ts";
-import { describeFilter } from "../rules/rules-file.ts";
+import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -42,7 +41,7 @@ interface CompleteRun {
 /** Writes the results of a complete run, reports failures, prints the table; returns the exit code, 0 or 2. */
 export async function giveResults(results: CompleteRun, context: RunContext): Promise<number> {
   const { records: count, hasErrors, news, rows, hasTable } = results;
-  const { run, stderr, outputPath, source, input: file } = context;
+  const { run, stderr, outputPath, source, input: file, isShown } = context;
   const shown: TableRow[] = [];
   const failures: string[] = [];
   let [failed, refused] = [0, 0];
@@ -54,7 +53,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
         if (!isRefused && failures.length < FAILURES_SHOWN) failures.push(error);
       }
-      if (hasTable && isInTable({ input, record, kept, news }, context)) {
+      const row = { input, record, kept };
+      if (hasTable && (isShown === null || isShown(toAnswered(row, context, news)))) {
         shown.push({ record, day: source.dayOf(input), mark: source.markOf(input) });
       }
       yield record;
@@ -69,16 +69,6 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   if (run.raw) await printLines(rawLines(rows()), context);
   if (hasTable) await printTable({ shown, of: count, news }, context);
   return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
-}
-
-function isInTable(
-  { input, record, kept, news }: Omit<RunRow, "index" | "isRefused"> & Pick<CompleteRun, "news">,
-  { calibration, isShown, source }: RunContext,
-): boolean {
-  if (isShown === null) return true;
-  const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  const isNew = news?.ids.has(record.id) ?? false;
-  return isShown({ record, day: source.dayOf(input), answers, isNew });
 }
 
 async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {

@@ -2,9 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
 import { queueSchema } from "../postgres/chunk-queue.ts";
-import type { Database, Query, Session } from "../postgres/database.ts";
+import type { Cell, Database, Query, Session } from "../postgres/database.ts";
 import { toDatabaseError } from "../postgres/database-error.ts";
-import { type Cell, cellParsers, toQueryError } from "../postgres/run-statement.ts";
 
 /** A real PostgreSQL inside this process, with one session. */
 export interface PgliteDatabase extends Database {
@@ -51,24 +50,15 @@ export async function openPglite(): Promise<PgliteDatabase> {
 
 // PGlite parses these types; they stay texts, as with the server.
 const texts = [17, 114, 1082, 1114, 1184, 3802];
-const textParsers = {
-  ...Object.fromEntries(texts.map((type) => [type, String])),
-  ...cellParsers,
-};
+const textParsers = Object.fromEntries(texts.map((type) => [type, String]));
 
 function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
-  const runOne: Session["runOne"] = async (text, start) => {
-    try {
-      const options = { rowMode: "array", parsers: textParsers } as const;
-      const { fields, rows } = await inside.query<Cell[]>(text, [], options);
-      return { names: fields.map(({ name }) => name), rows };
-    } catch (error) {
-      throw toQueryError(error, start);
-    }
-  };
   return {
     query: toQuery(inside),
-    runOne,
+    runOne: async (text, parsers) => {
+      const options = { rowMode: "array", parsers: { ...textParsers, ...parsers } } as const;
+      return await inside.query<Cell[]>(text, [], options);
+    },
   };
 }
 
