@@ -8,7 +8,7 @@ import { tierNames } from "./decision/tier-question.ts";
 import { type MessageRecord, MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
-import type { DecisionLog } from "./records/decision-log.ts";
+import type { openDecisionLog } from "./records/decision-log.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
@@ -24,7 +24,10 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
-  readonly log?: Pick<DecisionLog, "path" | "add" | "dropped"> | null;
+  readonly log?: Pick<
+    Awaited<ReturnType<typeof openDecisionLog>>,
+    "path" | "add" | "dropped"
+  > | null;
   readonly accessLog?: TextSink;
   readonly isStopping?: () => boolean;
 };

@@ -142,16 +142,6 @@ export class MessageRouter {
 /** One message in the decision log: ids, shares, times and costs, never its text. */
 export type MessageRecord = ReturnType<typeof toMessageRecord>;
 
-/** Feedback on the tier of one message. */
-export interface FeedbackRecord {
-  /** ISO 8601. */
-  readonly time: string;
-  readonly instance: string;
-  readonly requestId: string;
-  /** The tier that would have been right. */
-  readonly feedback: Tier;
-}
-
 interface MessageEnd {
   readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
   readonly failure?: Error;

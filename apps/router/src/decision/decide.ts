@@ -7,14 +7,7 @@ import {
 import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../reply/reply.ts";
 import type { Redact } from "../reply/redactor.ts";
-import type {
-  Cause,
-  ChoicePolicy,
-  Decider,
-  Decision,
-  RoutingPolicy,
-  TierState,
-} from "./decision.ts";
+import type { Cause, Decider, Decision, RoutingPolicy, TierState } from "./decision.ts";
 import {
   type Shares,
   type Tier,
@@ -169,7 +162,7 @@ const EQUAL_SHARES = 0.005;
 export function applyPolicy(
   chosen: Tier,
   { probabilities, confidence }: { probabilities: Shares; confidence: number | null },
-  { minConfidence, ties }: ChoicePolicy,
+  { minConfidence, ties }: Pick<RoutingPolicy, "minConfidence" | "ties">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
   const next = tierNames[tierNames.indexOf(chosen) + 1];
   if (next === undefined) return { tierUsed: chosen, cause: "choice" };

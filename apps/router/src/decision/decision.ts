@@ -1,8 +1,8 @@
 import type { ModelPrice, Reply } from "../reply/reply.ts";
 import type { Shares, Tier } from "./tier-question.ts";
 
-/** The rules that may use another tier than the evaluation model's choice. */
-export interface ChoicePolicy {
+/** The rules of a router; by default, only ties at `/v1` change the choice. */
+export interface RoutingPolicy {
   /**
    * Below this confidence, 0..1, the next tier up is used; null for never. Without a confidence, and
    * for calibrated answers, it is compared with the chosen tier's probability.
@@ -10,10 +10,6 @@ export interface ChoicePolicy {
   readonly minConfidence: number | null;
   /** Whether a tie at `/v1` takes the next tier up; `/chat` and `/decide` always keep the choice. */
   readonly ties: "up" | "choice";
-}
-
-/** The rules of a router; by default, only ties at `/v1` change the choice. */
-export interface RoutingPolicy extends ChoicePolicy {
   /** The tier used if the evaluation fails; null to answer with its error. */
   readonly failureTier: Tier | null;
   /** Time for the decision with its retries, in milliseconds; null for the client's own limit. */

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
-import type { FeedbackRecord, MessageRecord } from "../message-router.ts";
+import type { Tier } from "../decision/tier-question.ts";
+import type { MessageRecord } from "../message-router.ts";
 
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 
@@ -51,8 +52,15 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/** An open decision log. */
-export type DecisionLog = Awaited<ReturnType<typeof openDecisionLog>>;
+/** Feedback on the tier of one message. */
+interface FeedbackRecord {
+  /** ISO 8601. */
+  readonly time: string;
+  readonly instance: string;
+  readonly requestId: string;
+  /** The tier that would have been right. */
+  readonly feedback: Tier;
+}
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
