@@ -1,12 +1,6 @@
 import type { AnswerColumn } from "./answer-column.ts";
 import type { AnswerTable } from "./answer-table.ts";
-import {
-  CalibrationInputError,
-  type InputRecord,
-  listNames,
-  quote,
-  type SourceLocation,
-} from "./input-record.ts";
+import { CalibrationInputError, type InputRecord, listNames, quote } from "./input-record.ts";
 import { parseLabel } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
@@ -64,10 +58,7 @@ export interface JoinOptions {
   readonly onePer?: string | undefined;
 }
 
-/** A label and its place. */
-interface PlacedLabel extends ReturnType<typeof parseLabel> {
-  readonly location: SourceLocation;
-}
+type Label = ReturnType<typeof parseLabel>;
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
@@ -80,7 +71,7 @@ export class LabelJoin {
   /** Labels without an answer: for each question and record its labelers. */
   readonly #unanswered = new Map<string, Set<string | null>>();
   /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
-  #unreached: PlacedLabel[] = [];
+  #unreached: Label[] = [];
   /** The names behind the numbers in `groupOf`, `labelerOf` and `clusterOf`. */
   readonly groups = new Names();
   readonly labelers = new Names();
@@ -114,8 +105,7 @@ export class LabelJoin {
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
   add(record: InputRecord, file: string): void {
     const { by = "group", onePer = "group" } = this.#options;
-    const location = { file, line: record.line };
-    const label = { ...parseLabel(record, { file, by, onePer }), location };
+    const label = parseLabel(record, { file, by, onePer });
     if (label.truth === null && !label.isSkipped) {
       this.blank += 1;
       if (label.isDrawn) this.#unreached.push(label);
@@ -126,7 +116,7 @@ export class LabelJoin {
     for (const one of [...passed, label]) this.#addLabel(one);
   }
 
-  #addLabel(label: PlacedLabel): void {
+  #addLabel(label: Label): void {
     const question = this.#questionOf(label);
     if (question === null) return;
     const counts = this.#countsOf(question);
@@ -142,7 +132,7 @@ export class LabelJoin {
     counts.joined += added;
   }
 
-  #questionOf({ question, location }: PlacedLabel): string | null {
+  #questionOf({ question, location }: Label): string | null {
     const known = this.#known;
     const wanted = this.#options.questions;
     if (question === null) {
@@ -161,7 +151,7 @@ export class LabelJoin {
     throw new CalibrationInputError(location, problem);
   }
 
-  #addRow(column: AnswerColumn, row: number, label: PlacedLabel): boolean {
+  #addRow(column: AnswerColumn, row: number, label: Label): boolean {
     let joined = this.#joined.get(column);
     if (joined === undefined) this.#joined.set(column, (joined = emptyJoin(this, column)));
     const before = joined.joinedRows[row];
@@ -188,7 +178,7 @@ export class LabelJoin {
     return before === undefined;
   }
 
-  #addUnanswered(question: string, label: PlacedLabel): void {
+  #addUnanswered(question: string, label: Label): void {
     const isKnown = this.#table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
       const problem = `id ${quote(label.id)} is not among the answers`;
@@ -207,7 +197,7 @@ export class LabelJoin {
   }
 
   /** Counts the second label of one labeler. @throws CalibrationInputError unless the last is to count. */
-  #countRepeated(question: string, { id, location }: PlacedLabel): void {
+  #countRepeated(question: string, { id, location }: Label): void {
     this.#countsOf(question).repeated += 1;
     if (this.#options.last === true) return;
     const problem = `record ${quote(id)} is labelled a second time`;

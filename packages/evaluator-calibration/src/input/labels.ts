@@ -37,6 +37,7 @@ export function parseLabel(
   }
   const drawn = numberOf(value, "drawn", location);
   return {
+    location,
     id,
     /** Null for a record that was skipped, or not reached. */
     truth: isEmpty ? null : truth,

@@ -29,9 +29,7 @@ export function recordSplitter(file: string, { csv = false } = {}): RecordSplitt
 
 /** Splits lines of one JSON value each. */
 function lineSplitter(file: string): RecordSplitter {
-  // A long line comes in many pieces: they are joined once, when it ends.
-  let pieces: string[] = [];
-  let line = 0;
+  let [rest, line] = ["", 0];
   const read = (lines: string) =>
     lines.split("\n").flatMap((text): InputRecord[] => {
       line += 1;
@@ -39,16 +37,15 @@ function lineSplitter(file: string): RecordSplitter {
     });
   return {
     push(text) {
-      const end = text.lastIndexOf("\n");
-      if (end === -1) {
-        pieces.push(text);
-        return [];
-      }
-      const whole = pieces.join("") + text.slice(0, end);
-      pieces = [text.slice(end + 1)];
-      return read(whole);
+      rest += text;
+      // A long line comes in many pieces: they are searched once, when it ends.
+      if (!text.includes("\n")) return [];
+      const end = rest.lastIndexOf("\n");
+      const lines = rest.slice(0, end);
+      rest = rest.slice(end + 1);
+      return read(lines);
     },
-    end: () => read(pieces.join("")),
+    end: () => read(rest),
   };
 }
 
@@ -58,8 +55,7 @@ const CLOSING = new Set([93, 125]);
 
 /** Splits the items of one JSON array, without ever holding all of it. */
 function arraySplitter(file: string): RecordSplitter {
-  let pieces: string[] = [];
-  let [line, itemLine, depth] = [1, 1, 0];
+  let [rest, line, itemLine, depth] = ["", 1, 1, 0];
   let [isInString, isEscaped, isDone] = [false, false, false];
   const refuse = (problem: string): never => {
     throw new CalibrationInputError({ file, line }, problem);
@@ -87,19 +83,19 @@ function arraySplitter(file: string): RecordSplitter {
         const isEnd = depth === 0 && CLOSING.has(code);
         if (!isEnd && !(code === COMMA && depth === 1)) continue;
         if (isDone) refuseMore();
-        const item = pieces.join("") + text.slice(from, i);
-        pieces = [];
+        const item = rest + text.slice(from, i);
+        rest = "";
         from = i + 1;
         isDone = isEnd;
         if (isEnd && item.trim() === "") continue;
         records.push({ line: itemLine, value: parseJson(item, file, itemLine) });
       }
-      if (!isDone || text.slice(from).trim() !== "") pieces.push(text.slice(from));
+      if (!isDone || text.slice(from).trim() !== "") rest += text.slice(from);
       return records;
     },
     end() {
       if (!isDone) refuse("the JSON array has no end; the file may be cut short");
-      return pieces.join("").trim() === "" ? [] : refuseMore();
+      return rest.trim() === "" ? [] : refuseMore();
     },
   };
 }

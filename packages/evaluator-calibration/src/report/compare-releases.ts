@@ -60,20 +60,13 @@ export function compareLabelled(
     if (isRight && !wasRight) onlyAfterRight += 1;
   }
   if (differences.length === 0) return null;
+  const fewer = Math.min(onlyBeforeRight, onlyAfterRight);
   return {
     n: differences.length,
     onlyBeforeRight,
     onlyAfterRight,
     /** That both are right equally often (McNemar, exact). */
-    pValue: Math.min(
-      1,
-      2 *
-        binomialAtMost(
-          Math.min(onlyBeforeRight, onlyAfterRight),
-          onlyBeforeRight + onlyAfterRight,
-          0.5,
-        ),
-    ),
+    pValue: Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5)),
     /** The second release's Brier score minus the first's: above 0 is worse. */
     brierDifference: pairedDifference(differences, seed),
     /** The locked thresholds, tried again on the second release. */

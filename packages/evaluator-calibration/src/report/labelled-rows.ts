@@ -48,11 +48,10 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
   }
   const { option: top, probability: p } = topAnswers({ form, width, values });
   const truth = take(joined.truth);
-  // A truth of −1 is unknown. The truth of a probability is 0 or 1 itself.
-  const isTrue = {
-    probability: (one: number) => one,
-    distribution: (one: number, row: number) => Number(one === top[row]),
-  }[form];
+  const cameTrueAt = (one: number, row: number) => {
+    if (one < 0) return 2;
+    return form === "probability" ? one : Number(one === top[row]);
+  };
   const weights = take(joined.weights);
   const isWeighted = weights.some((weight) => weight !== weights[0]);
   return {
@@ -75,7 +74,7 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
     /** The probability that the curve is about: of yes, or of the most probable option. */
     p,
     /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
-    cameTrue: Uint8Array.from(truth.map((one, row) => (one < 0 ? 2 : isTrue(one, row)))),
+    cameTrue: Uint8Array.from(truth.map(cameTrueAt)),
     /** Undefined if every row counts as much as the others. */
     weights: isWeighted ? Float64Array.from(weights) : undefined,
     groupOf: take(joined.groupOf),
@@ -92,26 +91,17 @@ export function topAnswers({
 }: Pick<AnswerColumn, "form" | "width" | "values">) {
   const rows = values.length / width;
   const tops = { option: new Uint32Array(rows), probability: new Float64Array(rows) };
-  const topOf = { probability: yesOrNo, distribution: mostProbable }[form];
   for (let row = 0; row < rows; row += 1) {
-    const top = topOf(values, row * width, width);
+    const from = row * width;
+    let top = form === "probability" && (values[from] as number) >= 0.5 ? 1 : 0;
+    for (let other = 1; other < width; other += 1) {
+      if ((values[from + other] as number) > (values[from + top] as number)) top = other;
+    }
     tops.option[row] = top;
     // The only probability of a row is that of yes.
-    tops.probability[row] = values[row * width + Math.min(top, width - 1)] as number;
+    tops.probability[row] = values[from + Math.min(top, width - 1)] as number;
   }
   return tops;
-}
-
-function yesOrNo(values: Float64Array, at: number): number {
-  return (values[at] as number) >= 0.5 ? 1 : 0;
-}
-
-function mostProbable(values: Float64Array, from: number, width: number): number {
-  let best = 0;
-  for (let other = 1; other < width; other += 1) {
-    if ((values[from + other] as number) > (values[from + best] as number)) best = other;
-  }
-  return best;
 }
 
 /** Returns the rows of each group or cluster. */

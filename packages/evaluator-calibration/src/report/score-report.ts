@@ -22,22 +22,26 @@ export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
-  const [own, constant] = distancesOf(rows, shares);
+  const { own, constants } = distancesOf(rows, shares);
+  const meanDistance = weightedMean(n, weights, (i) => own[i] as number);
+  const meanConstant = weightedMean(shares.length, shares, (option) => constants[option] as number);
   const commonest = shares.indexOf(Math.max(...shares));
-  const isSingle = { probability: true, distribution: false }[form];
-  const meanOf = (distances: Float64Array) =>
-    weightedMean(n, weights, (i) => distances[i] as number);
   return {
     /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
-    skill: skillOf(own, constant, weights),
+    skill: skillOf(
+      rows,
+      (i) => (constants[truth[i] as number] as number) - (own[i] as number),
+      meanConstant,
+    ),
     accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
-    brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanOf(own),
+    brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanDistance,
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
     auc: rocAuc(p, cameTrue, { weights }),
-    spiegelhalter: isSingle && weights === undefined ? spiegelhalter(p, cameTrue) : null,
-    levels: isOrdered ? levelScores(rows, meanOf(own)) : null,
+    spiegelhalter:
+      form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
+    levels: isOrdered ? levelScores(rows, meanDistance) : null,
     /** The constant base-rate prediction on the same rows; `always` is the most frequent truth. */
     constant: {
       always: rows.options[commonest] ?? "",
@@ -45,7 +49,7 @@ export function scoreRows(rows: Rows) {
       wrong: shareOfRows(rows, (row) => truth[row] !== commonest),
       brier: (1 - sumOfSquares(shares)) / brierParts[form],
       logLoss: clippedLogLoss(shares.length, (i) => shares[i] as number, { weights: shares }).value,
-      rankedProbability: isOrdered ? meanOf(constant) : null,
+      rankedProbability: isOrdered ? meanConstant : null,
     },
   };
 }
@@ -54,24 +58,18 @@ function sumOfSquares(shares: readonly number[]): number {
   return shares.reduce((sum, share) => sum + share ** 2, 0);
 }
 
-const briers: Record<Form, (rows: Rows, row: number) => number> = {
-  probability: ({ p, truth }, row) => ((p[row] as number) - (truth[row] as number)) ** 2,
-  distribution: ({ table, truth }, row) => {
-    let sum = 0;
-    for (let option = 0; option < table.width; option += 1) {
-      const isTrue = option === truth[row] ? 1 : 0;
-      sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
-    }
-    return sum;
-  },
-};
-
 /** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function brierOf(rows: Rows, row: number): number {
-  return briers[rows.form](rows, row);
+export function brierOf({ form, p, table, truth }: Rows, row: number): number {
+  if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
+  let sum = 0;
+  for (let option = 0; option < table.width; option += 1) {
+    const isTrue = option === truth[row] ? 1 : 0;
+    sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
+  }
+  return sum;
 }
 
-/** Each row's own score, and that of the constant prediction, which depends on its truth only. */
+/** Each row's own score, and that of the constant prediction by the truth of a row. */
 function distancesOf(rows: Rows, shares: readonly number[]) {
   const { truth, form, isOrdered } = rows;
   const squares = sumOfSquares(shares);
@@ -80,17 +78,13 @@ function distancesOf(rows: Rows, shares: readonly number[]) {
       ? rankedScore(option, shares.length, (level) => shares[level] as number)
       : (1 - 2 * share + squares) / brierParts[form],
   );
-  const ownOf = (row: number, option: number) =>
-    isOrdered
+  const own = new Float64Array(truth.length);
+  for (const [row, option] of truth.entries()) {
+    own[row] = isOrdered
       ? rankedScore(option, shares.length, (level) => probabilityOf(rows, row, level))
       : brierOf(rows, row);
-  const own = new Float64Array(truth.length);
-  const constant = new Float64Array(truth.length);
-  for (const [row, option] of truth.entries()) {
-    own[row] = ownOf(row, option);
-    constant[row] = constants[option] as number;
   }
-  return [own, constant] as const;
+  return { own, constants };
 }
 
 function rankedScore(truth: number, levels: number, probabilityAt: (level: number) => number) {
@@ -102,18 +96,19 @@ function rankedScore(truth: number, levels: number, probabilityAt: (level: numbe
   return sum;
 }
 
-/** The interval is that of the mean difference of each row's own score and the constant's. */
-function skillOf(own: Float64Array, constant: Float64Array, weights?: Float64Array): Estimate {
-  const n = own.length;
-  const base = weightedMean(n, weights, (i) => constant[i] as number);
-  const gainOf = (i: number) => (constant[i] as number) - (own[i] as number);
+/** The interval is that of the mean gain, the difference of the constant's score and a row's own. */
+function skillOf(
+  { truth: { length: n }, weights }: Rows,
+  gainOf: (row: number) => number,
+  constant: number,
+): Estimate {
+  if (constant < 1e-15) return { value: Number.NaN, low: Number.NaN, high: Number.NaN };
   const gain = weightedMean(n, weights, gainOf);
-  if (base < 1e-15) return { value: Number.NaN, low: Number.NaN, high: Number.NaN };
   const total = weights === undefined ? n : sumOf(weights);
   let squares = 0;
   for (let i = 0; i < n; i += 1) squares += ((weights?.[i] ?? 1) * (gainOf(i) - gain)) ** 2;
-  const half = (1.96 * Math.sqrt((squares * n) / Math.max(1, n - 1))) / total / base;
-  const value = gain / base;
+  const half = (1.96 * Math.sqrt((squares * n) / Math.max(1, n - 1))) / total / constant;
+  const value = gain / constant;
   return { value, low: value - half, high: Math.min(1, value + half) };
 }
 
