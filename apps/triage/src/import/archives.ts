@@ -95,9 +95,7 @@ async function* readEntry(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 function entryName({ name: archive, prefix }: SourceFile, name: string): string {
-  if (/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) {
-    throw leavesFolder();
-  }
+  if (/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) throw leavesFolder();
   return prefix === "" ? name : `${archive}/${name}`;
 }
 

@@ -66,13 +66,6 @@ export async function importMails(
   return counts.exitCode;
 }
 
-function nothingFound(sourcePath: string, counts: ImportCounts): CliError {
-  const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
-  return new CliError(
-    `${counts.describeNotRead()}${problem} Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.`,
-  );
-}
-
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
   const { counts, signal } = options;
   const toUnique = uniqueIds();
@@ -84,7 +77,11 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
       if (record !== null) yield { ...record, id: toUnique(record.id) };
     }
   }
-  if (counts.kept + counts.sent === 0) throw nothingFound(sourcePath, counts);
+  if (counts.kept + counts.sent > 0) return;
+  const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
+  const advice =
+    "Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.";
+  throw new CliError(`${counts.describeNotRead()}${problem} ${advice}`);
 }
 
 /** Returns a function that returns an id itself the first time, and `id#2`, `id#3` after it. */

@@ -101,11 +101,8 @@ function notRead({ name }: SourceFile, text: string): NotRead {
     return { name, reason: `it is a mail of Outlook (.msg); ${AS_EML}`, isMail: true };
   }
   if (/^[[{]/.test(text) && isInputFile(text)) {
-    return {
-      name,
-      reason: "it is an input file already; triage it without an import",
-      isMail: false,
-    };
+    const reason = "it is an input file already; triage it without an import";
+    return { name, reason, isMail: false };
   }
   return { name, reason: text === "" ? "it is empty" : "it is no mail", isMail: false };
 }

@@ -63,9 +63,8 @@ function fileAt(
   stats: Stats,
   signal: AbortSignal,
 ): SourceFile | NotRead {
-  const { name, path } = file;
-  if (!stats.isFile()) return { name, reason: "it is no regular file", isMail: false };
-  return { ...file, modifiedAt: stats.mtime, chunks: readChunks(path, signal) };
+  if (!stats.isFile()) return { name: file.name, reason: "it is no regular file", isMail: false };
+  return { ...file, modifiedAt: stats.mtime, chunks: readChunks(file.path, signal) };
 }
 
 // Opened only while it is read: a folder may have more files than a process may open.

@@ -8,11 +8,9 @@ const PIECE_LENGTH = 2000;
 const MOST_OPEN = 500;
 
 const unseenTags = new Set("head noscript object script style svg template title".split(" "));
-const inlineTags = new Set(
-  "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr".split(
-    " ",
-  ),
-);
+const inline =
+  "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr";
+const inlineTags = new Set(inline.split(" "));
 const tag =
   /<\/?(?:a|b|body|br|center|div|font|head|html|img|li|p|span|style|table|tbody|td|tr|ul)\b[^<>]{0,1000}>/gi;
 // Chosen, not measured: a person may write of one tag or two.

@@ -35,14 +35,18 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   using list = parts.list;
   const script = await bundleScript(new URL("script/main.ts", import.meta.url));
   const title = `Triage of ${printMails(list.length)}`;
+  const sections = parts.sections.map((section, at) => {
+    return { ...section, at, count: list.counts[at] ?? 0 };
+  });
+  const filled = sections.filter(({ count }) => count > 0);
   const body = html`<header>
       <h1>${title}</h1>
       <p class="basis">${describeBasis(parts)}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
     </header>
-    ${list.length === 0 ? null : sectionLinks(parts)}
+    ${list.length === 0 ? null : sectionLinks(filled)}
     <main>
-      ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
+      ${list.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${parts.changes}
       ${numbersSection(list, parts.questions, figuresOf(parts))}
     </main>
     ${factsElement(parts)}`;
@@ -104,25 +108,17 @@ function factsElement({ list, questions, score, choice, actions, file }: ReportP
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }
 
-/** Returns the sections that have mails. */
-function filledSections({ list, sections }: ReportParts) {
-  const all = sections.map((section, at) => ({ ...section, at, count: list.counts[at] ?? 0 }));
-  return all.filter(({ count }) => count > 0);
-}
+type FilledSection = Sections["sections"][number] & { readonly at: number; readonly count: number };
 
-type FilledSection = ReturnType<typeof filledSections>[number];
-
-function sectionLinks(parts: ReportParts): Html {
-  const links = filledSections(parts).map(({ id, title, count }) => {
+function sectionLinks(filled: readonly FilledSection[]): Html {
+  const links = filled.map(({ id, title, count }) => {
     return html`<a href="#${id}">${title} <b>${printCount(count)}</b></a>`;
   });
   return html`<nav aria-label="Sections">${links}</nav>`;
 }
 
-function listOf(parts: ReportParts): Html {
-  const { plan } = parts;
-  const filled = filledSections(parts);
-  return html`${plan} ${controls(filled, parts)}
+function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
+  return html`${parts.plan} ${controls(filled, parts)}
     <div id="sections">${filled.map((section) => sectionOf(section, parts))}</div>
     <section id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
@@ -210,16 +206,16 @@ function sectionOf({ at, id, title, about, count }: FilledSection, parts: Report
     <ol class="mails">
       ${rows.map((row) => mailItem(row, parts))}
     </ol>
-    ${rest === 0 ? null : restOf(at, count, rest)}
+    ${
+      rest === 0
+        ? null
+        : html`<p class="rest">
+            ${printCount(rest)} more.
+            <button type="button" class="script-only" data-section="${at}">
+              Show all ${printCount(count)}
+            </button>
+            <span class="no-script">--only and --since make a page of fewer mails.</span>
+          </p>`
+    }
   </section>`;
-}
-
-function restOf(at: number, count: number, rest: number): Html {
-  return html`<p class="rest">
-    ${printCount(rest)} more.
-    <button type="button" class="script-only" data-section="${at}">
-      Show all ${printCount(count)}
-    </button>
-    <span class="no-script">--only and --since make a page of fewer mails.</span>
-  </p>`;
 }

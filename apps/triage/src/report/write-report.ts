@@ -62,33 +62,34 @@ export async function writeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<number> {
-  return await makeAndWrite(command, context).catch((error: unknown) => {
+  const options = { ...command, takesFile: true, isOrdered: false };
+  try {
+    const pieces = await withResults(options, context, async (results) =>
+      makeReport(results, command, context),
+    );
+    if (command.file === undefined) await printTexts(pieces, context);
+    else await writePage(command.file, pieces, context);
+    return 0;
+  } catch (error) {
     // Only an error of the temporary database: those of the journal are CliErrors.
     if (!(error instanceof Error) || !("errcode" in error)) throw error;
     const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;
     throw new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
-  });
+  }
 }
 
-async function makeAndWrite(command: ReportCommand, context: ProgramContext): Promise<number> {
-  const { cwd, stderr } = context;
-  const pieces = await withResults(
-    { ...command, takesFile: true, isOrdered: false },
-    context,
-    async (results) => makeReport(results, command, context),
-  );
-  if (command.file === undefined) {
-    await printTexts(pieces, context);
-    return 0;
-  }
-  const input = toInputPath(command.file, cwd);
+async function writePage(
+  file: string,
+  pieces: AsyncIterable<string>,
+  { cwd, stderr }: ProgramContext,
+): Promise<void> {
+  const input = toInputPath(file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.json$/, ".html");
   await writePrivateFile(path, pieces).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
   stderr.write(printable`Wrote ${path}\n`);
-  return 0;
 }
 
 async function makeReport(
