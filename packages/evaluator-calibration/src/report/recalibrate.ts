@@ -20,12 +20,10 @@ export function recalibrateRows(rows: Rows, before: number) {
   const parts = rows.ids.length > 50_000 ? 2 : 5;
   // By the id of each row: the same in any order.
   const folds = rows.ids.map((id) => Math.floor(parts * hashToShare(id)));
-  const others = Array.from({ length: parts }, (_, fold) =>
-    takeRows(
-      rows,
-      folds.flatMap((one, row) => (one === fold ? [] : [row])),
-    ),
-  );
+  const others = Array.from({ length: parts }, (_, fold) => {
+    const taken = folds.map((_, row) => row).filter((row) => folds[row] !== fold);
+    return takeRows(rows, taken);
+  });
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
   const tried = kinds.map((kind) => {
