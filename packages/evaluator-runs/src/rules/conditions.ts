@@ -53,9 +53,10 @@ interface Token {
   readonly end: number;
 }
 
-// A comment ends the line; a # in a word does not begin one. A quote that begins a word is not closed.
+// A comment ends the line; a # in a word does not begin one. The closing quote is optional: an attempt
+// that fails at the end of a long text would be repeated from each quote in it.
 const tokenPattern =
-  /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
+  /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"])*)(?<closing>"?)|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
 const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
 
 /** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
@@ -66,7 +67,7 @@ export function* tokensOf(text: string, from = 0): Generator<Token> {
     const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
     const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
     if (kind === "comment") break;
-    if (kind === "word" && whole.startsWith('"')) {
+    if (groups["closing"] === "") {
       throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
     const found = groups[kind] ?? "";
