@@ -7,7 +7,7 @@ import { openForWriting, toJournalError } from "./open-journal.ts";
 interface NotedRecord {
   readonly id: string;
   readonly key: string;
-  /** The source of the record as JSON (`toNote`). */
+  /** The source of the record as JSON. */
   readonly note?: string | null;
 }
 
