@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { digestsOf } from "./answers.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
-import { pack, type Sample, toSample } from "./packed-text.ts";
+import { Sample } from "./packed-text.ts";
 
 // Measured: 0.12 statements per record at 64 in flight, without extra waiting.
 const GROUP_SIZE = 200;
@@ -145,7 +145,7 @@ async function readPacking(query: Query, run: number, evaluation: string): Promi
      where setup = (select setup from evaluator.runs where run = $1) returning setup, sample`,
     [run, evaluation],
   );
-  return row === undefined ? null : { setup: row.setup, sample: toSample(row.sample) };
+  return row === undefined ? null : { setup: row.setup, sample: new Sample(row.sample) };
 }
 
 const UNIQUE_VIOLATION = "23505";
@@ -178,7 +178,7 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | nu
 }
 
 function toPacked(evaluation: string, packing: Packing | null) {
-  const text = packing && pack(evaluation, packing.sample);
+  const text = packing && packing.sample.pack(evaluation);
   return packing === null || text === null
     ? { text: evaluation, setup: null }
     : { text, setup: packing.setup };

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Query } from "./database.ts";
-import { type Sample, toSample, unpack } from "./packed-text.ts";
+import { Sample } from "./packed-text.ts";
 
 /** The columns of `evaluator.answers` that an answer is read from; null without an answer. */
 export interface AnswerRow {
@@ -13,14 +13,8 @@ export interface AnswerRow {
   readonly digest: string | null;
 }
 
-/** The columns of `evaluator.answers`, named "a", that make up such a row. */
-export const answerColumns = `
-  a.setup, encode(a.state_digest, 'hex') as state_digest, a.evaluation,
-  encode(a.digest, 'hex') as digest
-`;
-
 /** What texts are packed with: answers by the number of their setup, states and notes of a run. */
-export type Samples = ReadonlyMap<string, Sample>;
+type Samples = ReadonlyMap<string, Sample>;
 
 /** Returns the samples of all answers, and of a run; each was committed before the texts that need it. */
 export async function readSamples(query: Query, run: number | null = null): Promise<Samples> {
@@ -31,7 +25,7 @@ export async function readSamples(query: Query, run: number | null = null): Prom
     [run],
   );
   return new Map(
-    rows.flatMap(({ name, sample }) => (sample === null ? [] : [[name, toSample(sample)]])),
+    rows.flatMap(({ name, sample }) => (sample === null ? [] : [[name, new Sample(sample)]])),
   );
 }
 
@@ -65,7 +59,7 @@ export function readEvaluation(row: AnswerRow, samples: Samples, state?: string)
   if (row.evaluation === null || stateDigest === null) return null;
   const sample = setup === null ? null : samples.get(String(setup));
   if (sample === undefined) return null;
-  const evaluation = sample === null ? row.evaluation : unpack(row.evaluation, sample);
+  const evaluation = sample === null ? row.evaluation : sample.unpack(row.evaluation);
   if (evaluation === null || digestOf(key, stateDigest, evaluation) !== digest) return null;
   return state === undefined || digestOfState(state) === stateDigest ? evaluation : null;
 }

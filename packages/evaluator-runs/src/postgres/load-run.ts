@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
-import { packJson, type Sample, toSample } from "./packed-text.ts";
+import { Sample } from "./packed-text.ts";
 import type { RunInfo } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
@@ -117,10 +117,10 @@ async function insertRecords(query: Query, run: number, records: AsyncIterable<R
   let first = 0;
   for await (const group of inGroups(records, RECORDS_AT_ONCE)) {
     const rows = group.map(({ id, key, state, note = null }) => {
-      samples.state ??= toSample(state);
-      if (note !== null) samples.note ??= toSample(note);
-      const packed = note === null || samples.note === null ? null : packJson(note, samples.note);
-      return [JSON.stringify(id), key, packJson(state, samples.state), packed];
+      samples.state ??= new Sample(state);
+      if (note !== null) samples.note ??= new Sample(note);
+      const packed = note === null || samples.note === null ? null : samples.note.packJson(note);
+      return [JSON.stringify(id), key, samples.state.packJson(state), packed];
     });
     const columns = [0, 1, 2, 3].map((column) => rows.map((row) => row[column]));
     await query(insertStatement, [run, first, ...columns]);

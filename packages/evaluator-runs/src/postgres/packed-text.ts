@@ -1,11 +1,3 @@
-/** A text that similar texts are stored as a difference to. */
-export interface Sample {
-  readonly text: string;
-  readonly words: readonly string[];
-  /** Where each word begins in the text. */
-  readonly starts: readonly number[];
-}
-
 // A difference has one line for each word that is not the sample's; numbers are in base 36:
 //   line     = distance change, or nothing if it repeats the line before
 //   distance = how many words further than the line before: one digit, or "_" and three
@@ -25,43 +17,88 @@ const LONG_DISTANCE_LENGTH = 4;
 const LARGEST_DISTANCE = 36 ** (LONG_DISTANCE_LENGTH - 1) - 1;
 const wordForm = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
 
-/** Returns a text as a sample for others. */
-export function toSample(text: string): Sample {
-  const words = toWords(text);
-  let end = 0;
-  const starts = words.map(({ length }) => (end += length) - length);
-  return { text, words, starts };
+/** A text that similar texts are stored as a difference to. */
+export class Sample {
+  readonly text: string;
+  readonly #words: readonly string[];
+  /** Where each word begins in the text. */
+  readonly #starts: readonly number[];
+
+  constructor(text: string) {
+    this.text = text;
+    this.#words = toWords(text);
+    let end = 0;
+    this.#starts = this.#words.map(({ length }) => (end += length) - length);
+  }
+
+  /**
+   * Returns the difference of a text to this one, or null if its shape differs or it would not be shorter.
+   * An answer of 1.7 kB becomes 0.17 kB, since the sample has its names, punctuation and most values.
+   */
+  pack(text: string): string | null {
+    const own = toWords(text);
+    if (own.length !== this.#words.length || text.includes("\n")) return null;
+    const lines: string[] = [];
+    const seen = new Map<string, number>();
+    let [last, before] = [0, ""];
+    for (const [index, word] of own.entries()) {
+      const known = this.#words[index] ?? "";
+      if (word === known) continue;
+      if (index - last > LARGEST_DISTANCE) return null;
+      const distance = distanceText(index - last);
+      last = index;
+      const same = seen.get(word);
+      if (same === undefined) seen.set(word, index);
+      const line =
+        distance + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
+      lines.push(line === before ? AS_BEFORE : line);
+      before = line;
+    }
+    const packed = lines.join("\n");
+    return packed.length < text.length ? packed : null;
+  }
+
+  /** Returns JSON as a marked difference to this text, or unchanged. */
+  packJson(text: string): string {
+    const packed = this.pack(text);
+    return packed === null ? text : PACKED + packed;
+  }
+
+  /** Returns the text of a difference to this one, or null if it is damaged. */
+  unpack(packed: string): string | null {
+    const { text } = this;
+    if (packed === "") return text;
+    const changedAt: number[] = [];
+    const own: string[] = [];
+    let [whole, index, end, before] = ["", 0, 0, ""];
+    for (const given of packed.split("\n")) {
+      const line = given === AS_BEFORE ? before : given;
+      before = line;
+      const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
+      index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
+      const [start, known] = [this.#starts[index], this.#words[index]];
+      if (start === undefined || known === undefined) return null;
+      const word = line.startsWith(SAME_AS, change)
+        ? own[changedAt.indexOf(Number.parseInt(line.slice(change + 1), 36))]
+        : changed(line, change, known);
+      if (word === undefined) return null;
+      changedAt.push(index);
+      own.push(word);
+      whole += text.slice(end, start) + word;
+      end = start + known.length;
+    }
+    return whole + text.slice(end);
+  }
+}
+
+/** Returns the JSON that was packed, or null if it is damaged. */
+export function unpackJson(kept: string, sample: Sample | undefined): string | null {
+  if (!kept.startsWith(PACKED)) return kept;
+  return sample === undefined ? null : sample.unpack(kept.slice(PACKED.length));
 }
 
 function toWords(text: string): readonly string[] {
   return text.match(wordForm) ?? [];
-}
-
-/**
- * Returns the difference of a text to a sample, or null if its shape differs or it would not be shorter.
- * An answer of 1.7 kB becomes 0.17 kB, since the sample has its names, punctuation and most values.
- */
-export function pack(text: string, sample: Sample): string | null {
-  const own = toWords(text);
-  if (own.length !== sample.words.length || text.includes("\n")) return null;
-  const lines: string[] = [];
-  const seen = new Map<string, number>();
-  let [last, before] = [0, ""];
-  for (const [index, word] of own.entries()) {
-    const known = sample.words[index] ?? "";
-    if (word === known) continue;
-    if (index - last > LARGEST_DISTANCE) return null;
-    const distance = distanceText(index - last);
-    last = index;
-    const same = seen.get(word);
-    if (same === undefined) seen.set(word, index);
-    const line =
-      distance + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
-    lines.push(line === before ? AS_BEFORE : line);
-    before = line;
-  }
-  const packed = lines.join("\n");
-  return packed.length < text.length ? packed : null;
 }
 
 function distanceText(distance: number): string {
@@ -77,43 +114,6 @@ function changeOf(word: string, known: string): string {
   const most = Math.min(LARGEST_DIGIT, word.length);
   while (shared < most && word[shared] === known[shared]) shared += 1;
   return shared.toString(36) + word.slice(shared);
-}
-
-/** Returns JSON as a marked difference to a sample, or unchanged. */
-export function packJson(text: string, sample: Sample): string {
-  const packed = pack(text, sample);
-  return packed === null ? text : PACKED + packed;
-}
-
-/** Returns the JSON that was packed, or null if it is damaged. */
-export function unpackJson(kept: string, sample: Sample | undefined): string | null {
-  if (!kept.startsWith(PACKED)) return kept;
-  return sample === undefined ? null : unpack(kept.slice(PACKED.length), sample);
-}
-
-/** Returns the text of a difference to a sample, or null if it is damaged. */
-export function unpack(packed: string, { text, words, starts }: Sample): string | null {
-  if (packed === "") return text;
-  const changedAt: number[] = [];
-  const own: string[] = [];
-  let [whole, index, end, before] = ["", 0, 0, ""];
-  for (const given of packed.split("\n")) {
-    const line = given === AS_BEFORE ? before : given;
-    before = line;
-    const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
-    index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
-    const [start, known] = [starts[index], words[index]];
-    if (start === undefined || known === undefined) return null;
-    const word = line.startsWith(SAME_AS, change)
-      ? own[changedAt.indexOf(Number.parseInt(line.slice(change + 1), 36))]
-      : changed(line, change, known);
-    if (word === undefined) return null;
-    changedAt.push(index);
-    own.push(word);
-    whole += text.slice(end, start) + word;
-    end = start + known.length;
-  }
-  return whole + text.slice(end);
 }
 
 function changed(line: string, change: number, known: string): string | undefined {

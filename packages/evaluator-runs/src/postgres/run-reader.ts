@@ -1,16 +1,10 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import {
-  answerColumns,
-  type AnswerRow,
-  readEvaluation,
-  readSamples,
-  type Samples,
-} from "./answers.ts";
+import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
-import { unpackJson } from "./packed-text.ts";
+import { type Sample, unpackJson } from "./packed-text.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
@@ -238,6 +232,12 @@ const selectRuns = `
   ) as part on true
 `;
 
+// Of `evaluator.answers`, named "a".
+const answerColumns = `
+  a.setup, encode(a.state_digest, 'hex') as state_digest, a.evaluation,
+  encode(a.digest, 'hex') as digest
+`;
+
 const rowColumns = `r.idx, r.id, r.key, r.state, r.note, f.error, ${answerColumns}`;
 const rowSource = `
   evaluator.records r left join evaluator.answers a on a.key = r.key
@@ -260,7 +260,7 @@ export async function* rowBatches(query: Query, run: number): AsyncGenerator<Run
   }
 }
 
-function toRow(row: StoredRow, samples: Samples): RunRow {
+function toRow(row: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
   const { idx, id, key, note, error } = row;
   const state = unpackJson(row.state, samples.get("state")) ?? "null";
   const evaluation = readEvaluation(row, samples, state);

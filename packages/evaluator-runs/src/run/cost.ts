@@ -19,11 +19,6 @@ export interface Price {
 /** The price in the contract. */
 const contractPriceUsd = 0.042;
 
-/** Returns the cost of an answer in US dollars: as reported, else by its tokens. */
-export function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
-  return costUsd ?? tokensUsd(usage.inputTokens, price);
-}
-
 /** Returns the cost of input tokens in US dollars. */
 export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): number {
   return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
@@ -63,45 +58,26 @@ function contractPrice(source: string): Price {
   return { inputUsdPerMillionTokens: contractPriceUsd, source };
 }
 
-/** The basis of the expected cost of a call. */
-interface CallCost {
-  readonly price: Price;
-  readonly transport: Transport;
-  /** The calls so far. */
-  readonly spent: Pick<RunTotals, "succeeded" | "costUsd">;
-}
-
-/** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
-export function callUsd(
-  requests: readonly EvaluationRequest[],
-  { price, transport, spent }: CallCost,
-): number {
-  if (requests.length === 0) return 0;
-  const inputUsdPerMillionTokens = price.inputUsdPerMillionTokens ?? 0;
-  const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
-  return Math.max(costUsd / requests.length, spent.costUsd / Math.max(1, spent.succeeded));
-}
-
 /** Keeps a run within its maximum cost. */
 export class Budget {
   readonly #maxUsd: number;
-  readonly #cost: CallCost;
+  readonly #transport: Transport;
   readonly #spent: RunTotals;
   #inFlight = 0;
   /** Whether a request was held back. */
   isSpent = false;
 
   /** @param maxUsd - US dollars; Infinity for no limit. */
-  constructor(maxUsd: number, basis: Pick<CallCost, "price" | "transport">) {
+  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
     this.#maxUsd = maxUsd;
-    this.#spent = new RunTotals(basis.price);
-    this.#cost = { ...basis, spent: this.#spent };
+    this.#spent = new RunTotals(price);
+    this.#transport = transport;
   }
 
   /** Counts one more request if it fits beside the spent cost and the requests in flight. */
   allows(nextRequest: () => EvaluationRequest): boolean {
     if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const perCall = callUsd([nextRequest()], this.#cost);
+    const perCall = this.#spent.callUsd([nextRequest()], this.#transport);
     const fits = this.#spent.costUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
     if (fits) this.#inFlight += 1;
     else this.isSpent = true;
@@ -149,6 +125,19 @@ export class RunTotals {
     }
     this.succeeded += 1;
     this.inputTokens += end.evaluation.usage.inputTokens;
-    this.costUsd += evaluationUsd(end.evaluation, this.#price);
+    this.costUsd += this.usdOf(end.evaluation);
+  }
+
+  /** Returns the cost of an answer in US dollars: as reported, else by its tokens. */
+  usdOf({ costUsd, usage }: Evaluation): number {
+    return costUsd ?? tokensUsd(usage.inputTokens, this.#price);
+  }
+
+  /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
+  callUsd(requests: readonly EvaluationRequest[], transport: Transport): number {
+    if (requests.length === 0) return 0;
+    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
+    const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
+    return Math.max(costUsd / requests.length, this.costUsd / Math.max(1, this.succeeded));
   }
 }

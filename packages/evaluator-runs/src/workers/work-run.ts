@@ -15,7 +15,7 @@ import type {
 } from "../postgres/index.ts";
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { callUsd, evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
+import type { RunTotals } from "../run/cost.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { pause, repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -29,7 +29,6 @@ interface WorkOptions {
   readonly runs: PostgresRuns;
   readonly info: RunInfo;
   readonly questions: Questions;
-  readonly price: Price;
   readonly asking: Pick<AskingOptions, "concurrency">;
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
@@ -213,8 +212,8 @@ export class RunWorker {
 
   #callUsd(records: readonly ChunkRecord[]): number {
     const requests = records.map((record) => this.#requestOf(record));
-    const { price, context, totals } = this.#options;
-    return callUsd(requests, { price, transport: context.transport, spent: totals });
+    const { context, totals } = this.#options;
+    return totals.callUsd(requests, context.transport);
   }
 
   #requestOf({ state }: ChunkRecord): EvaluationRequest {
@@ -224,15 +223,15 @@ export class RunWorker {
 
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
   async #ask(chunk: Chunk, record: ChunkRecord): Promise<void> {
-    const { totals, price, signal } = this.#options;
+    const { totals, signal } = this.#options;
     this.inFlight += 1;
     chunk.inFlight += 1;
     try {
       const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
-      await this.#writer.keep(toEnd(record, outcome, price));
+      await this.#writer.keep(toEnd(record, outcome, totals));
       totals.add(outcome);
       if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
-      else chunk.spentUsd += evaluationUsd(outcome.evaluation, price);
+      else chunk.spentUsd += totals.usdOf(outcome.evaluation);
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
@@ -268,7 +267,7 @@ export class RunWorker {
 function toEnd(
   { idx, key, state }: ChunkRecord,
   outcome: Awaited<ReturnType<typeof evaluateOne>>,
-  price: Price,
+  totals: RunTotals,
 ) {
   if ("error" in outcome) {
     const { error, isRefusal, cause } = outcome;
@@ -276,6 +275,6 @@ function toEnd(
   }
   const { evaluation } = outcome;
   const { inputTokens } = evaluation.usage;
-  const costUsd = evaluationUsd(evaluation, price);
+  const costUsd = totals.usdOf(evaluation);
   return { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }
