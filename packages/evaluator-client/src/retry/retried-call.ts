@@ -1,18 +1,8 @@
-import { type Clock, describeWait, sleep, wholeMicroseconds } from "../clock.ts";
-import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
-import { type Admission, type Patience, retryDelayMs } from "../pacing/call-queue.ts";
+import { type Clock, wholeMicroseconds } from "../clock.ts";
+import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import type { Admission, Patience } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import {
-  classifyFailure,
-  endFailed,
-  type Failure,
-  giveUp,
-  probeTimeoutError,
-  retryAfterMsOf,
-  RetryCount,
-  type RetryPolicy,
-  timeoutError,
-} from "./retry-policy.ts";
+import { Retries, type RetryPolicy } from "./retry-policy.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
@@ -29,7 +19,7 @@ export class RetriedCall {
   /** The number of the current or next attempt, from 1. */
   #attempts = 1;
   /** Made on the first failure. */
-  #retries: RetryCount | null = null;
+  #retries: Retries | null = null;
   /** The end of all waits for a pause or a retry, from the first wait on. */
   #patienceEndsAtMs: number | null = null;
 
@@ -45,9 +35,8 @@ export class RetriedCall {
   async run<TValue>(send: Send<TValue>): Promise<{ value: TValue; attempts: number }> {
     const policy = this.#policy;
     const { clock, signal, pacer, answered } = policy;
-    for (let lastError: EvaluatorError | null = null; ; this.#attempts += 1) {
-      const admission =
-        pacer.admitNow(this.#tokens) ?? (await this.#waitForAttempt(signal, lastError));
+    for (; ; this.#attempts += 1) {
+      const admission = pacer.admitNow(this.#tokens) ?? (await this.#waitForAttempt(signal));
       const startedAtMs = clock.now();
       const attempt = new Attempt(policy, admission, this);
       try {
@@ -62,10 +51,11 @@ export class RetriedCall {
         signal?.throwIfAborted();
         if (!(error instanceof EvaluatorError)) throw error;
         this.#report(startedAtMs, error instanceof StatusError ? error.status : null, error);
-        this.#retries ??= new RetryCount(policy, this.#answeredBefore);
-        if (!this.#retries.allows(failure)) giveUp(error, this.#attempts);
-        lastError = error;
-        if (failure !== "limit") await this.#backOff(error, failure === "stray");
+        const call = { deadlineAtMs: this.#deadlineAtMs, answeredBefore: this.#answeredBefore };
+        this.#retries ??= new Retries(policy, call);
+        this.#retries.count(error, failure);
+        if (failure === "limit") continue;
+        await this.#retries.backOff(error, failure === "stray", this.#patience());
       }
     }
   }
@@ -98,14 +88,12 @@ export class RetriedCall {
     return { endsAtMs: this.#patienceEndsAtMs, isMeant: (cause) => waitLimit.isMeant(cause) };
   }
 
-  async #waitForAttempt(signal: AbortSignal | undefined, lastError: EvaluatorError | null) {
+  async #waitForAttempt(signal: AbortSignal | undefined) {
     try {
       return await this.waitForTurn(signal);
     } catch (error) {
-      if (lastError === null || !(error instanceof EvaluatorError)) throw error;
-      const attempts = this.#attempts - 1;
-      if (!(error instanceof TimeoutError)) giveUp(error, attempts);
-      return giveUp(lastError, attempts, this.#deadlineNote(lastError));
+      if (this.#retries === null || !(error instanceof EvaluatorError)) throw error;
+      return this.#retries.giveUpWaiting(error);
     }
   }
 
@@ -123,28 +111,22 @@ export class RetriedCall {
     const option = leftMs < attemptTimeoutMs ? "deadlineMs" : "attemptTimeoutMs";
     return { signal, timeoutMs, createTimeoutError: () => timeoutError(option, this.#policy) };
   }
+}
 
-  async #backOff(error: EvaluatorError, isThrottled: boolean): Promise<void> {
-    const { clock, signal, hooks, random } = this.#policy;
-    const retries = Math.max(0, (this.#retries?.used ?? 0) - 1);
-    const retryAfterMs = retryAfterMsOf(error);
-    const delayMs = retryDelayMs({ retries, isThrottled, retryAfterMs, random: random() });
-    const attempts = this.#attempts;
-    const endsAtMs = clock.now() + delayMs;
-    const patience = this.#patience();
-    if (patience && endsAtMs > patience.endsAtMs && patience.isMeant(error))
-      giveUp(error, attempts);
-    if (endsAtMs >= this.#deadlineAtMs) giveUp(error, attempts, this.#deadlineNote(error));
-    hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
-    await sleep(delayMs, { clock, signal });
-  }
+/** Returns the error of an attempt that ran out of time. */
+function timeoutError(
+  option: "attemptTimeoutMs" | "deadlineMs",
+  { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
+): TimeoutError {
+  const limit = option === "deadlineMs" ? "deadline" : "attempt";
+  const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
+  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
+}
 
-  #deadlineNote(error: EvaluatorError): string {
-    const retryAfterMs = retryAfterMsOf(error);
-    const asked =
-      retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
-    return `${asked} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
-  }
+/** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
+function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
+  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
+  return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
 }
 
 interface AttemptLimits {
@@ -276,10 +258,31 @@ export class Attempt implements AttemptContext {
   }
 
   /** Reports to the pacer that an attempt of one request failed; returns how the call goes on. */
-  failed(error: unknown): Failure {
+  failed(error: unknown) {
     if (this.#own !== null) return endFailed(this.#own, error);
     const failure = classifyFailure(error);
     if (failure !== "throttled") return failure;
     return this.#showsLimit ? "limit" : "stray";
   }
+}
+
+/** Reports to the pacer that a request failed; returns how the call goes on. */
+function endFailed(admission: Admission, error: unknown) {
+  const failure = classifyFailure(error);
+  if (failure === "throttled") {
+    const retryAfterMs = error instanceof StatusError ? error.retryAfterMs : null;
+    return admission.throttled(retryAfterMs, error as EvaluatorError);
+  }
+  admission.ended();
+  return failure;
+}
+
+/** Returns what a failure means for the call, before the pacer has decided about a refusal. */
+function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
+  if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
+  // If the probe of a pause times out, its cause is the refusal that began the pause.
+  const refusal = error instanceof TimeoutError ? error.cause : error;
+  const isThrottled =
+    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
+  return isThrottled ? "throttled" : "retryable";
 }

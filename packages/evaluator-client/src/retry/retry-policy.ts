@@ -1,8 +1,8 @@
-import type { EvaluatorRuntime } from "../clock.ts";
-import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import { describeWait, type EvaluatorRuntime, sleep } from "../clock.ts";
+import { type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import type { CallLimits } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
-import type { Admission, WaitLimit } from "../pacing/call-queue.ts";
+import { type Patience, retryDelayMs, type WaitLimit } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 
 /** How often, how long and at which pace to try. */
@@ -24,51 +24,36 @@ export interface RetryPolicy extends Readonly<Required<CallLimits & EvaluatorRun
 }
 
 /** How a call goes on after a failed attempt. */
-export type Failure = "final" | "retryable" | "limit" | "stray";
+type Failure = "final" | "retryable" | "limit" | "stray";
 
-/** Reports to the pacer that a request failed; returns how the call goes on. */
-export function endFailed(admission: Admission, error: unknown): Failure {
-  const failure = classifyFailure(error);
-  if (failure === "throttled") {
-    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
-  }
-  admission.ended();
-  return failure;
-}
-
-/** Returns what a failure means for the call, before the pacer has decided about a refusal. */
-export function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
-  if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
-  // If the probe of a pause times out, its cause is the refusal that began the pause.
-  const refusal = error instanceof TimeoutError ? error.cause : error;
-  const isThrottled =
-    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
-  return isThrottled ? "throttled" : "retryable";
-}
-
-/** Returns the wait that the service asks for, in milliseconds, or null. */
-export function retryAfterMsOf(error: unknown): number | null {
-  return error instanceof StatusError ? error.retryAfterMs : null;
-}
-
-/** Counts the retries of a call. */
-export class RetryCount {
+/** The retries of a call: how many it may make, and when it gives up instead. */
+export class Retries {
   readonly #policy: RetryPolicy;
+  readonly #deadlineAtMs: number;
   /** Retries used so far, without the free ones. */
   used = 0;
   #free: number;
   /** The refusals among the used ones since another call was answered. */
   #refusals = 0;
   #answeredBefore: number;
+  #attempts = 0;
+  #lastError: EvaluatorError | null = null;
 
-  constructor(policy: RetryPolicy, answeredBefore: number) {
+  constructor(policy: RetryPolicy, call: { deadlineAtMs: number; answeredBefore: number }) {
     this.#policy = policy;
+    this.#deadlineAtMs = call.deadlineAtMs;
     this.#free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
-    this.#answeredBefore = answeredBefore;
+    this.#answeredBefore = call.answeredBefore;
   }
 
-  /** Counts a failed attempt; returns whether the call may be tried again. */
-  allows(failure: Failure): boolean {
+  /** Counts a failed attempt. @throws its error if the call may not be tried again */
+  count(error: EvaluatorError, failure: Failure): void {
+    this.#lastError = error;
+    this.#attempts += 1;
+    if (!this.#allows(failure)) giveUp(error, this.#attempts);
+  }
+
+  #allows(failure: Failure): boolean {
     const isRefusal = failure === "limit" || failure === "stray";
     const answered = this.#policy.answered?.count ?? 0;
     const isAnswered = answered > this.#answeredBefore;
@@ -89,26 +74,44 @@ export class RetryCount {
     this.used -= forgiven;
     this.#refusals = 0;
   }
+
+  /** Waits before the next attempt. @throws the last error if that attempt would start too late */
+  async backOff(error: EvaluatorError, isThrottled: boolean, patience: Patience | undefined) {
+    const { clock, signal, hooks, random } = this.#policy;
+    const retries = Math.max(0, this.used - 1);
+    const retryAfterMs = retryAfterMsOf(error);
+    const delayMs = retryDelayMs({ retries, isThrottled, retryAfterMs, random: random() });
+    const attempts = this.#attempts;
+    const endsAtMs = clock.now() + delayMs;
+    if (patience && endsAtMs > patience.endsAtMs && patience.isMeant(error))
+      giveUp(error, attempts);
+    if (endsAtMs >= this.#deadlineAtMs) giveUp(error, attempts, this.#deadlineNote(error));
+    hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
+    await sleep(delayMs, { clock, signal });
+  }
+
+  /** Throws after a wait for the pacer failed: the last error if time ran out, else the error of the wait. */
+  giveUpWaiting(error: EvaluatorError): never {
+    const last = error instanceof TimeoutError ? this.#lastError : null;
+    if (last === null) return giveUp(error, this.#attempts);
+    return giveUp(last, this.#attempts, this.#deadlineNote(last));
+  }
+
+  #deadlineNote(error: EvaluatorError): string {
+    const retryAfterMs = retryAfterMsOf(error);
+    const asked =
+      retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
+    return `${asked} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
+  }
 }
 
-/** Returns the error of an attempt that ran out of time. */
-export function timeoutError(
-  option: "attemptTimeoutMs" | "deadlineMs",
-  { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
-): TimeoutError {
-  const limit = option === "deadlineMs" ? "deadline" : "attempt";
-  const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
-  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
-}
-
-/** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
-export function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
-  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
-  return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
+/** Returns the wait that the service asks for, in milliseconds, or null. */
+function retryAfterMsOf(error: unknown): number | null {
+  return error instanceof StatusError ? error.retryAfterMs : null;
 }
 
 /** Throws the last error of a call, with its attempts and the reason why no further one is made. */
-export function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
+function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
   Object.assign(error, { attempts });
   const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
   const message = `${error.message}${note}${counted}`;
