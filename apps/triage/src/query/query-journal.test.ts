@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
-import { toProblem } from "evaluator-runs/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { endlessQueries, startQuery } from "../testing/start-query.ts";
@@ -153,11 +152,6 @@ test.each([
   const { exitCode, stderr, stdout } = await ask([query]);
   expect([exitCode, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
   expect(stderr).not.toMatch(/There are|Error/);
-});
-
-test("an error of Node is about memory too", () => {
-  const message = "Cannot create a string longer than 0x1fffffe8 characters";
-  expect(toProblem({ message, code: null }).message).toBe(memory.trim());
 });
 
 test("a journal that is written while it is read is read again, by one process", async () => {

@@ -1,15 +1,13 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import process from "node:process";
 import { constants, DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isMainThread, Worker } from "node:worker_threads";
 import type { Cell } from "../postgres/index.ts";
 
-// A process, since a running statement of SQLite in a thread cannot be ended, not even at exit.
-
-/** This file, to start with the number of the parent's process and the folder of the tables. */
-export const processFile = import.meta.filename;
 /** A query to begin, with its bounds; after it, `next` asks for more of its rows. */
-export type Call =
+type Call =
   | {
       readonly path: string;
       readonly text: string;
@@ -18,15 +16,66 @@ export type Call =
     }
   | "next";
 
-/** The names of the columns, some of the rows that are left or none, or the error of SQLite. */
-export interface Reply {
+/** The names of the columns, some of the rows that are left or none, or why there are none. */
+interface Reply {
   readonly names?: readonly string[];
   readonly rows?: readonly (readonly Cell[])[];
-  readonly error?: { readonly message: string; readonly code: number | null };
+  readonly error?: {
+    readonly failure: "size" | "writes" | "memory" | "other";
+    readonly message: string;
+  };
+  /** How the process ended. */
+  readonly end?: string | number | null;
 }
 
-/** The code of SQLite for a value that is too large. */
-export const TOO_BIG = 18;
+/**
+ * A process that runs one query, and is this file too: a running statement of SQLite in a thread cannot
+ * be ended, not even at exit.
+ */
+export class SqliteProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  #reply = Promise.withResolvers<Reply>();
+
+  /** @param folder - The folder of the tables; the process removes it if this one is killed. */
+  constructor(folder: string, signal: AbortSignal) {
+    this.#child = fork(import.meta.filename, [String(process.pid), folder], {
+      cwd: folder,
+      // Neither this program's variables nor its flags, which may name a file with keys.
+      env: { SQLITE_TMPDIR: folder, TMP: folder },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      signal,
+      killSignal: "SIGKILL",
+    });
+    this.#child.on("message", (reply: Reply) => this.#reply.resolve(reply));
+    this.#child.on("error", ({ message }) => this.#reply.resolve({ end: message }));
+    this.#child.on("exit", (code, killedBy) => this.#reply.resolve({ end: killedBy ?? code }));
+  }
+
+  /** Begins the query, or asks for more of its rows. */
+  async call(call: Call): Promise<Reply> {
+    this.#reply = Promise.withResolvers();
+    // Without the callback, a process that has just ended would be an error of its own.
+    this.#child.send(call, () => {});
+    return this.#hasEnded ? { end: this.#child.signalCode } : await this.#reply.promise;
+  }
+
+  get #hasEnded(): boolean {
+    const { pid, exitCode, signalCode } = this.#child;
+    return pid === undefined || exitCode !== null || signalCode !== null;
+  }
+
+  /** Kills the process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = this.#hasEnded ? null : once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
+  }
+}
+
+// Codes of SQLite.
+const TOO_BIG = 18;
+const NOT_ALLOWED = 23;
 
 const WATCH_MS = 100;
 const ROWS_AT_ONCE = 1000;
@@ -49,15 +98,24 @@ function serve(): void {
       return { names: begun.names };
     } catch (error) {
       const { message, errcode = null } = error as Error & { errcode?: number };
-      return { error: { message, code: errcode } };
+      return { error: { failure: failureOf(errcode), message } };
     }
   };
   process.on("message", (call: Call) => process.send?.(answer(call)));
   process.once("disconnect", leave);
 }
 
+/** Returns the kind of an error; one without a code is Node's, about memory. */
+function failureOf(code: number | null) {
+  if (code === null) return "memory";
+  if (code === TOO_BIG) return "size";
+  return code === NOT_ALLOWED ? "writes" : "other";
+}
+
 function begin({ path, text, timeoutMs, memoryMb }: Exclude<Call, "next">) {
-  void new Worker(processFile, { argv: [parent, folder, String(timeoutMs), String(memoryMb)] });
+  void new Worker(import.meta.filename, {
+    argv: [parent, folder, String(timeoutMs), String(memoryMb)],
+  });
   const database = new DatabaseSync(path, { readOnly: true });
   Object.assign(database.limits, limits);
   database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));

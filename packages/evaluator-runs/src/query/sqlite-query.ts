@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,38 +5,25 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "../postgres/index.ts";
-import { type Call, processFile, type Reply, TOO_BIG } from "./sqlite-process.ts";
+import { SqliteProcess } from "./sqlite-process.ts";
 
 const MEMORY_MB = 512;
 const types = { text: "TEXT", number: "REAL", json: "TEXT" };
-const NOT_ALLOWED = 23;
 
 /** Tables in a temporary file, and one query of them in a process that is ended with it. */
 export class SqliteQuery implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "triage-query-"));
   readonly #path = join(this.#folder, "tables.sqlite");
-  readonly #child: ChildProcess;
+  readonly #process: SqliteProcess;
   readonly #context: Pick<CliContext, "signal" | "clock">;
   #tables: DatabaseSync | null = null;
-  #reply = Promise.withResolvers<Reply>();
   #timeoutMs = Number.POSITIVE_INFINITY;
   #startedAtMs = 0;
 
   constructor(context: Pick<CliContext, "signal" | "clock">) {
     this.#context = context;
     // Before there are tables: it removes them if this process is killed.
-    this.#child = fork(processFile, [String(process.pid), this.#folder], {
-      cwd: this.#folder,
-      // Neither this program's variables nor its flags, which may name a file with keys.
-      env: { SQLITE_TMPDIR: this.#folder, TMP: this.#folder },
-      execArgv: [],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-      signal: context.signal,
-      killSignal: "SIGKILL",
-    });
-    this.#child.on("message", (reply: Reply) => this.#reply.resolve(reply));
-    this.#child.on("error", (error) => this.#reply.reject(this.#endError(error.message)));
-    this.#child.on("exit", (end, signal) => this.#reply.reject(this.#endError(signal ?? end)));
+    this.#process = new SqliteProcess(this.#folder, context.signal);
   }
 
   /** Makes empty tables in place of those before, and returns a function that adds a row to one. */
@@ -85,19 +70,11 @@ export class SqliteQuery implements AsyncDisposable {
     }
   }
 
-  async #call(call: Call): Promise<Reply> {
-    this.#reply = Promise.withResolvers();
-    // Without the callback, a process that has just ended would be an error of its own.
-    this.#child.send(call, () => {});
-    if (this.#hasEnded) throw this.#endError(this.#child.signalCode);
-    const reply = await this.#reply.promise;
-    if (reply.error !== undefined) throw toProblem(reply.error);
-    return reply;
-  }
-
-  get #hasEnded(): boolean {
-    const { pid, exitCode, signalCode } = this.#child;
-    return pid === undefined || exitCode !== null || signalCode !== null;
+  async #call(call: Parameters<SqliteProcess["call"]>[0]) {
+    const { end, error, ...result } = await this.#process.call(call);
+    if (end !== undefined) throw this.#endError(end);
+    if (error !== undefined) throw toProblem(error);
+    return result;
   }
 
   #endError(end: string | number | null): unknown {
@@ -113,9 +90,7 @@ export class SqliteQuery implements AsyncDisposable {
   /** Kills the process and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tables?.close();
-    const ended = this.#hasEnded ? null : once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
-    await ended;
+    await this.#process[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
@@ -124,13 +99,12 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Returns the error for what SQLite reported; one without a code is Node's, about memory. */
-export function toProblem({ message, code }: NonNullable<Reply["error"]>): CliError {
-  if (code === null) return needsTooMuch();
-  if (code === TOO_BIG) return failed("query-size");
+function toProblem({ failure, message }: Record<"failure" | "message", string>): CliError {
+  if (failure === "memory") return needsTooMuch();
+  if (failure === "size") return failed("query-size");
   return failed(
     "query",
-    code === NOT_ALLOWED
+    failure === "writes"
       ? printable`The query would do more than read the tables (${message}), and a query only reads.`
       : printable`The query is not one that SQLite can read: ${message}.`,
   );

@@ -2,7 +2,6 @@ export { Journal } from "../journal/journal.ts";
 export { readJournal } from "../journal/read-journal.ts";
 export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
-export { toProblem } from "../query/sqlite-query.ts";
 export { toFailure } from "../run/evaluate-one.ts";
 export { findPrice, RunTotals } from "../run/cost.ts";
 export { checkCost, describeMachines } from "../run/estimate.ts";
