@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { programs } from "./programs.ts";
 import type { MessageRecord } from "./message-router.ts";
-import { selfCheckPrompts } from "./self-check/check-prompts.ts";
+import { checkPrompts } from "./self-check/check-prompts.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { plantedKey } from "./testing/keep-output.ts";
 import { readEvents } from "./testing/read-answers.ts";
@@ -156,13 +156,17 @@ test("a whole streamed message over recorded exchanges: the requests, the events
 test("the self-check over recorded exchanges passes, from its options to each reply", async () => {
   vi.spyOn(crypto, "randomUUID").mockReturnValue(requestId); // the body of a reply's call has it
   const tiers = ["nano", "balanced", "frontier"] as const;
+  const messages: string[] = [];
+  const ask = (message: string) => {
+    messages.push(message);
+    return Response.json({ error: "Only the messages are wanted." });
+  };
+  await checkPrompts({ ask, write: () => undefined });
   const network = await replayExchanges([
     "gateway/greeting-routes-to-nano",
     "gateway/code-request-routes-to-balanced",
     "gateway/perfect-code-splits-balanced-and-frontier",
-    ...tiers.map((tier, at) =>
-      replyExchange(defaultTierModels[tier], selfCheckPrompts[at]?.message ?? ""),
-    ),
+    ...tiers.map((tier, at) => replyExchange(defaultTierModels[tier], messages[at] ?? "")),
   ]);
   const { code, stdout, stderr } = await runHere(programs.selfCheck, env, ["--live"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

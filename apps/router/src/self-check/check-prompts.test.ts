@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { testRouter } from "../testing/test-router.ts";
 import type { Differences } from "../testing/upstreams.ts";
-import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./check-prompts.ts";
 
 async function check(differences: Differences) {
   const { chat } = await testRouter(differences);
   let printed = "";
-  const passed = await checkPrompts(selfCheckPrompts, {
-    ask: async (message) => (await (await chat({ message })).json()) as ChatAnswer,
+  const passed = await checkPrompts({
+    ask: (message) => chat({ message }),
     write: (text) => (printed += text),
   });
   return { passed, printed };

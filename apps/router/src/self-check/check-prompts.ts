@@ -14,7 +14,7 @@ interface SelfCheckPrompt {
 }
 
 /** The three prompts with their expected decisions (contract section 4.6, rule 7). */
-export const selfCheckPrompts: readonly SelfCheckPrompt[] = [
+const knownPrompts: readonly SelfCheckPrompt[] = [
   { kind: "a bare greeting", message: "hi", expected: { tier: "nano" } },
   {
     kind: "a request to write code",
@@ -31,16 +31,21 @@ export const selfCheckPrompts: readonly SelfCheckPrompt[] = [
 ];
 
 /** The answer of `POST /chat`: the contract's fields, or the error without a decision. */
-export type ChatAnswer = ChatResponse | { readonly error: string };
+type ChatAnswer = ChatResponse | { readonly error: string };
+
+interface SelfCheck {
+  /** Sends a message to `POST /chat`. */
+  readonly ask: (message: string) => Response | Promise<Response>;
+  readonly write: (text: string) => void;
+  /** @default the contract's three */
+  readonly prompts?: readonly SelfCheckPrompt[];
+}
 
 /** Asks the prompts in turn, prints each outcome, and returns whether all passed. */
-export async function checkPrompts(
-  prompts: readonly SelfCheckPrompt[],
-  { ask, write }: { ask: (message: string) => Promise<ChatAnswer>; write: (text: string) => void },
-): Promise<boolean> {
+export async function checkPrompts({ ask, write, prompts = knownPrompts }: SelfCheck) {
   let failed = 0;
   for (const { kind, message, expected } of prompts) {
-    const answer = await ask(message);
+    const answer = (await (await ask(message)).json()) as ChatAnswer;
     const failures = findFailures(answer, expected);
     const verdict = failures.length === 0 ? "ok     " : "failure";
     const lines = [`${verdict}  ${kind}: ${describeDecision(answer)}`, ...failures];

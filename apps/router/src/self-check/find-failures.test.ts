@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChatResponse } from "../decision/decision.ts";
-import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./check-prompts.ts";
 
 const answer: ChatResponse = {
   tier: "balanced",
@@ -14,14 +14,17 @@ const answer: ChatResponse = {
   usage: null,
 };
 
-type Expectation = Parameters<typeof checkPrompts>[0][number]["expected"];
+type Prompts = NonNullable<Parameters<typeof checkPrompts>[0]["prompts"]>;
 
 /** Checks one answer, and returns the printed failures. */
-async function findFailures(given: ChatAnswer, expected: Expectation): Promise<string[]> {
+async function findFailures(
+  given: ChatResponse | { readonly error: string },
+  expected: Prompts[number]["expected"],
+): Promise<string[]> {
   let printed = "";
-  const prompt = { kind: "a prompt", message: "a message", expected };
+  const prompts = [{ kind: "a prompt", message: "a message", expected }];
   const write = (text: string) => void (printed += text);
-  await checkPrompts([prompt], { ask: async () => given, write });
+  await checkPrompts({ ask: () => Response.json(given), write, prompts });
   return printed
     .split("\n")
     .slice(1, -2)

@@ -2,9 +2,9 @@ import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { tierQuestions } from "../decision/tier-question.ts";
-import { selfCheckPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./check-prompts.ts";
 
-test.each(selfCheckPrompts)("$kind is answered by a recording", async ({ message }) => {
+test("each of the three prompts is answered by a recording", async () => {
   const emulator = createEmulator();
   const bases: (string | null)[] = [];
   const transport = gatewayTransport({
@@ -16,7 +16,14 @@ test.each(selfCheckPrompts)("$kind is answered by a recording", async ({ message
       return response;
     },
   });
-  const request = { state: { user_message: message }, questions: tierQuestions };
-  await createEvaluator({ transport }).evaluate(request);
-  expect(bases).toEqual([expect.stringContaining("basis=recorded")]);
+  const evaluator = createEvaluator({ transport });
+  await checkPrompts({
+    async ask(message) {
+      await evaluator.evaluate({ state: { user_message: message }, questions: tierQuestions });
+      return Response.json({ error: "Only the evaluation is asked." });
+    },
+    write: () => undefined,
+  });
+  const recorded = expect.stringContaining("basis=recorded");
+  expect(bases).toEqual([recorded, recorded, recorded]);
 });

@@ -3,7 +3,7 @@ import { createApp } from "../create-app.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
-import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./check-prompts.ts";
 
 const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
@@ -25,15 +25,13 @@ export async function runSelfCheck(
     reportDefect: (error) => void stderr.write(describeDefect(error, "The self-check")),
   });
   write(`${services.isEmulated ? recordedNotice : services.notice}\n`);
-  const ask = async (message: string) => {
-    const response = await app.request("http://localhost/chat", {
+  const ask = (message: string) =>
+    app.request("http://localhost/chat", {
       method: "POST",
       headers: { host: "localhost", "content-type": "application/json" },
       body: JSON.stringify({ message }),
     });
-    return (await response.json()) as ChatAnswer;
-  };
-  const hasPassed = await checkPrompts(selfCheckPrompts, { ask, write });
+  const hasPassed = await checkPrompts({ ask, write });
   await services.close();
   return hasPassed;
 }
