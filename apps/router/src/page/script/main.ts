@@ -86,7 +86,7 @@ async function showAnswer(message: string, signal: AbortSignal) {
   const reply = createReplyView(card);
   let decision: Decision | null = null;
   let requestId: string | null = null;
-  for await (const { name, data } of ask(message, signal)) {
+  for await (const { name, data } of ask(message, { signal })) {
     if (name === "request") ({ requestId } = data);
     if (name === "reply") reply.add(data.delta);
     if (name === "error") showFailure(card, data.error, decision);

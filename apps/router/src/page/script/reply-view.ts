@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 import type { Tier } from "../../decision/tier-question.ts";
-import { askTier, tiers } from "./router.ts";
+import { ask, tiers } from "./router.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
 import type { PastMessage } from "./session.ts";
 
@@ -147,9 +147,9 @@ async function showSecond(card: HTMLElement, message: string, tiers: [string, Ti
   const second = partOf(pair, ".second");
   announce(`${next} is asked as well`);
   const view = createReplyView(second);
-  for await (const event of askTier(message, next)) {
-    if (event.name === "reply") view.add(event.data.delta);
-    else reveal(second, ".reply-error").append(event.data.error);
+  for await (const { name, data } of ask(message, { tier: next })) {
+    if (name === "reply") view.add(data.delta);
+    if (name === "error") reveal(second, ".reply-error").append(data.error);
   }
   view.finish();
   partOf(second, ".pending").remove();

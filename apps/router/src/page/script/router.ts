@@ -17,36 +17,34 @@ type ChatEvent =
   | { readonly name: "done"; readonly data: ChatOutcome }
   | { readonly name: "error"; readonly data: { readonly error: string } };
 
-/** Sends a message and yields its events; an abort ends them silently. */
-export async function* ask(message: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+/** Sends a message, to a tier if one is named, and yields its events; an abort ends them silently. */
+export async function* ask(
+  message: string,
+  { signal, tier }: { readonly signal?: AbortSignal; readonly tier?: Tier },
+): AsyncGenerator<ChatEvent> {
   try {
-    const response = await post("/chat", { message }, signal);
-    yield { name: "request", data: { requestId: response.headers.get("x-request-id") } };
-    for await (const { event, data } of readEvents(response)) {
-      yield { name: event, data: JSON.parse(data) as unknown } as ChatEvent;
-    }
+    yield* tier === undefined ? chat(message, signal) : askTier(message, tier);
   } catch (error) {
-    if (!signal.aborted) yield toFailure(error);
+    if (signal?.aborted !== true) yield toFailure(error);
   }
 }
 
-/** Asks one tier's model through `/v1`, and yields the events of its reply. */
-export async function* askTier(
-  message: string,
-  tier: string,
-): AsyncGenerator<Extract<ChatEvent, { readonly name: "reply" | "error" }>> {
-  try {
-    const messages = [{ role: "user", content: message }];
-    const body = { model: tier, stream: true, messages };
-    for await (const { data } of readEvents(await post("/v1/chat/completions", body))) {
-      if (data === "[DONE]") return;
-      const chunk = JSON.parse(data) as CompletionChunk;
-      if (chunk.error !== undefined) throw new RouterError(chunk);
-      const delta = chunk.choices?.[0]?.delta?.content ?? "";
-      if (delta !== "") yield { name: "reply", data: { delta } };
-    }
-  } catch (error) {
-    yield toFailure(error);
+async function* chat(message: string, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
+  const response = await post("/chat", { message }, signal);
+  yield { name: "request", data: { requestId: response.headers.get("x-request-id") } };
+  for await (const { event, data } of readEvents(response)) {
+    yield { name: event, data: JSON.parse(data) as unknown } as ChatEvent;
+  }
+}
+
+async function* askTier(message: string, model: Tier): AsyncGenerator<ChatEvent> {
+  const body = { model, stream: true, messages: [{ role: "user", content: message }] };
+  for await (const { data } of readEvents(await post("/v1/chat/completions", body))) {
+    if (data === "[DONE]") return;
+    const chunk = JSON.parse(data) as CompletionChunk;
+    if (chunk.error !== undefined) throw new RouterError(chunk);
+    const delta = chunk.choices?.[0]?.delta?.content ?? "";
+    if (delta !== "") yield { name: "reply", data: { delta } };
   }
 }
 
