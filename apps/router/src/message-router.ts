@@ -22,7 +22,7 @@ export interface Call {
 }
 
 /** Settings of a reply, and its listeners. */
-export interface RouterReplyOptions extends Pick<
+interface RouterReplyOptions extends Pick<
   Parameters<typeof generateReply>[1],
   "onDelta" | "onToolCalls" | "settings" | "form"
 > {

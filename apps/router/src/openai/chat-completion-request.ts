@@ -153,6 +153,30 @@ const chatCompletionRequestSchema = z.object({
 /** One message of an OpenAI conversation. */
 export type ChatCompletionMessage = z.infer<typeof messageSchema>;
 
+/** Returns the text of a message; other parts are named by their kind, such as `[image]`. */
+export function textOf(content: ChatCompletionMessage["content"]): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map(textOfPart).join("\n");
+}
+
+type ContentPart = Exclude<ChatCompletionMessage["content"], string | null | undefined>[number];
+
+function textOfPart(part: ContentPart): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "refusal":
+      return part.refusal;
+    case "image_url":
+      return "[image]";
+    case "input_audio":
+      return "[audio]";
+    case "file":
+    default:
+      return part.file.filename ? `[file: ${part.file.filename}]` : "[file]";
+  }
+}
+
 /** The supported fields of `POST /v1/chat/completions`. */
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
 

@@ -4,7 +4,7 @@ import { tryDecodeURIComponent } from "hono/utils/url";
 import { decideUnasked, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
+import type { Answer, Call, MessageRouter } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ToolCallDelta } from "../reply/reply.ts";
 import {
@@ -14,7 +14,7 @@ import {
   sendEvents,
   setDecisionHeaders,
 } from "../routes/client-request.ts";
-import { defectMessage, HttpError, openAiError, retryHeaders } from "../routes/failures.ts";
+import { defectMessage, HttpError, openAiError } from "../routes/failures.ts";
 import type { Services } from "../services/connect-services.ts";
 import type { Guards } from "../routes/guards.ts";
 import {
@@ -85,7 +85,7 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
     const { prompt, ...asked } = toReplyRequest(request);
     const sent = { ...call, ...asked, body, autoDecision };
     if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, sent));
-    const ask = (listeners: RouterReplyOptions) =>
+    const ask = (listeners: ReplyOptions) =>
       router.reply(decision, prompt, { ...sent, ...listeners });
     const hasUsage = request.stream_options?.include_usage === true;
     return sendStream(c, decision, { ask, hasUsage });
@@ -127,7 +127,7 @@ function sendWhole(c: Context<ClientEnv>, answer: Answer): Response {
   const { decision, reply } = answer;
   setDecisionHeaders(c, decision);
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.replyError !== null) return sendFailure(c, answer);
+  if (reply.replyError !== null) throw toHttpError(answer);
   const tool_calls = reply.toolCalls.map(({ id, name, arguments: text }) => ({
     id,
     type: "function",
@@ -141,13 +141,12 @@ function sendWhole(c: Context<ClientEnv>, answer: Answer): Response {
   return c.json({ ...head, object: "chat.completion", choices: [choice], usage: usageOf(reply) });
 }
 
-function sendFailure(c: Context, { decision, reply }: Answer): Response {
-  const { httpError, replyError } = reply;
+function toHttpError({ decision, reply: { httpError, replyError } }: Answer): HttpError {
   const status = statusFor(httpError?.status ?? null, decision);
-  const headers = retryHeaders(status === 429 ? (httpError?.retryAfter ?? null) : null);
+  const retryAfter = status === 429 ? (httpError?.retryAfter ?? null) : null;
   const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
   const details = { ...(status === 404 && { param: "model" }), ...(code !== null && { code }) };
-  return c.json(openAiError(replyError ?? "", status, details), status, headers);
+  return new HttpError(status, replyError ?? "", { ...details, retryAfter });
 }
 
 /** Errors of the request keep their status; all others are between the router and its models. */
@@ -157,11 +156,13 @@ function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 4
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
+type ReplyOptions = Partial<Parameters<MessageRouter["reply"]>[2]>;
+
 /** Streams a reply; a failure before its first piece can still change the response's status. */
 async function sendStream(
   c: Context<ClientEnv>,
   first: Decision,
-  { ask, hasUsage }: { ask: (listeners: RouterReplyOptions) => Promise<Answer>; hasUsage: boolean },
+  { ask, hasUsage }: { ask: (listeners: ReplyOptions) => Promise<Answer>; hasUsage: boolean },
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<(delta: object) => Promise<void> | void>();

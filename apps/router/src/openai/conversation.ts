@@ -3,15 +3,12 @@ import { cutText } from "evaluator-client";
 import type { TierState } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { cutMessage } from "../routes/client-request.ts";
-import type { ChatCompletionMessage } from "./chat-completion-request.ts";
+import { type ChatCompletionMessage, textOf } from "./chat-completion-request.ts";
 import type { RouterOptions } from "../router-options.ts";
-
-type Content = ChatCompletionMessage["content"];
-type ContentPart = Exclude<Content, string | null | undefined>[number];
 
 interface Turn {
   readonly role: string;
-  readonly content?: Content;
+  readonly content?: ChatCompletionMessage["content"];
 }
 
 /** The most remembered conversations; the oldest is forgotten. Chosen: a day of many people. */
@@ -68,26 +65,4 @@ function keyOf(said: readonly Turn[]): string {
   const texts = said.map(({ content }) => textOf(content));
   const key = texts.map((text) => `${text.length}:${text}`).join("");
   return key && hash("sha256", key, "base64");
-}
-
-/** Returns the text of a message; other parts are named by their kind, such as `[image]`. */
-export function textOf(content: Content): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map(textOfPart).join("\n");
-}
-
-function textOfPart(part: ContentPart): string {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "refusal":
-      return part.refusal;
-    case "image_url":
-      return "[image]";
-    case "input_audio":
-      return "[audio]";
-    case "file":
-    default:
-      return part.file.filename ? `[file: ${part.file.filename}]` : "[file]";
-  }
 }

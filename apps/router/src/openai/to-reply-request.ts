@@ -1,7 +1,10 @@
 import type { ModelMessage } from "ai";
 import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
-import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-request.ts";
-import { textOf } from "./conversation.ts";
+import {
+  type ChatCompletionMessage,
+  type ChatCompletionRequest,
+  textOf,
+} from "./chat-completion-request.ts";
 
 type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
 type UserPart = Exclude<MessageOf<"user">["content"], string>[number];

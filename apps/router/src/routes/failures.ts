@@ -13,6 +13,8 @@ import type { Redact } from "../reply/redactor.ts";
 /** Further parts of an HTTP error; OpenAI's form has a field for `param` and `code`. */
 interface HttpErrorDetails {
   readonly headers?: Record<string, string>;
+  /** When to try again; null if the router has retried, so that a retry only costs. */
+  readonly retryAfter?: string | null | undefined;
   /** The wrong field. */
   readonly param?: string;
   readonly code?: string;
@@ -69,12 +71,12 @@ export const defectMessage = "The router failed; its console shows where.";
 /** A rejected key is the router's fault, not its client's. */
 function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {
   const message = redact.strictly(error.message);
-  const once = { headers: neverRetry };
+  const once = { retryAfter: null };
   if (error instanceof TimeoutError) return new HttpError(504, message, once);
   if (error instanceof RateLimitError) {
     const { retryAfterMs } = error;
-    const seconds = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
-    return new HttpError(429, message, { headers: retryHeaders(seconds) });
+    const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
+    return new HttpError(429, message, { retryAfter });
   }
   if (error instanceof AuthenticationError && !error.needsPaidCredits) {
     const rejected = `The evaluation service refused this router's key. ${message}`;
@@ -83,17 +85,13 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
   return new HttpError(502, message, once);
 }
 
-const neverRetry = { "x-should-retry": "false" };
-
-/** Returns the header for the next try. The router has retried, so without a wait a retry only costs. */
-export function retryHeaders(retryAfter: string | null): Record<string, string> {
-  return retryAfter === null ? neverRetry : { "Retry-After": retryAfter };
-}
-
 function sendHttpError(c: Context, error: HttpError): Response {
   const { status, message, details } = error;
+  const { headers, retryAfter } = details;
+  if (retryAfter === null) c.header("x-should-retry", "false");
+  else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
   const body = isOpenAi(c) ? openAiError(message, status, details) : { error: message };
-  return c.json(body, status, details.headers);
+  return c.json(body, status, headers);
 }
 
 function isOpenAi(c: Context): boolean {

@@ -137,7 +137,7 @@ function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefi
   const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
     if (slots.size >= maxCalls) {
       const error = "The router is busy with other messages; try again in a moment.";
-      throw new HttpError(503, error, { headers: { "Retry-After": "1" } });
+      throw new HttpError(503, error, { retryAfter: "1" });
     }
     const slot = { isHeld: false, release: () => void slots.delete(slot) };
     slots.add(slot);
