@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
-import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
+import { EvaluatorError } from "evaluator-client";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
-import type { ModelPrice } from "./reply/reply.ts";
+import { type ModelPrice, readPriceList } from "./reply/reply.ts";
 import type { Services } from "./services/connect-services.ts";
 
 interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
@@ -40,20 +40,7 @@ export async function refreshPrices(refresh: PriceRefresh) {
 const unreadable =
   "The price list cannot be read, so costs are unknown; it is tried again each minute.";
 
-/** Every model of a price list; a model without both prices has none. */
-type ListedPrices = ReadonlyMap<string, ModelPrice | null>;
-
-/** Reads the price list. @throws EvaluatorError if it cannot be read, or the signal's reason. */
-export async function readPriceList(catalog: Catalog, signal: AbortSignal): Promise<ListedPrices> {
-  const models = await catalog.listModels({ signal });
-  return new Map(models.map((model) => [model.id, toPrice(model)]));
-}
-
-function toPrice(model: CatalogModel): ModelPrice | null {
-  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = model;
-  if (inputUsdPerMillionTokens === null || outputUsdPerMillionTokens === null) return null;
-  return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
-}
+type ListedPrices = Awaited<ReturnType<typeof readPriceList>>;
 
 function missingModels({ tierModels, fallbackModels }: PriceRefresh, list: ListedPrices) {
   const configured = [

@@ -5,7 +5,7 @@ import {
   CalibrationMismatchError,
 } from "evaluator-calibration";
 import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
-import type { PriceList } from "../reply/reply.ts";
+import type { ModelPrice } from "../reply/reply.ts";
 import type { Redact } from "../reply/redactor.ts";
 import type { Cause, Decider, Decision, RoutingPolicy, TierState } from "./decision.ts";
 import {
@@ -31,7 +31,8 @@ export interface Routing {
   };
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
-  readonly prices: PriceList;
+  /** Known prices by model id. */
+  readonly prices: ReadonlyMap<string, ModelPrice>;
   /** Corrects the evaluation model's probabilities. @default null */
   readonly calibration?: CalibrationArtifact | null;
   /** Holds the model and the wire of the latest answer. */

@@ -129,6 +129,20 @@ test("a judge that is wrong more often than not is not told to route", () => {
   }
 });
 
+test.each([
+  [0.9, 10, "0 points (0 to 0) of quality over a random mix of the tiers at equal cost;"],
+  [0.95, 3, "-25 points (-28.2 to -21) of quality over always balanced, which costs no more;"],
+])(
+  "the rival is the best mix, or tier, that costs no more: balanced has %d for %d",
+  (quality, cost, gain) => {
+    let at = 0; // in turn, so that the routing costs 5.5 and has a quality of 0.7
+    const points = { quality: [0.5, 0.5, quality, 0.9], cost: [1, 1, cost, 10] };
+    const world: World = () => ({ ...points, tier: upOr(at++ % 2 === 1) });
+    const { sentence } = advise(drawPrompts(world));
+    expect(sentence).toContain(`Cannot tell whether routing helps: it gains ${gain}`);
+  },
+);
+
 test("an order of prompts that is no better than chance is no advice", () => {
   const [low, high] = [
     [0.4, 0, 0.3, 0.3],

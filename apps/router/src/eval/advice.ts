@@ -6,14 +6,13 @@ import {
   estimate,
   figure,
   gainOf,
+  mixesOf,
   percent,
   pointOf,
-  rivalsOf,
-  ROUNDING,
   seeded,
   tierPoints,
 } from "./figures.ts";
-import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
+import { hardness, type JudgedPrompt, type Point } from "./judged-prompts.ts";
 
 /** The evaluated ROUTER_MIN_CONFIDENCE, and the draws for the intervals. */
 type AdviceOptions = Readonly<Record<"seed" | "draws", number> & { minConfidence: number | null }>;
@@ -22,6 +21,9 @@ type AdviceOptions = Readonly<Record<"seed" | "draws", number> & { minConfidence
 const LEAST_LABELS = 40;
 
 const TRIALS = 1000;
+
+/** Sums of the same terms in different orders differ by less. */
+const ROUNDING = 1e-9;
 
 /** The APGR of random decisions. */
 const CHANCE = 0.5;
@@ -101,6 +103,18 @@ function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
   }
   const { cost } = pointOf(prompts, (each) => each.tiers[each.used]);
   return { ...figures, luck: asMuch / TRIALS, rival: nameOf(rivalAt(cost)) };
+}
+
+/** Prepares the rivals of a routing; returns the best mix, or single tier, that costs no more. */
+function rivalsOf(tiers: readonly Point[]) {
+  const mixAt = mixesOf(tiers);
+  const singles = tiers.map(({ cost }) => ({ cost, mix: mixAt(cost) }));
+  return (cost: number) => {
+    const affordable = singles.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
+    return [...affordable.map(({ mix }) => mix), mixAt(cost)].reduce((best, mix) =>
+      mix.quality > best.quality ? mix : best,
+    );
+  };
 }
 
 function shuffle<TValue>(values: TValue[], random: () => number): void {

@@ -122,9 +122,6 @@ export function cheapestOf(tiers: readonly Point[]): number {
   return costs.indexOf(Math.min(...costs));
 }
 
-/** Sums of the same terms in different orders differ by less. */
-export const ROUNDING = 1e-9;
-
 /** Prepares the mixes of two tiers; returns the best one at a cost, or at the nearest possible cost. */
 export function mixesOf(tiers: readonly Point[]) {
   const costs = tiers.map((tier) => tier.cost);
@@ -144,17 +141,5 @@ export function mixesOf(tiers: readonly Point[]) {
     const shares = tiers.map((_, at) => Number(at === best.low) * (1 - best.share));
     shares[best.high] = (shares[best.high] ?? 0) + best.share;
     return { quality: best.quality, shares };
-  };
-}
-
-/** Prepares the rivals of a routing; returns the best mix, or single tier, that costs no more. */
-export function rivalsOf(tiers: readonly Point[]) {
-  const mixAt = mixesOf(tiers);
-  const singles = tiers.map(({ cost }) => ({ cost, mix: mixAt(cost) }));
-  return (cost: number) => {
-    const affordable = singles.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
-    return [...affordable.map(({ mix }) => mix), mixAt(cost)].reduce((best, mix) =>
-      mix.quality > best.quality ? mix : best,
-    );
   };
 }

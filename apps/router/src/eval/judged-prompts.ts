@@ -21,11 +21,11 @@ export interface JudgedPrompt {
   readonly isRepeat: boolean;
 }
 
-/** Judges every tier for each prompt; `costsOf` are the tiers' costs for a length, if the file has none. */
+/** Judges every tier for each prompt; `costsOf` are the tiers' costs, if the file has none. */
 export function judgePrompts(
   prompts: readonly DecidedPrompt[],
   { policy, tierModels }: Pick<RouterOptions, "policy" | "tierModels">,
-  costsOf: (characters: number) => readonly number[],
+  costsOf: (messages: DecidedPrompt["messages"]) => readonly number[],
 ): JudgedPrompt[] {
   const ranked = rankModels(prompts);
   const seen = new Set<string>();
@@ -33,19 +33,19 @@ export function judgePrompts(
     const text = JSON.stringify(messages);
     const isRepeat = messages.length > 0 && seen.has(text);
     seen.add(text);
-    const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
     const scored = ranked.filter((model) => Object.hasOwn(scores ?? {}, model));
     const models = modelsOfTiers(scored, tierModels);
     const lowest = tierNames.indexOf(tier ?? "frontier");
     const quality = models.map((model, at) =>
       scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
     );
-    const cost = costs === null ? costsOf(characters) : models.map((model) => costs[model] ?? 0);
+    const cost = costs === null ? costsOf(messages) : models.map((model) => costs[model] ?? 0);
     const points = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
     const tiers = Object.fromEntries(points) as Record<Tier, Point>;
     const { tierUsed: used } = applyPolicy(decision.choice, decision, policy);
     const right = tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier";
     const isSame = isDeepStrictEqual(tiers[used], tiers[right]);
+    const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
     const length = messages.length === 0 ? null : characters;
     return { decision, used, rightTier: isSame ? used : right, tiers, length, isRepeat };
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mixesOf, rivalsOf } from "./figures.ts";
+import { mixesOf } from "./figures.ts";
 
 const nano = { quality: 0.5, cost: 1 };
 const frontier = { quality: 0.9, cost: 10 };
@@ -17,9 +17,4 @@ test.each([
 
 test("a mix has the best two tiers for its cost", () => {
   expect(mixesOf([nano, middle, frontier])(2)).toEqual({ quality: 0.725, shares: [0.5, 0.5, 0] });
-});
-
-test("the best that costs no more is a mix, or a tier that is better than any mix", () => {
-  expect(rivalsOf([nano, frontier])(5.5)).toEqual({ quality: 0.7, shares: [0.5, 0.5] });
-  expect(rivalsOf([nano, middle, frontier])(5.5)).toEqual({ quality: 0.95, shares: [0, 1, 0] });
 });

@@ -3,8 +3,7 @@ import { type CliContext, UsageError, writeWholeFile } from "evaluator-kit";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { readPriceList } from "../refresh-prices.ts";
-import { CHARACTERS_PER_TOKEN, type PriceList } from "../reply/reply.ts";
+import { billedTokens, costOf, readPriceList } from "../reply/reply.ts";
 import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts, readPrompts } from "./decided-prompts.ts";
@@ -71,19 +70,17 @@ async function tierCosts(
   { catalog }: Services,
   tierModels: RouterOptions["tierModels"],
   signal: AbortSignal,
-): Promise<{ of: (characters: number) => readonly number[]; basis: string }> {
-  const none: PriceList = new Map();
-  const prices = catalog === null ? none : await readPriceList(catalog, signal).catch(() => none);
-  const known = tierNames.flatMap((tier) => prices.get(tierModels[tier]) ?? []);
+): Promise<{ of: (messages: DecidedPrompt["messages"]) => readonly number[]; basis: string }> {
+  const prices = catalog && (await readPriceList(catalog, signal).catch(() => null));
+  const known = tierNames.flatMap((tier) => prices?.get(tierModels[tier]) ?? []);
   if (known.length < tierNames.length) {
     return { of: () => [0, 1, 2, 3], basis: "the tiers' places, 0 to 3, as no prices are known" };
   }
   return {
-    of: (characters) =>
-      known.map((price) => {
-        const input = Math.ceil(characters / CHARACTERS_PER_TOKEN) * price.inputUsdPerMillionTokens;
-        return (input + REPLY_TOKENS * price.outputUsdPerMillionTokens) / 1_000_000;
-      }),
+    of(messages) {
+      const { usage } = billedTokens({ characters: 0, reported: null }, messages);
+      return known.map((price) => costOf({ ...usage, outputTokens: REPLY_TOKENS }, price) ?? 0);
+    },
     basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
   };
 }

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
 import type { Redact } from "./redactor.ts";
-import { BrokenReplyError } from "./reply-fetch.ts";
+import { BrokenReplyError } from "./reply.ts";
 
 const MAX_LENGTH = 1000;
 

@@ -1,12 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { type TokenMeter, type ToolPiece, toTokenUsage } from "./reply.ts";
-
-/** A reply that broke off or grew too large; the message is the router's own. */
-export class BrokenReplyError extends Error {
-  override readonly name = "BrokenReplyError";
-}
+import { BrokenReplyError, type TokenMeter, type ToolPiece, toTokenUsage } from "./reply.ts";
 
 /** Receives a streamed reply; no more of it is read until a call is done. */
 export interface ReplyListener {

@@ -1,4 +1,5 @@
 import type { LanguageModelCallOptions, LanguageModelMiddleware, ModelMessage } from "ai";
+import type { Catalog, CatalogModel } from "evaluator-client";
 
 /** One message, or a conversation. */
 export type ReplyPrompt = string | readonly ModelMessage[];
@@ -46,6 +47,11 @@ export interface Reply {
   readonly usage: TokenUsage | null;
 }
 
+/** A reply that broke off or grew too large; the message is the router's own. */
+export class BrokenReplyError extends Error {
+  override readonly name = "BrokenReplyError";
+}
+
 /** Tokens of one reply; null if unknown. */
 interface TokenUsage {
   readonly inputTokens: number | null;
@@ -66,8 +72,17 @@ export interface ModelPrice {
   readonly outputUsdPerMillionTokens: number;
 }
 
-/** Known prices by model id. */
-export type PriceList = ReadonlyMap<string, ModelPrice>;
+/** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
+export async function readPriceList(catalog: Catalog, signal: AbortSignal) {
+  const models = await catalog.listModels({ signal });
+  return new Map(models.map((model) => [model.id, toPrice(model)]));
+}
+
+function toPrice(model: CatalogModel): ModelPrice | null {
+  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = model;
+  if (inputUsdPerMillionTokens === null || outputUsdPerMillionTokens === null) return null;
+  return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
+}
 
 /** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
 export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
@@ -97,12 +112,12 @@ export interface TokenMeter {
 }
 
 /** A rule of thumb for English, for replies without a reported count. */
-export const CHARACTERS_PER_TOKEN = 4;
+const CHARACTERS_PER_TOKEN = 4;
 
 /** Returns the reported tokens, else an estimate; images are not counted. */
 export function billedTokens(
   { characters, reported }: TokenMeter,
-  prompt: ReplyPrompt,
+  prompt: string | readonly Pick<ModelMessage, "content">[],
 ): BilledTokens {
   if (reported !== null) return { usage: reported, isEstimate: false };
   const messages = typeof prompt === "string" ? [{ content: prompt }] : prompt;
