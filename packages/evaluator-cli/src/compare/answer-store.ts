@@ -17,6 +17,8 @@ export interface KeptEvaluation {
   readonly ms: number;
 }
 
+type State = string | object;
+
 /** The result of one call: answers, or a final failure. */
 type Outcome = { readonly evaluation: KeptEvaluation } | { readonly failure: string };
 
@@ -36,14 +38,17 @@ PRAGMA user_version = ${VERSION};`;
 export class AnswerStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #path: string;
+  /** JSON of the questions of all calls. */
+  readonly #questions: string;
 
-  private constructor(database: DatabaseSync, path: string) {
+  private constructor(database: DatabaseSync, path: string, questions: Questions) {
     this.#database = database;
     this.#path = path;
+    this.#questions = JSON.stringify(Object.entries(questions));
   }
 
   /** Opens or creates the file. @throws CliError if it is another program's, or in use. */
-  static async open(path: string): Promise<AnswerStore> {
+  static async open(path: string, questions: Questions): Promise<AnswerStore> {
     // SQLite accepts an empty file, as a run leaves that was killed at its start.
     const size = (await stat(path).catch(() => null))?.size ?? 0;
     if (size > 0 && !(await isDatabase(path))) throw notOurs(path);
@@ -55,47 +60,44 @@ export class AnswerStore implements Disposable {
       prepare(database, path);
       // An answer takes one fsync; with a rollback journal it takes four (strace).
       database.exec("COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-      return new AnswerStore(database, path);
+      return new AnswerStore(database, path, questions);
     } catch (error) {
       database?.close();
       throw toStoreError(error, path);
     }
   }
 
-  /** Returns the result of a call, or null. */
-  find(engine: string, call: string): Outcome | null {
+  /** Returns the result of the call about a state, or null. */
+  find(engine: string, state: State): Outcome | null {
     const query = "SELECT evaluation, failure FROM outcomes WHERE engine = ? AND call = ?";
-    const row = this.#database.prepare(query).get(engine, call);
+    const row = this.#database.prepare(query).get(engine, this.#callOf(state));
     if (row === undefined) return null;
     if (row["evaluation"] === null) return { failure: String(row["failure"]) };
     return { evaluation: JSON.parse(String(row["evaluation"])) as KeptEvaluation };
   }
 
-  /** Writes the result of a call. @throws CliError if it cannot be written. */
-  keep(engine: string, call: string, outcome: Outcome): void {
+  /** Writes the result of the call about a state. @throws CliError if it cannot be written. */
+  keep(engine: string, state: State, outcome: Outcome): void {
     const isAnswered = "evaluation" in outcome;
     const values = isAnswered
       ? [JSON.stringify(outcome.evaluation), null]
       : [null, outcome.failure];
     try {
       const statement = "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)";
-      this.#database.prepare(statement).run(engine, call, ...values);
+      this.#database.prepare(statement).run(engine, this.#callOf(state), ...values);
     } catch (error) {
       throw toStoreError(error, this.#path);
     }
   }
 
+  /** Returns the key of a call: a hash of the state and the questions. */
+  #callOf(state: State): string {
+    return hash("sha256", `[${this.#questions},${JSON.stringify(state)}]`, "base64url");
+  }
+
   [Symbol.dispose](): void {
     this.#database.close();
   }
-}
-
-/** Returns the key of each record's call: a hash of the state and the questions. */
-export function callKeys(states: ReadonlyMap<string, string | object>, questions: Questions) {
-  const asked = JSON.stringify(Object.entries(questions));
-  const keyOf = (state: string | object) =>
-    hash("sha256", `[${asked},${JSON.stringify(state)}]`, "base64url");
-  return new Map(Array.from(states, ([id, state]) => [id, keyOf(state)]));
 }
 
 function toStoreError(error: unknown, path: string): unknown {

@@ -16,8 +16,8 @@ import { CliError, type CliContext, printable } from "evaluator-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { progressTimer } from "../read-files.ts";
 import { makeFolder } from "../write-report.ts";
-import { AnswerStore, callKeys, type KeptEvaluation } from "./answer-store.ts";
-import type { Asked } from "./read-asked.ts";
+import { AnswerStore, type KeptEvaluation } from "./answer-store.ts";
+import type { Asked } from "./asked.ts";
 
 // Chosen, not measured: a record may be rejected; this many in a row are the engine's fault.
 const MOST_IN_A_ROW = 5;
@@ -27,8 +27,6 @@ interface Shared {
   readonly asked: Asked;
   readonly context: CliContext;
   readonly store: AnswerStore;
-  /** Returns the key of the call about a record. */
-  readonly callOf: (id: string) => string;
   /** The cost of all calls, and of the dearest. */
   readonly spent: { usd: number; dearestUsd: number };
 }
@@ -36,10 +34,8 @@ interface Shared {
 /** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
 export async function askEngines(asked: Asked, context: CliContext) {
   const folder = await makeFolder(asked.options.out, context);
-  using store = await AnswerStore.open(join(folder, "answers.sqlite"));
-  const calls = callKeys(asked.states, asked.questions);
-  const callOf = (id: string) => calls.get(id) as string;
-  const shared = { asked, context, store, callOf, spent: { usd: 0, dearestUsd: 0 } };
+  using store = await AnswerStore.open(join(folder, "answers.sqlite"), asked.questions);
+  const shared = { asked, context, store, spent: { usd: 0, dearestUsd: 0 } };
   const answered: Pick<EngineRun, "engine" | "evaluations" | "failures">[] = [];
   for (const engine of asked.engines) {
     const run = new EngineRun(engine, shared);
@@ -73,8 +69,8 @@ class EngineRun {
     const { name, target: { url = "", modelId = "", format = "" } = {} } = engine.transport;
     this.#key = JSON.stringify([name, url, modelId, format]);
     this.#isProgressDue = progressTimer(shared.context.clock);
-    for (const id of shared.asked.states.keys()) {
-      const outcome = shared.store.find(this.#key, shared.callOf(id));
+    for (const [id, state] of shared.asked.states) {
+      const outcome = shared.store.find(this.#key, state);
       if (outcome === null) this.#missing.push(id);
       else this.#note(id, outcome);
     }
@@ -108,19 +104,23 @@ class EngineRun {
       // One more call, beside those under way, could pass the limit.
       if (spent.usd + (this.#begun - this.#ended + 1) * spent.dearestUsd > maxCost) return;
       this.#begun += 1;
-      yield { state: asked.states.get(id) as string | object, questions: asked.questions };
+      yield { state: this.#stateOf(id), questions: asked.questions };
     }
   }
 
+  #stateOf(id: string): string | object {
+    return this.#shared.asked.states.get(id) as string | object;
+  }
+
   #keep(id: string, answered: Evaluation): void {
-    const { asked, spent, store, callOf } = this.#shared;
+    const { asked, spent, store } = this.#shared;
     const evaluation = toKept(answered, asked, this.engine);
     const costUsd = evaluation.costUsd ?? 0;
     this.#failedInARow = 0;
     this.#spentUsd += costUsd;
     spent.usd += costUsd;
     spent.dearestUsd = Math.max(spent.dearestUsd, costUsd);
-    store.keep(this.#key, callOf(id), { evaluation });
+    store.keep(this.#key, this.#stateOf(id), { evaluation });
     this.#note(id, { evaluation });
   }
 
@@ -131,8 +131,7 @@ class EngineRun {
     const outcome = { failure: error.message };
     // An unusable answer is kept, as it would be paid for again; other failures are asked again.
     const isFinal = error instanceof RefusalError || error instanceof InvalidResponseError;
-    const { store, callOf } = this.#shared;
-    if (isFinal) store.keep(this.#key, callOf(id), outcome);
+    if (isFinal) this.#shared.store.keep(this.#key, this.#stateOf(id), outcome);
     this.#note(id, outcome);
   }
 

@@ -1,23 +1,17 @@
 import { type CliContext, exitCodes, UsageError } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { writeReport } from "../write-report.ts";
 import { askEngines } from "./ask-engines.ts";
+import { readAsked } from "./asked.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
-import { comparisonPage, printComparison } from "./comparison-report.ts";
-import { checkLabels } from "./engine-columns.ts";
-import { readAsked } from "./read-asked.ts";
+import { writeComparison } from "./comparison-report.ts";
 
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
   const asked = await readAsked(options, context);
-  checkLabels(asked);
   const answered = await askEngines(asked, context);
   const comparison = compareEngines(answered, asked);
-  const json = `${JSON.stringify(comparison, null, 2)}\n`;
-  const files = { "report.html": comparisonPage(comparison), "report.json": json };
-  const printed = options.json === true ? json : printComparison(comparison);
-  await writeReport({ out: options.out, files, kept: ["answers.sqlite"], printed }, context);
+  await writeComparison(comparison, options, context);
   context.exitCode = endingOf(comparison);
 }
 

@@ -1,14 +1,28 @@
-import { columnsOf, toPrintablePath } from "evaluator-kit";
+import { type CliContext, columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlots, pageStyle, table } from "../report/page-parts.ts";
 import { count, describeBasis, percent, range, signed } from "../report/sentences.ts";
+import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 
 type ComparedQuestion = Comparison["questions"][number];
 type EngineOnQuestion = ComparedQuestion["engines"][number];
 
+/** Prints a comparison, and writes its page and its numbers. */
+export async function writeComparison(
+  comparison: Comparison,
+  { out, json: isJson }: CompareOptions,
+  context: CliContext,
+): Promise<void> {
+  const json = `${JSON.stringify(comparison, null, 2)}\n`;
+  const files = { "report.html": comparisonPage(comparison), "report.json": json };
+  const printed = isJson === true ? json : printComparison(comparison);
+  await writeReport({ out, files, kept: ["answers.sqlite"], printed }, context);
+}
+
 /** Returns the comparison in lines for a terminal. */
-export function printComparison(comparison: Comparison): string {
+function printComparison(comparison: Comparison): string {
   const { notes, engines, questions } = comparison;
   const lines = [
     ...notes,
@@ -119,7 +133,7 @@ h3, .notice { overflow-wrap: anywhere; }
 const workHead = "engine;answered by;answered;failed;half within;95 % within;per 1,000".split(";");
 
 /** Returns a comparison as one page: the engines, then each question with all engines side by side. */
-export function comparisonPage(comparison: Comparison): string {
+function comparisonPage(comparison: Comparison): string {
   const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
   const title = "Which engine for which question?";
   const work = engines.map((engine) =>

@@ -8,8 +8,7 @@ import {
 import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../read-files.ts";
 import type { askEngines } from "./ask-engines.ts";
-import { type EngineColumn, joinEngine } from "./engine-columns.ts";
-import type { Asked } from "./read-asked.ts";
+import { type Asked, joinEngine } from "./asked.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
@@ -32,7 +31,7 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
   const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => ({
     question,
     kind,
-    columns: onSameRecords(joined.map(({ columns }) => columns.get(question) ?? null)),
+    columns: onSameRecords(joined, question),
   }));
   const all = answered.flatMap(({ columns }) => columns);
   const reports = reportsOf(all, asked);
@@ -105,13 +104,14 @@ function ranked(names: readonly string[]) {
 type ComparedColumn = ReturnType<typeof onSameRecords>[number];
 
 /** Takes the labels of the records that every engine answered: other figures do not compare. */
-function onSameRecords(columns: readonly (EngineColumn | null)[]) {
+function onSameRecords(engines: readonly ReturnType<typeof joinEngine>[], question: string) {
+  const columns = engines.map((engine) => engine.columns.get(question) ?? null);
   const isAnsweredByAll = (id: string) =>
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
     const rows = one?.joined ? toLabelledRows(one.joined, isAnsweredByAll) : null;
     /** Null without a labelled record. */
-    return one && { ...one, rows: rows === null || rows.ids.length === 0 ? null : rows };
+    return one && { column: one.column, rows: rows && rows.ids.length > 0 ? rows : null };
   });
 }
 

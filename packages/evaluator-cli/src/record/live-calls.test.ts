@@ -1,23 +1,31 @@
 import { trimEnvironment } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { exchangesFolder } from "../testing/record.ts";
-import { chooseCalls, readLiveServices } from "./live-calls.ts";
+import { chooseCalls } from "./live-calls.ts";
+
+const folder = exchangesFolder;
 
 test("a transport without a key is left out; blank counts as none", () => {
   const env = { AI_GATEWAY_API_KEY: " ", EVALUATOR_DIRECT_API_KEY: " a-key " };
-  const direct = { apiKey: "a-key", baseUrl: "https://api.typesafe.ai" };
-  expect(readLiveServices(trimEnvironment(env))).toEqual({ gateway: null, direct });
+  const { calls, keys } = chooseCalls([], { env: trimEnvironment(env), folder });
+  expect(keys).toEqual(["a-key"]);
+  const services = new Set(calls.map(({ url, apiKey }) => `${apiKey} ${new URL(url).origin}`));
+  expect([...services]).toEqual(["a-key https://api.typesafe.ai"]);
 });
 
 test("base URLs are taken from the environment, without a slash at the end", () => {
-  const services = readLiveServices({
+  const env = {
     AI_GATEWAY_API_KEY: "a",
     EVALUATOR_BASE_URL: "https://example.com/v4/ai/",
     EVALUATOR_DIRECT_API_KEY: "b",
     EVALUATOR_DIRECT_BASE_URL: "http://127.0.0.1:8787/direct",
-  });
-  expect(services.gateway?.baseUrl).toBe("https://example.com/v4/ai");
-  expect(services.direct?.baseUrl).toBe("http://127.0.0.1:8787/direct");
+  };
+  const names = ["gateway/greeting-routes-to-nano", "direct/three-question-types"];
+  const { calls } = chooseCalls(names, { env, folder });
+  expect(calls.map(({ url }) => url)).toEqual([
+    "https://example.com/v4/ai/evaluation-model",
+    "http://127.0.0.1:8787/direct/v1/systemone",
+  ]);
 });
 
 test.each([
@@ -29,8 +37,8 @@ test.each([
   ["EVALUATOR_DIRECT_BASE_URL", "https://example.com/?key=word"],
 ])("names %s when it cannot be %j, and never shows it", (variable, value) => {
   const env = { AI_GATEWAY_API_KEY: "a", EVALUATOR_DIRECT_API_KEY: "b", [variable]: value };
-  expect(() => readLiveServices(env)).toThrow(variable);
-  expect(() => readLiveServices(env)).toThrow(/^(?!.*(?:word|ké|example))/);
+  expect(() => chooseCalls([], { env, folder })).toThrow(variable);
+  expect(() => chooseCalls([], { env, folder })).toThrow(/^(?!.*(?:word|ké|example))/);
 });
 
 test.each([
@@ -40,12 +48,12 @@ test.each([
   ["direct/three-question-types", "https://example.com", "/v1/systemone"],
   ["direct/three-question-types", "https://example.com/direct", "/direct/v1/systemone"],
 ])("the request of %s under %s goes to %s", (name, baseUrl, expected) => {
-  const services = readLiveServices({
+  const env = {
     AI_GATEWAY_API_KEY: "a",
     EVALUATOR_BASE_URL: baseUrl,
     EVALUATOR_DIRECT_API_KEY: "b",
     EVALUATOR_DIRECT_BASE_URL: baseUrl,
-  });
-  const [call] = chooseCalls([name], { services, folder: exchangesFolder });
-  expect(call?.url).toBe(`https://example.com${expected}`);
+  };
+  const { calls } = chooseCalls([name], { env, folder });
+  expect(calls.map(({ url }) => url)).toEqual([`https://example.com${expected}`]);
 });

@@ -18,7 +18,7 @@ const { gateway, direct } = apiKeyVariables;
 const keyVariables = { gateway, direct };
 
 /** Reads keys and base URLs from the environment; an error names the variable, never its value. */
-export function readLiveServices(env: Environment) {
+function readLiveServices(env: Environment) {
   const read = (keyVariable: string, urlVariable: string, fallback: string) => {
     const apiKey = env[keyVariable] ?? "";
     if (apiKey === "") return null;
@@ -46,12 +46,24 @@ function parseBaseUrl(text: string, variable: string): string {
   );
 }
 
-/** Returns the calls of the named exchanges; without names, all successful evaluations with a key. */
+/**
+ * Returns the calls of the named exchanges; without names, all successful evaluations with a key. And
+ * every key of the environment.
+ */
 export function chooseCalls(
   names: readonly string[],
-  { services, folder }: { readonly services: Services; readonly folder: string },
+  { env, folder }: { readonly env: Environment; readonly folder: string },
+) {
+  const services = readLiveServices(env);
+  const keys = Object.values(services).flatMap((service) => service?.apiKey ?? []);
+  return { calls: callsOf(names, services, readExchanges(folder)), keys };
+}
+
+function callsOf(
+  names: readonly string[],
+  services: Services,
+  exchanges: readonly Exchange[],
 ): LiveCall[] {
-  const exchanges = readExchanges(folder);
   const toCall = (exchange: Exchange): LiveCall | null => {
     const transport = transportOf(exchange);
     const service = services[transport];

@@ -23,7 +23,7 @@ import {
 import type { ReportOptions } from "../commands/report-commands.ts";
 import { compareShapes, findDifferences } from "./compare-answers.ts";
 import { contractBreaches } from "./contract-breaches.ts";
-import { chooseCalls, type LiveCall, readLiveServices } from "./live-calls.ts";
+import { chooseCalls, type LiveCall } from "./live-calls.ts";
 
 type Reply = Exchange["response"];
 type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string[] };
@@ -40,10 +40,8 @@ export async function record(
   if (compare !== true && env["CI"]) {
     throw new CliError("Nothing is recorded in CI: a person has to look at it.");
   }
-  const services = readLiveServices(env);
   const exchanges = resolve(cwd, options.exchanges);
-  const calls = chooseCalls(names, { services, folder: exchanges });
-  const keys = Object.values(services).flatMap((service) => service?.apiKey ?? []);
+  const { calls, keys } = chooseCalls(names, { env, folder: exchanges });
   const run: LiveRun = { calls, keys, fetch, timeoutMs, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
