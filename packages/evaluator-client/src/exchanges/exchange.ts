@@ -9,13 +9,7 @@ import { checkOptions, optionsObject } from "../options.ts";
 import { isRecord } from "../questions/json.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import type { Transport } from "../transports/transport.ts";
-
-/** Returns whether a header, by its lower-case name, may carry a key, a password or a session. */
-export function isSecretHeader(name: string): boolean {
-  // Not "tokens", which are counts, as in x-ratelimit-remaining-tokens.
-  const isSecret = /auth|cookie|key|token(?!s)|secret|passw|pwd|credential|session/.test(name);
-  return isSecret && name !== "ai-gateway-auth-method";
-}
+import { isSecretHeader } from "./find-key.ts";
 
 const headerNameSchema = z.string().check(
   z.regex(/^[a-z0-9-]+$/),

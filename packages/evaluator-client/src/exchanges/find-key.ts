@@ -1,3 +1,10 @@
+/** Returns whether a header, by its lower-case name, may carry a key, a password or a session. */
+export function isSecretHeader(name: string): boolean {
+  // Not "tokens", which are counts, as in x-ratelimit-remaining-tokens.
+  const isSecret = /auth|cookie|key|token(?!s)|secret|passw|pwd|credential|session/.test(name);
+  return isSecret && name !== "ai-gateway-auth-method";
+}
+
 /** An unchecked reply of a service. */
 export interface LiveReply {
   readonly status: number;

@@ -3,37 +3,23 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EvaluatorError } from "../errors.ts";
 import type { Fetch } from "../http/http-client.ts";
-import { isRecord, textAt } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
 import {
   type AskedRequest,
   type Exchange,
   type ExchangeOptions,
-  isSecretHeader,
   mapTexts,
   readAsked,
   readExchangeOptions,
   toResponse,
 } from "./exchange.ts";
-import { findKey, findLeak, type LiveReply } from "./find-key.ts";
+import { findKey, findLeak, isSecretHeader, type LiveReply } from "./find-key.ts";
 import { findSecretIn } from "./find-secrets.ts";
-import { requestDigest } from "./replay.ts";
+import { requestDigest } from "./replay-ledger.ts";
+import { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./stored-response.ts";
 
 // Shorter words, such as the "local" of an emulator, are no secret and occur in texts by chance.
 const SHORTEST_KEY = 8;
-
-/** Marks an answer of the emulator, which is no live service. */
-export const emulatorHeader = "x-evaluator-emulator";
-
-const keptHeaders = [
-  "content-type",
-  "retry-after",
-  "retry-after-ms",
-  "x-should-retry",
-  "x-request-id",
-  "x-typesafe-request-id",
-  emulatorHeader,
-];
 
 /** An exchange could not be recorded or must not be; no file holds any part of it. */
 export class RecordingError extends EvaluatorError {}
@@ -153,58 +139,4 @@ function fileName(request: Exchange["request"]): string {
   const words = ids.length > 0 ? ids : [path.slice(path.lastIndexOf("/") + 1)];
   const slug = words.map((word) => word.slice(0, 20).replace(/[^A-Za-z0-9_]+/g, "-")).join("-");
   return `${slug.slice(0, 60).replace(/^-+|-+$/g, "") || "exchange"}-${requestDigest(request).slice(0, 12)}`;
-}
-
-/** Returns the response headers that clients act on. */
-export function keepHeaders(headers: Headers): Record<string, string> {
-  const kept = keptHeaders.filter((name) => headers.has(name));
-  return Object.fromEntries(kept.map((name) => [name, headers.get(name) ?? ""]));
-}
-
-/** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */
-export function modelOf(
-  request: Pick<Exchange["request"], "headers" | "body">,
-  { body }: Exchange["response"],
-): string {
-  return (
-    textAt(body, "model") ||
-    textAt(body, "providerMetadata", "gateway", "routing", "canonicalSlug") ||
-    request.headers["ai-model-id"] ||
-    textAt(request.body, "model") ||
-    "unknown"
-  );
-}
-
-const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
-const idKey =
-  /^(?:[\w-]+[-_])?(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
-
-/** Numbers the ids that link a response to an account's logs: `gen_recorded0001`. Answers stay unchanged. */
-export function scrubResponse({
-  status,
-  headers,
-  body,
-}: Exchange["response"]): Exchange["response"] {
-  const names = new Map<string, string>();
-  const rename = (id: string) => {
-    const prefix = /^(?:gen|req)_/.exec(id)?.[0] ?? "id_";
-    const name = names.get(id) ?? `${prefix}recorded${String(names.size + 1).padStart(4, "0")}`;
-    names.set(id, name);
-    return name;
-  };
-  const scrubText = (text: string, key: string) =>
-    idKey.test(key) ? rename(text) : text.replace(serviceId, rename);
-  const scrubField = ([key, value]: [string, unknown]) => {
-    if (key === "answers") return [key, value];
-    // The id of a chat's answer.
-    const isId = key === "id" && typeof value === "string";
-    return [key, mapTexts(value, scrubText, isId ? "request-id" : key)];
-  };
-  return {
-    status,
-    headers: mapTexts(headers, scrubText) as Record<string, string>,
-    body: isRecord(body)
-      ? Object.fromEntries(Object.entries(body).map(scrubField))
-      : (mapTexts(body, scrubText) as Exchange["response"]["body"]),
-  };
 }

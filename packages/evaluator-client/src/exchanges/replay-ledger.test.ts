@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "./exchange.ts";
-import { ReplayLedger } from "./replay.ts";
+import { ReplayLedger } from "./replay-ledger.ts";
 
 function exchange(name: string, headers: Record<string, string> = {}): Exchange {
   return {
