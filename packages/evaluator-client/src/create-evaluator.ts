@@ -2,16 +2,12 @@ import { type RequestSource, runBatch } from "./batch/run-batch.ts";
 import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import { checkReply, type Evaluation, toEvaluation } from "./evaluation.ts";
-import type {
-  EvaluateManyOptions,
-  EvaluateOptions,
-  Evaluator,
-  Middleware,
-  MiddlewareCall,
-} from "./evaluator.ts";
+import type { Evaluator, Middleware, MiddlewareCall } from "./evaluator.ts";
 import {
   callLimits,
   callSchemas,
+  type EvaluateManyOptions,
+  type EvaluateOptions,
   type EvaluatorOptions,
   readOptions,
   type Tracing,

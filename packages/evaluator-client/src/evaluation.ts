@@ -5,7 +5,6 @@ import { isRecord, listAt, quoteName, recordOf, textAt, valueAt } from "./questi
 import {
   type AnswersFor,
   answerSchema,
-  type ConfidenceFor,
   type KindName,
   type Kinds,
   questionKinds,
@@ -38,6 +37,15 @@ export const evaluationResponseSchema = z.looseObject({
   warnings: z.array(z.unknown()),
   providerMetadata: recordOf(z.unknown()),
 });
+/** Confidence, 0..1 or null if the service gave none, for questions of the kinds that have one. */
+export type ConfidenceFor<TQuestions extends Questions> = {
+  -readonly [
+    TId in keyof TQuestions as Kinds[TQuestions[TId]["type"]]["hasConfidence"] extends false
+      ? never
+      : TId
+  ]: number | null;
+};
+
 /** The body of an evaluation response in the gateway's form (contract section 2.3). */
 export interface EvaluationResponse<TQuestions extends Questions = Questions> {
   /** One checked answer for each question. */

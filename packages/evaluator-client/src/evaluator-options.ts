@@ -1,21 +1,13 @@
 import * as z from "zod/mini";
-import { ConfigurationError } from "./errors.ts";
+import type { BatchLimits } from "./batch/run-batch.ts";
 import { checkOptions, objectWith, optionsObject } from "./options.ts";
-import {
-  apiKeyVariables,
-  type Environment,
-  environmentNames,
-  programEnvironment,
-  type TransportName,
-} from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { Clock } from "./clock.ts";
-import { directTransport } from "./transports/direct/direct-transport.ts";
-import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
-import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
+import { transportFromEnvironment } from "./transport-from-environment.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Hooks, Logger } from "./logger.ts";
@@ -59,6 +51,17 @@ export interface CallLimits {
   attemptTimeoutMs?: number;
 }
 
+/** Options of one call. */
+export interface EvaluateOptions extends CallLimits {
+  /** Ends the call at once; its reason is thrown unchanged. */
+  signal?: AbortSignal;
+  /** Sent beside the transport's own headers, which they cannot replace; for a request id or `traceparent`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Options of a batch. */
+export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
+
 /** A call that begins. */
 export interface TracedCall {
   readonly request: EvaluationRequest;
@@ -88,39 +91,6 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
   logger?: Logger;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default a new pacer */
   pacer?: Pacer;
-}
-
-const transports = {
-  gateway: gatewayTransport,
-  direct: directTransport,
-  logprobs: logprobsTransport,
-} satisfies Record<TransportName, (options: { env: Environment }) => Transport>;
-
-/**
- * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's, with its address, model
- * and key from the same variables.
- *
- * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
- */
-export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
-  return transports[transportName(env)]({ env });
-}
-
-/**
- * Returns the key of that transport, or null; programs that share a limit have the same key.
- *
- * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.
- */
-export function keyFromEnvironment(env: Environment = programEnvironment()): string | null {
-  return env[apiKeyVariables[transportName(env)]]?.trim() || null;
-}
-
-function transportName(env: Environment): TransportName {
-  const environmentVariable = environmentNames.transport;
-  const name = env[environmentVariable]?.trim() || "gateway";
-  if (Object.hasOwn(transports, name)) return name as TransportName;
-  const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
-  throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
 /** Returns the limits among checked options; `others` for those that are not set. */

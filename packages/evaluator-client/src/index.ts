@@ -1,11 +1,11 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
-export type { Middleware, MiddlewareCall } from "./evaluator.ts";
+export type { Evaluator, Middleware, MiddlewareCall } from "./evaluator.ts";
+export type { EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 export type { BatchItem, BatchLimits, BatchTotals } from "./batch/run-batch.ts";
 export type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
-export { keyFromEnvironment, transportFromEnvironment } from "./evaluator-options.ts";
+export { keyFromEnvironment, transportFromEnvironment } from "./transport-from-environment.ts";
 export type { CallLimits, EvaluatorOptions, TracedCall, Tracing } from "./evaluator-options.ts";
 export { cutText, image } from "./questions/state.ts";
 export type { ImageFormat, ImagePart, ImageSupport } from "./questions/state.ts";
@@ -53,7 +53,7 @@ export { boolean, choice, score } from "./questions/kinds.ts";
 export { questionKinds, truthsOf, valuesOf } from "./questions/kinds.ts";
 export type { KindName, Kinds, Question, QuestionKind, Questions } from "./questions/kinds.ts";
 export type { Answer, AnswerFor, AnswersByKind, AnswersFor } from "./questions/kinds.ts";
-export type { AnswerValue, ConfidenceFor, ValueField } from "./questions/kinds.ts";
+export type { AnswerValue, ValueField } from "./questions/kinds.ts";
 export { answerSchema, questionSchema } from "./questions/kinds.ts";
 export { booleanAnswerSchema, booleanQuestionSchema } from "./questions/kinds/boolean.ts";
 export type { BooleanAnswer, BooleanQuestion } from "./questions/kinds/boolean.ts";
@@ -64,11 +64,12 @@ export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/s
 export type { KeyLimit, KindOf, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
-export type { AnswerRule, AnswersToCheck } from "./evaluation.ts";
+export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
 export type { EvaluationRequest } from "./questions/request.ts";
-export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
+export type { JsonObject, JsonValue } from "./questions/json.ts";
+export type { Json, NotJson, PartOf, StateOf } from "./evaluator.ts";
 
 // Failures
 export {

@@ -4,9 +4,9 @@ import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
-import type { Question, Questions } from "../questions/kinds.ts";
-import { type EvaluationRequest, kindList } from "../questions/request.ts";
-import { image, type ImagePart, type StatePart } from "../questions/state.ts";
+import { kindList, type Question, type Questions } from "../questions/kinds.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { image, type StatePart } from "../questions/state.ts";
 
 /** A decision model of the `ai` package; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
@@ -104,7 +104,7 @@ function toPart(part: DecisionStatePart): StatePart {
   return part.type === "json" ? { json: part.value } : fromFile(part);
 }
 
-function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file" }>): ImagePart {
+function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file" }>): StatePart {
   if (mediaType.split("/")[0] === "image") {
     if (data.type === "url") return image(data.url);
     if (data.type === "data" && typeof data.data !== "string") return image(data.data);

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import type { EvaluateOptions } from "../evaluator.ts";
+import type { EvaluateOptions } from "../evaluator-options.ts";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { gatewaysAndServers } from "../testing/private-call.ts";

@@ -55,6 +55,10 @@ interface Retry {
 
 type Refusal = Pick<Retry, "retryAfterMs" | "random"> & { readonly cause: EvaluatorError | null };
 
+/** Refusals in a row that pause every call. */
+// With three, 10 % of strays pause a service without a limit.
+export const IN_A_ROW = 4;
+
 /** A time in which no call is sent, after refusals (429, 503). Each further refusal makes it longer. */
 export class Pause {
   cause: EvaluatorError | null = null;

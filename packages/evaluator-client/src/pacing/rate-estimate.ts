@@ -1,5 +1,4 @@
-// Refusals in a row that pause every call: with three, 10 % of strays pause a service without a limit.
-export const IN_A_ROW = 4;
+import { IN_A_ROW } from "./call-queue.ts";
 
 // Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
 const ALARM = 6;

@@ -27,6 +27,10 @@ export type Question = Parameters<Kinds[KindName]["truths"]>[0];
 export type Questions = Readonly<Record<string, Question>>;
 /** The answer that belongs to one question. */
 export type AnswerFor<TQuestion extends Question> = AnswersByKind<TQuestion>[TQuestion["type"]];
+/** One answer for each question, under the same id. */
+export type AnswersFor<TQuestions extends Questions> = {
+  -readonly [TId in keyof TQuestions]: AnswerFor<TQuestions[TId]>;
+};
 /** One answer in the gateway's form (contract section 2.4). */
 export type Answer = AnswerFor<Question>;
 
@@ -34,6 +38,12 @@ export type Answer = AnswerFor<Question>;
 export type QuestionKind = KindOf<Question, Answer>;
 /** The question kinds by name. Code that differs by kind is a table `satisfies Record<KindName, …>`. */
 export const questionKinds: Readonly<Record<KindName, QuestionKind>> = kinds;
+
+/** The names of the kinds, for messages. */
+export const kindList = /* @__PURE__ */ (() => {
+  const names = Object.keys(kinds);
+  return `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+})();
 
 /** One value that each answer to a question has. */
 export type ValueField = ValueFieldOf<Answer>;
@@ -77,17 +87,3 @@ function oneOf<TField extends "questionSchema" | "answerSchema">(field: TField) 
 export const questionSchema = /* @__PURE__ */ oneOf("questionSchema");
 /** One answer in the gateway's form (contract section 2.4). */
 export const answerSchema = /* @__PURE__ */ oneOf("answerSchema");
-
-/** One answer for each question, under the same id. */
-export type AnswersFor<TQuestions extends Questions> = {
-  -readonly [TId in keyof TQuestions]: AnswerFor<TQuestions[TId]>;
-};
-
-/** Confidence, 0..1 or null if the service gave none, for questions of the kinds that have one. */
-export type ConfidenceFor<TQuestions extends Questions> = {
-  -readonly [
-    TId in keyof TQuestions as Kinds[TQuestions[TId]["type"]]["hasConfidence"] extends false
-      ? never
-      : TId
-  ]: number | null;
-};

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
 import { findFlaw, frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
-import { type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
+import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
@@ -51,10 +51,6 @@ function findProblems(questions: Questions, limits: QuestionLimits) {
     return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
   });
 }
-
-const kindNames = Object.keys(questionKinds);
-/** The names of the kinds, for messages. */
-export const kindList = `${kindNames.slice(0, -1).join(", ")} or ${kindNames.at(-1)}`;
 
 function problemOfOne(question: Question, limits: QuestionLimits): string | null {
   const issue = questionSchema.safeParse(question).error?.issues[0];

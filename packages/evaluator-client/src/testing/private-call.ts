@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import type { EvaluatorError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
-import type { EvaluateOptions } from "../evaluator.ts";
+import type { EvaluateOptions } from "../evaluator-options.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
