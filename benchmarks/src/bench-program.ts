@@ -11,8 +11,8 @@ import {
   runCommand,
   wordList,
 } from "evaluator-kit";
-import { type TargetName, targetNames } from "./calls/targets.ts";
-import { buildClient, ownClient } from "./client-build.ts";
+import { type TargetName, targets } from "./calls/targets.ts";
+import { buildClient } from "./client-build.ts";
 import { printTable } from "./figures.ts";
 import { type BenchmarkServer, startServer } from "./process/start-servers.ts";
 
@@ -74,8 +74,8 @@ const sections = {
   triage: async (context) => (await import("./triage/triage-section.ts")).triageSection(context),
 } as const satisfies Record<string, (context: SectionContext) => Promise<readonly ReportTable[]>>;
 
-/** All names, in order. */
-export const sectionNames = Object.keys(sections) as readonly (keyof typeof sections)[];
+const sectionNames = Object.keys(sections) as readonly (keyof typeof sections)[];
+const targetNames = Object.keys(targets) as readonly TargetName[];
 
 /** Name and errors of the program. */
 export const benchProgramOptions: ProgramOptions = {
@@ -83,8 +83,7 @@ export const benchProgramOptions: ProgramOptions = {
   isForPerson: () => true,
 };
 
-/** Declares the command. */
-export function benchCommand(context: CliContext) {
+function benchCommand(context: CliContext) {
   const path = (folder: string) => resolve(context.cwd, folder);
   return createCommand("npm run bench --", { context, version: packageVersion(import.meta.url) })
     .option("--long", "measure longer, for figures to quote")
@@ -102,16 +101,18 @@ export function benchCommand(context: CliContext) {
     .option("--profile <folder>", "write a CPU profile of each asking process there", path);
 }
 
-/** Runs the chosen sections and returns the exit code. */
-export const benchProgram: Program = async (words, context) => {
-  const command = benchCommand(context).action(async (options) => {
-    // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
-    await runBench(options, context).catch((error: unknown) => {
-      throw context.signal.aborted ? context.signal.reason : error;
+/** Returns the program that runs the chosen sections. */
+export function benchProgram(run = runBench): Program {
+  return async (words, context) => {
+    const command = benchCommand(context).action(async (options) => {
+      // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
+      await run(options, context).catch((error: unknown) => {
+        throw context.signal.aborted ? context.signal.reason : error;
+      });
     });
-  });
-  return await runCommand(command, words, context);
-};
+    return await runCommand(command, words, context);
+  };
+}
 
 /**
  * Runs sections one after the other and prints the tables of each.
@@ -128,7 +129,7 @@ async function runBench(
   const today = new Date().toISOString();
   stdout.write(`${cpu}, ${availableParallelism()} cores, Node ${process.version}, ${today}\n\n`);
   tell("building the client");
-  await using client = await buildClient(ownClient);
+  await using client = await buildClient();
   await using other = against === undefined ? null : await buildClient(against);
   await using server = await startServer();
   const scale = long === true ? longScale : shortScale;

@@ -14,7 +14,7 @@ export const repository = join(import.meta.dirname, "../..");
 
 const clientPath = "packages/evaluator-client";
 /** The client's workspace in this repository. */
-export const ownClient = join(repository, clientPath);
+const ownClient = join(repository, clientPath);
 
 /** The programs that are measured, from the root. */
 export const programs = { router: "apps/router/src/main.ts", triage: "apps/triage/src/main.ts" };
@@ -23,10 +23,10 @@ export const programs = { router: "apps/router/src/main.ts", triage: "apps/triag
  * Builds a copy of the client for publishing, because users run compiled files. The copy lies
  * beside this repository's `node_modules`, where its dependencies are found.
  *
- * @param given - A checkout of this repository, or the client's workspace in one.
+ * @param given - A checkout of this repository, or the client's workspace in one; this one by default.
  * @throws CliError if it is neither, or with the output of a failed build.
  */
-export async function buildClient(given: string) {
+export async function buildClient(given = ownClient) {
   const source = clientIn(given);
   const builds = join(repository, "benchmarks/dist");
   await mkdir(builds, { recursive: true });

@@ -1,6 +1,3 @@
-import type { Questions } from "evaluator-client";
-import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
-
 // The apps send these requests, and the canned server answers them as these exchanges do.
 
 /** The exchange with the triage's questions about a mail, and the one with the router's about a message. */
@@ -22,9 +19,6 @@ export function mailState(index: number) {
   };
 }
 
-/** The four triage questions (contract section 4.7). */
-export const triageQuestions = mail.request.body.questions as Questions;
-
 /** The text that every reply of the canned text model consists of. */
 export const replyText = "Hello! How can I help you today?";
 
@@ -40,3 +34,15 @@ export const gatewayHeaders = {
   "ai-gateway-auth-method": "api-key",
   "Content-Type": "application/json",
 };
+
+/** Loads undici and returns a function that posts JSON and returns the reply's, without checks. */
+export async function openPost() {
+  const { request } = await import("undici");
+  return async (url: string, given: Record<string, string>, sent: object): Promise<unknown> => {
+    const options = { method: "POST", headers: given, body: JSON.stringify(sent) } as const;
+    const { statusCode, body } = await request(url, options);
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`Status ${statusCode}: ${text}`);
+    return JSON.parse(text);
+  };
+}

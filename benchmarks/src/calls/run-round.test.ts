@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { runRound } from "./run-round.ts";
+import { type RoundOptions, roundsOf } from "./run-round.ts";
+
+async function runRound(call: (number: number) => Promise<void>, options: RoundOptions) {
+  const rounds = roundsOf(async () => call);
+  await rounds.setUp(null);
+  return await rounds.run(options);
+}
 
 test("makes as many calls as it may, as many at once as it may, each with a number of its own", async () => {
   const numbers: number[] = [];

@@ -1,9 +1,8 @@
 import { PerformanceObserver } from "node:perf_hooks";
 import process from "node:process";
-import { serveParent } from "evaluator-kit/child";
 
 /** Makes one call and verifies its answer; no two get the same number in a round. */
-export type VerifiedCall = (number: number) => Promise<void>;
+type VerifiedCall = (number: number) => Promise<void>;
 
 /** How long a round lasts, and how many calls are in flight. */
 export interface RoundOptions {
@@ -24,7 +23,7 @@ const noBound = Number.POSITIVE_INFINITY;
  *
  * @throws Error of the first call that fails.
  */
-export async function runRound(call: VerifiedCall, options: RoundOptions) {
+async function runRound(call: VerifiedCall, options: RoundOptions) {
   const { concurrency, durationMs = noBound, maxCalls = noBound } = options;
   let calls = 0;
   const startedAt = performance.now();
@@ -50,18 +49,16 @@ export function callsPerSecond({ calls, wallMs }: Round): number {
   return (calls / wallMs) * 1000;
 }
 
-/** Serves a parent process that sets up a call and measures rounds of it. */
-export function serveRounds<TSetUp>(open: (setUp: TSetUp) => Promise<VerifiedCall>) {
+/** Returns the calls that a parent process sets up a target with and measures rounds of it. */
+export function roundsOf<TSetUp>(open: (setUp: TSetUp) => Promise<VerifiedCall>) {
   let call = missingCall;
-  const service = {
+  return {
     async setUp(setUp: TSetUp): Promise<void> {
       call = await open(setUp);
     },
     run: (options: RoundOptions) => runRound(call, options),
     measureAllocation: (calls: number) => measureAllocation(call, calls),
   };
-  serveParent(service);
-  return service;
 }
 
 const missingCall: VerifiedCall = () => Promise.reject(new Error("No call is set up."));

@@ -1,22 +1,21 @@
 import type { EvaluatorOptions, Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
+import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
 import { loadClient } from "../client-build.ts";
 import type { BenchmarkServer } from "../process/start-servers.ts";
-import {
-  apiKey,
-  gatewayHeaders as headers,
-  type mailState,
-  triageQuestions as questions,
-} from "../sample-requests.ts";
+import { apiKey, gatewayHeaders as headers, mailState, openPost } from "../sample-requests.ts";
+
+/** The four triage questions (contract section 4.7). */
+const questions = mail.request.body.questions as Questions;
 
 /** The answers as a library gives them, read to the end: question id to answer. */
-export type GivenAnswers = Readonly<Record<string, object>>;
+type GivenAnswers = Readonly<Record<string, object>>;
 
 /** Asks the questions of the triage about a mail. */
 type Ask = (state: ReturnType<typeof mailState>) => Promise<GivenAnswers>;
 
 /** The addresses of a target, and the build of this SDK that it uses. */
-export interface TargetSetUp {
+interface TargetSetUp {
   readonly addresses: BenchmarkServer["addresses"];
   /** The folder of the built client. */
   readonly clientFolder: string;
@@ -51,26 +50,36 @@ export const targets = {
 /** The name of a target. */
 export type TargetName = keyof typeof targets;
 
-/** All names, in the order of the table. */
-export const targetNames = Object.keys(targets) as readonly TargetName[];
+/** Sets up a target, and returns a function that asks about the mail of a number and verifies the answers. */
+export async function openTarget({ target, ...setUp }: TargetSetUp & { target: TargetName }) {
+  const ask = await targets[target].open(setUp);
+  return async (number: number) => verifyMailAnswers(await ask(mailState(number)));
+}
+
+const expected = Object.entries(mail.response.body.answers).map(([id, answer]) => ({
+  id,
+  value: decisiveValue(answer),
+}));
+
+/** Throws unless the answers are those to a mail; cheap enough for every call: one value of each answer. */
+function verifyMailAnswers(answers: GivenAnswers): void {
+  for (const { id, value } of expected) {
+    if (decisiveValue(answers[id] ?? {}) === value) continue;
+    const given = JSON.stringify(answers[id]);
+    throw new Error(`Not the answer expected to "${id}": ${given} instead of ${String(value)}.`);
+  }
+}
+
+function decisiveValue(answer: object): unknown {
+  const { choice, score, probability, noul } = answer as Record<string, unknown>;
+  return choice ?? score ?? probability ?? noul;
+}
 
 /** Opens hand-written undici code, the reference of every ratio. */
 async function openUndiciRequest({ addresses }: TargetSetUp): Promise<Ask> {
   const post = await openPost();
   const url = `${addresses.gateway}/evaluation-model`;
   return async (state) => answersIn(await post(url, headers, { state, questions }));
-}
-
-/** Loads undici and returns a function that posts JSON and returns the reply's, without checks. */
-export async function openPost() {
-  const { request } = await import("undici");
-  return async (url: string, given: Record<string, string>, sent: object): Promise<unknown> => {
-    const options = { method: "POST", headers: given, body: JSON.stringify(sent) } as const;
-    const { statusCode, body } = await request(url, options);
-    const text = await body.text();
-    if (statusCode !== 200) throw new Error(`Status ${statusCode}: ${text}`);
-    return JSON.parse(text);
-  };
 }
 
 /** Opens the floor: undici without the body stream that `request` builds. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { createCannedServer, toReply } from "./canned-server.ts";
+import { createCannedServer } from "./canned-server.ts";
 
 interface Exchange {
   /** Returns all that came back until the client ended. */
@@ -16,7 +16,7 @@ async function startExchange(): Promise<Exchange> {
   const server = createCannedServer((methodAndPath, body, send) => {
     if (methodAndPath !== "POST /a") return send(null);
     seen.push(body.toString());
-    return send(toReply("200 OK", "{}"));
+    return send(Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -31,7 +31,7 @@ export function createCannedServer(answer: Answer): Server {
 }
 
 /** Builds the bytes of a response; a string is sent unchanged. */
-export function toReply(status: string, body: object | string, headers = ""): Buffer {
+function toReply(status: string, body: object | string, headers = ""): Buffer {
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const head = [
     `HTTP/1.1 ${status}`,

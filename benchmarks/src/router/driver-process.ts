@@ -1,13 +1,13 @@
 import { createGateway, generateText } from "ai";
 import type { Questions } from "evaluator-client";
+import { serveParent } from "evaluator-kit/child";
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
-import { serveRounds, type VerifiedCall } from "../calls/run-round.ts";
-import { openPost } from "../calls/targets.ts";
+import { roundsOf } from "../calls/run-round.ts";
 import { loadClient } from "../client-build.ts";
-import { apiKey, gatewayHeaders, replyText } from "../sample-requests.ts";
+import { apiKey, gatewayHeaders, openPost, replyText } from "../sample-requests.ts";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
-export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
+type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
 
 /** The setup of a driver; `origin` is of the router or its reference. */
 interface DriverSetUp {
@@ -44,7 +44,7 @@ function textOf(reply: unknown): unknown {
   return (reply as { content: { text: unknown }[] }).content[0]?.text;
 }
 
-const openers: Readonly<Record<RouteKind, (setUp: DriverSetUp) => Promise<VerifiedCall>>> = {
+const openers: Readonly<Record<RouteKind, Parameters<typeof roundsOf<DriverSetUp>>[0]>> = {
   async chat({ origin }) {
     return async (number) => {
       const body = await post(`${origin}/chat`, json, { message: `hi ${number}` });
@@ -83,7 +83,9 @@ const openers: Readonly<Record<RouteKind, (setUp: DriverSetUp) => Promise<Verifi
   },
 };
 
-const service = serveRounds((setUp: DriverSetUp) => openers[setUp.kind](setUp));
+const service = roundsOf((setUp: DriverSetUp) => openers[setUp.kind](setUp));
 
 /** The calls that a driving process takes. */
 export type DriverService = typeof service;
+
+serveParent(service);
