@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { createAccountBook } from "./accounts.ts";
 import type { CallEnvironment } from "./call.ts";
 import { createRequestLog } from "./control-routes.ts";
-import { createEmulator, type Emulator, type EmulatorOptions } from "./create-emulator.ts";
+import { createEmulator, type EmulatorOptions } from "./create-emulator.ts";
+import type { Emulator } from "./serve.ts";
 import { post, postEvaluation, postSystemOne, spamQuestion } from "./testing/requests.ts";
 
 const freeTierBurst = 3;

@@ -1,6 +1,7 @@
+import { fileURLToPath } from "node:url";
+import { loadExchanges } from "evaluator-client/testing";
 import { expect, test } from "vitest";
 import { createEmulator } from "./create-emulator.ts";
-import { loadExchanges } from "./recordings.ts";
 import {
   evaluationHeaders,
   post,
@@ -9,12 +10,30 @@ import {
   spamQuestion,
 } from "./testing/requests.ts";
 
+const ownExchanges = loadExchanges(
+  fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges")),
+);
+
 test("the same seed and requests give the same answers, ids included", async () => {
   const options = { exchanges: [], seed: 7, clock: () => 0 };
   const [first, second] = [createEmulator(options), createEmulator(options)];
   expect((await postEvaluation(first)).json).toEqual((await postEvaluation(second)).json);
   const other = createEmulator({ ...options, seed: 8 });
   expect((await postEvaluation(other)).json).not.toEqual((await postEvaluation(second)).json);
+});
+
+async function readIds(seed: number): Promise<readonly (string | null)[]> {
+  const emulator = createEmulator({ exchanges: [], seed });
+  const calls = Array.from({ length: 50 }, () => emulator.fetch("/direct/v1/models"));
+  return (await Promise.all(calls)).map(({ headers }) => headers.get("x-typesafe-request-id"));
+}
+
+test("the same seed gives the same ids, another seed others", async () => {
+  const ids = await readIds(7);
+  expect(await readIds(7)).toEqual(ids);
+  expect((await readIds(8))[0]).not.toBe(ids[0]);
+  expect(new Set(ids).size).toBe(50);
+  expect(ids[0]).toMatch(/^req_[0-9A-Z]{26}$/);
 });
 
 test("reset starts the ids again", async () => {
@@ -52,7 +71,7 @@ test("the question id makes no difference to an answer", async () => {
 
 test("every successful evaluation of the fixtures is answered as recorded", async () => {
   const emulator = createEmulator();
-  const recorded = loadExchanges().filter(
+  const recorded = ownExchanges.filter(
     ({ request, response }) =>
       response.status === 200 && /evaluation-model$|systemone$/.test(request.path),
   );
@@ -108,7 +127,7 @@ test("numbers are printed to as many decimals as asked, and the body says so", a
 });
 
 test("a recorded answer loses decimals and gains none", async () => {
-  const recorded = loadExchanges().find(({ name }) => name === "gateway/three-question-types");
+  const recorded = ownExchanges.find(({ name }) => name === "gateway/three-question-types");
   const printed = await Promise.all(
     [0, 1, 4].map(async (decimals) => {
       const { json } = await postEvaluation(createEmulator({ decimals }), recorded?.request.body);

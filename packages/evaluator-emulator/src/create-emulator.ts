@@ -10,9 +10,8 @@ import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
 import { createLedger } from "./ledger.ts";
-import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
-import { createIds } from "./seeded.ts";
-import { deliverByFetch, type EmulatorAddress, type ListenOptions, serve } from "./serve.ts";
+import { type Exchange, recordedAnswers } from "./recordings.ts";
+import { type Emulator, toEmulator } from "./serve.ts";
 import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
@@ -48,22 +47,6 @@ export interface EmulatorOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A gateway and a vendor on this machine. */
-export interface Emulator {
-  /** Answers a request in this process; any host will do, and a bare path. */
-  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /**
-   * Listens for HTTP or HTTPS on this machine.
-   *
-   * @throws {Error} if the port is taken, the host is not loopback, or it already listens.
-   */
-  listen(options?: ListenOptions): Promise<EmulatorAddress>;
-  /** Restores the initial accounts, ids and faults, and empties the request log. */
-  reset(): void;
-  /** Stops listening; `fetch` still works. */
-  close(): Promise<void>;
-}
-
 /**
  * Creates an emulator of the gateway and the vendor (contract section 4).
  *
@@ -78,37 +61,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { app, reset } = assemble(options);
   const answer = async (request: Request, delivery: Delivery) =>
     await app.fetch(request, { delivery });
-  let listener: Awaited<ReturnType<typeof serve>> | null = null;
-  // Without it, a request is garbage while its call waits, and its signal never aborts.
-  const underWay = new Set<unknown>();
-  return {
-    async fetch(input, init) {
-      const target = input instanceof Request ? input : new URL(input, "http://127.0.0.1");
-      const request = new Request(target, init);
-      request.signal.throwIfAborted();
-      const delivery: Delivery = { ending: "whole", hasResponse: true };
-      const call = [input, request];
-      underWay.add(call);
-      try {
-        return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
-      } finally {
-        underWay.delete(call);
-      }
-    },
-    async listen(listenOptions) {
-      if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      listener = await serve(answer, listenOptions);
-      return listener.address;
-    },
-    reset,
-    async close() {
-      await listener?.close();
-      listener = null;
-    },
-  };
+  return toEmulator(answer, reset);
 }
-
-let ownAnswers: ReturnType<typeof recordedAnswers> | null = null;
 
 /** Assembles the control routes, then the request log, the faults and all sides. */
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
@@ -123,10 +77,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const ledger = createLedger();
   const faults = createFaultBook(checkFaults(options.faults ?? []), { seed, sleep });
   const requests = createRequestLog(accounts, clock);
-  const recorded =
-    exchanges === undefined
-      ? (ownAnswers ??= recordedAnswers(loadExchanges()))
-      : recordedAnswers(exchanges);
+  const recorded = recordedAnswers(exchanges);
   const ruled = ruleOpinions(rules);
   let nextId = createIds(seed);
   const context: EmulatorContext = {
@@ -153,6 +104,26 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
     throw error;
   });
   return { app, reset };
+}
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const idLength = 26;
+
+/**
+ * Returns a sequence of ids of 26 letters and digits, drawn by the generator mulberry32; the same
+ * seed gives the same sequence.
+ *
+ * @param seed - A whole number.
+ */
+function createIds(seed: number): () => string {
+  let state = seed >>> 0;
+  const draw = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  return () => Array.from({ length: idLength }, () => alphabet[draw() % alphabet.length]).join("");
 }
 
 function readLimits({ limits }: EmulatorOptions): VendorLimits | null {

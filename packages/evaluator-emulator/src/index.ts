@@ -1,8 +1,8 @@
 export type { KeySetup, Tier } from "./accounts.ts";
 export { echoModel, lexicalModel, ruleModel } from "./answers/judgement.ts";
 export { loadRules, type Rule, type RuleAnswer } from "./answers/rules.ts";
-export { createEmulator, type Emulator, type EmulatorOptions } from "./create-emulator.ts";
+export { createEmulator, type EmulatorOptions } from "./create-emulator.ts";
 export type { EngineName } from "./engine/engine-routes.ts";
 export type { Fault } from "./faults/fault.ts";
-export type { EmulatorAddress, ListenOptions } from "./serve.ts";
+export type { Emulator, EmulatorAddress, ListenOptions } from "./serve.ts";
 export type { VendorLimits } from "./vendor-limits.ts";

@@ -1,5 +1,5 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import type { Emulator } from "./create-emulator.ts";
+import type { Emulator } from "./serve.ts";
 
 /** Which hosts the handlers stand for. */
 export interface EmulatorHandlersOptions {

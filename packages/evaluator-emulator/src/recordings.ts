@@ -30,8 +30,24 @@ export interface Exchange {
   };
 }
 
+// The same for every emulator of a process.
+let own: ReturnType<typeof readExchange> | null = null;
+
+/**
+ * Returns the judgement of a recorded exchange for a request, whichever wire either used. Exchanges
+ * that are no successful evaluation are skipped; of two for one request the first counts.
+ *
+ * @param exchanges - @default those that come with the emulator
+ */
+export function recordedAnswers(exchanges?: readonly Exchange[]) {
+  const recorded =
+    exchanges?.flatMap(readExchange) ?? (own ??= loadExchanges().flatMap(readExchange));
+  return (input: EvaluationInput): Judgement | null =>
+    recorded.find((one) => isDeepStrictEqual(one.input, input))?.judgement ?? null;
+}
+
 /** Reads the exchanges that come with the emulator, sorted by name. */
-export function loadExchanges(): Exchange[] {
+function loadExchanges(): Exchange[] {
   const folder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".json"))
@@ -42,16 +58,6 @@ export function loadExchanges(): Exchange[] {
       const { request, response } = JSON.parse(text) as Exchange;
       return { name, request, response };
     });
-}
-
-/**
- * Returns the judgement of a recorded exchange for a request, whichever wire either used. Exchanges
- * that are no successful evaluation are skipped; of two for one request the first counts.
- */
-export function recordedAnswers(exchanges: readonly Exchange[]) {
-  const recorded = exchanges.flatMap(readExchange);
-  return (input: EvaluationInput): Judgement | null =>
-    recorded.find((one) => isDeepStrictEqual(one.input, input))?.judgement ?? null;
 }
 
 const responseSchema = z.object({

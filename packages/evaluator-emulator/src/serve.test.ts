@@ -4,8 +4,9 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { createEmulator, type Emulator } from "./create-emulator.ts";
-import { deliverByFetch } from "./serve.ts";
+import type { Delivery } from "./call.ts";
+import { createEmulator } from "./create-emulator.ts";
+import { type Emulator, toEmulator } from "./serve.ts";
 
 const nodeOwn = [globalThis.Request, globalThis.Response];
 const emulators: Emulator[] = [];
@@ -125,8 +126,11 @@ test.each([
   ["one\n\ntwo\n\nthree\n\nfour\n\n", "text/event-stream", "one\n\ntwo\n\n"],
 ])("half of %j as %s is %j", async (body, contentType, half) => {
   const whole = new Response(body, { headers: { "content-type": contentType } });
-  const { signal } = new AbortController();
-  const cut = await deliverByFetch(whole, signal, { ending: "cut", hasResponse: true });
+  const answer = async (_request: Request, delivery: Delivery) => {
+    delivery.ending = "cut";
+    return whole;
+  };
+  const cut = await toEmulator(answer, () => {}).fetch("/");
   let received = "";
   const read = async () => {
     for await (const chunk of cut.body ?? []) received += Buffer.from(chunk).toString();

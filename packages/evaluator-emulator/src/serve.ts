@@ -41,13 +41,61 @@ export interface ListenOptions {
   readonly tls?: Certificate | true;
 }
 
+/** A gateway and a vendor on this machine. */
+export interface Emulator {
+  /** Answers a request in this process; any host will do, and a bare path. */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /**
+   * Listens for HTTP or HTTPS on this machine.
+   *
+   * @throws {Error} if the port is taken, the host is not loopback, or it already listens.
+   */
+  listen(options?: ListenOptions): Promise<EmulatorAddress>;
+  /** Restores the initial accounts, ids and faults, and empties the request log. */
+  reset(): void;
+  /** Stops listening; `fetch` still works. */
+  close(): Promise<void>;
+}
+
+/** Returns an emulator that answers in this process and, if it listens, over HTTP or HTTPS. */
+export function toEmulator(answer: Answer, reset: () => void): Emulator {
+  let listener: Awaited<ReturnType<typeof serve>> | null = null;
+  // Without it, a request is garbage while its call waits, and its signal never aborts.
+  const underWay = new Set<unknown>();
+  return {
+    async fetch(input, init) {
+      const target = input instanceof Request ? input : new URL(input, "http://127.0.0.1");
+      const request = new Request(target, init);
+      request.signal.throwIfAborted();
+      const delivery: Delivery = { ending: "whole", hasResponse: true };
+      const call = [input, request];
+      underWay.add(call);
+      try {
+        return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
+      } finally {
+        underWay.delete(call);
+      }
+    },
+    async listen(options) {
+      if (listener !== null) throw new Error("The emulator already listens; close it first.");
+      listener = await serve(answer, options);
+      return listener.address;
+    },
+    reset,
+    async close() {
+      await listener?.close();
+      listener = null;
+    },
+  };
+}
+
 /**
  * Serves over HTTP or HTTPS.
  *
  * @throws {Error} if the host is not loopback although no other name is allowed, the port is taken, or
  * the certificate cannot be used.
  */
-export async function serve(answer: Answer, options: ListenOptions = {}) {
+async function serve(answer: Answer, options: ListenOptions = {}) {
   const { host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = options;
   const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
@@ -149,7 +197,7 @@ async function breakConnection(
 }
 
 /** Returns a delivery as `fetch` shows it: a response, a rejection, or a body that breaks off. */
-export async function deliverByFetch(
+async function deliverByFetch(
   response: Response,
   signal: AbortSignal,
   { ending, hasResponse }: Delivery,

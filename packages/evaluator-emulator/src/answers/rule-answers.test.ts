@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+import { loadExchanges } from "evaluator-client/testing";
 import { expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
 import { postEvaluation, postSystemOne } from "../testing/requests.ts";
@@ -106,8 +108,10 @@ test.each([
 });
 
 test("a recorded exchange comes before a rule", async () => {
-  const { loadExchanges } = await import("../recordings.ts");
-  const exchange = loadExchanges().find(({ name }) => name === "direct/greeting-routes-to-nano");
+  const exchanges = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
+  const exchange = loadExchanges(exchanges).find(
+    ({ name }) => name === "direct/greeting-routes-to-nano",
+  );
   if (exchange === undefined) throw new Error("The fixtures lack the greeting.");
   const emulator = createEmulator({ rules: [{ answers: { tier: { frontier: 1 } } }] });
   const { headers } = await postSystemOne(emulator, exchange.request.body);

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { basisHeader, echoModel } from "../answers/judgement.ts";
-import type { PlayedCall, ReplyShape } from "../gateway/shaped-reply.ts";
-import { argumentPieces, composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
+import {
+  argumentPieces,
+  composeReply,
+  eventStream,
+  type PlayedCall,
+  type ReplyShape,
+  wordsOf,
+} from "../gateway/text-reply.ts";
 
 const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
 const shapeSchema = z.object({

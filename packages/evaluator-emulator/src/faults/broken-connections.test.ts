@@ -2,7 +2,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
-import { createEmulator, type Emulator } from "../create-emulator.ts";
+import { createEmulator } from "../create-emulator.ts";
+import type { Emulator } from "../serve.ts";
 import type { Fault } from "./fault.ts";
 
 // The same faults over a real connection and through `fetch`; both must look alike to a caller.

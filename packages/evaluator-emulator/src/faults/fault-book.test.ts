@@ -88,6 +88,49 @@ test("latencies add up and leave the answer alone", async () => {
   expect(slept).toEqual([250, 200]);
 });
 
+const texts = Array.from({ length: 200 }, (_, index) => `request ${index}`);
+const jitterMs = 600_000;
+
+/** Returns a function that sends a text, and returns its delay, drawn up to `jitterMs`. */
+function jitterOf(seed: number) {
+  let slept = 0;
+  const sleep = (ms: number) => Promise.resolve(void (slept = ms));
+  const emulator = emulatorWith([{ kind: "latency", latencyMs: 0, jitterMs }], { seed, sleep });
+  return async (body: string) => {
+    slept = 0;
+    await emulator.fetch("/v1/models", { method: "POST", body });
+    return slept;
+  };
+}
+
+async function drawAll(draw: ReturnType<typeof jitterOf>, all: readonly string[]) {
+  const drawn = new Map<string, number>();
+  for (const text of all) drawn.set(text, await draw(text));
+  return drawn;
+}
+
+test("the same seed and texts draw the same numbers, in whatever order", async () => {
+  const forwards = await drawAll(jitterOf(7), texts);
+  expect(await drawAll(jitterOf(7), texts.toReversed())).toEqual(forwards);
+});
+
+test("a text that comes again draws another number", async () => {
+  const draw = jitterOf(7);
+  expect(await draw("again")).not.toBe(await draw("again"));
+});
+
+test("another seed draws other numbers", async () => {
+  expect(await jitterOf(8)("request")).not.toBe(await jitterOf(7)("request"));
+});
+
+test("numbers are spread over the whole range", async () => {
+  const drawn = [...(await drawAll(jitterOf(7), texts)).values()];
+  expect(drawn.every((ms) => ms >= 0 && ms <= jitterMs)).toBe(true);
+  const below = drawn.filter((ms) => ms < 0.25 * jitterMs).length;
+  expect(below).toBeGreaterThan(25);
+  expect(below).toBeLessThan(75);
+});
+
 test("a caller who aborts does not wait for a latency or a hanging call", async () => {
   const reason = new Error("enough");
   for (const fault of [{ kind: "latency", latencyMs: 600_000 }, { kind: "hang" }] as const) {

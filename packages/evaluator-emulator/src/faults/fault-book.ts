@@ -1,8 +1,8 @@
+import { hash } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { type Call, type CallEnvironment, readText, type Trap, trapKinds } from "../call.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
 import { gatewayError, vendorError } from "../request-error.ts";
-import { createDraws } from "../seeded.ts";
 import type { Fault } from "./fault.ts";
 
 /** A fault that changes the response of a call. */
@@ -53,6 +53,24 @@ export function createFaultBook(initial: readonly Fault[], { seed, sleep }: Faul
       entries = [];
     },
     list: () => entries.map(toListed),
+  };
+}
+
+// Chosen, not measured: more texts than a test sends, and few enough to keep.
+const remembered = 100_000;
+
+/**
+ * Returns numbers from 0 up to 1 that depend on the seed, the text and how often the text came
+ * before; so the same requests draw the same numbers in whatever order they arrive.
+ */
+function createDraws(seed: string): (text: string) => number {
+  const turns = new Map<string, number>();
+  return (text) => {
+    const digest = hash("sha256", text);
+    const turn = (turns.get(digest) ?? 0) + 1;
+    if (turns.size >= remembered) turns.clear();
+    turns.set(digest, turn);
+    return hash("sha256", `${seed}/${turn}/${digest}`, "buffer").readUInt32BE() / 2 ** 32;
   };
 }
 

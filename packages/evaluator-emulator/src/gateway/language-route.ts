@@ -4,8 +4,14 @@ import { type Call, type EmulatorContext, readJson } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
 import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
 import { RequestError } from "../request-error.ts";
-import type { PlayedCall, ReplyShape } from "./shaped-reply.ts";
-import { argumentPieces, composeReply, eventStream, wordsOf } from "./text-reply.ts";
+import {
+  argumentPieces,
+  composeReply,
+  eventStream,
+  type PlayedCall,
+  type ReplyShape,
+  wordsOf,
+} from "./text-reply.ts";
 
 const toolSchema = z
   .object({

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { composeReply } from "./text-reply.ts";
+import { composeReply, type ReplyShape } from "./text-reply.ts";
 
-function replyTo(prompt: unknown) {
-  const shape = { tools: [], toolChoice: "auto", isParallel: true, json: null } as const;
+function replyTo(prompt: unknown, wanted: Partial<ReplyShape> = {}) {
+  const shape = { tools: [], toolChoice: "auto", isParallel: true, json: null, ...wanted } as const;
   return composeReply({ prompt, shape, nextId: () => "1" });
 }
 
@@ -39,4 +39,57 @@ test("the question is the last user message, its text parts only", () => {
 
 test.each([[undefined], ["text"], [[]], [[{ role: 1 }]]])("%j is no prompt", (prompt) => {
   expect(replyTo(prompt)).toBeNull();
+});
+
+const message = { role: "user", content: "Book 2 seats in Oslo at noon, not a sad film" };
+
+/** JSON of the schema, made of the message. */
+function filled(schema: object): string {
+  return replyTo([message], { json: { ...schema } })?.text ?? "";
+}
+
+const tool = (name: string, description = "") => ({ name, description, schema: {} });
+
+test.each([
+  [{ type: "string" }, "Oslo"],
+  [{ type: ["string", "null"], maxLength: 2 }, "Os"],
+  [{ type: "integer", minimum: 3 }, 3],
+  [{ type: "number" }, 2],
+  [{ type: "boolean" }, false],
+  [{ enum: ["glad", "sad"] }, "sad"],
+  [{ const: 7 }, 7],
+  [{ type: "array", items: { type: "number" }, minItems: 2 }, [2, 0]],
+  [{ anyOf: [{ type: "null" }, { type: "number" }] }, 2],
+  [{ $ref: "#/$defs/day", $defs: { day: { type: "string", format: "date" } } }, "2026-01-01"],
+  [{ properties: { a: { type: "number" }, b: {} }, required: ["a"] }, { a: 2 }],
+  [{ properties: { a: null } }, { a: null }],
+])("%j is filled with %j", (schema, value) => {
+  expect(JSON.parse(filled(schema))).toEqual(value);
+});
+
+test("a schema that is itself, ten times over, ends", () => {
+  const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#" }]));
+  expect(filled({ type: "object", properties }).length).toBeLessThan(1_000_000);
+});
+
+test("keys such as __proto__ are ordinary", () => {
+  const schema = JSON.parse('{"properties":{"__proto__":{"type":"number"}}}') as object;
+  expect(filled(schema)).toBe('{"__proto__":2}');
+});
+
+test.each([
+  ["the one whose name is said", { tools: [tool("get_time"), tool("book_seats")] }, ["book_seats"]],
+  ["else whose description is", { tools: [tool("a", "a film"), tool("b", "x")] }, ["a"]],
+  ["none without a shared word", { tools: [tool("get_time")] }, []],
+  ["the best where one must be", { tools: [tool("x")], toolChoice: "required" as const }, ["x"]],
+  ["the named one", { tools: [tool("x"), tool("y")], toolChoice: { name: "y" } }, ["y"]],
+  ["none where none may be", { tools: [tool("book")], toolChoice: "none" as const }, []],
+  [
+    "one where several may not",
+    { tools: [tool("book"), tool("film")], isParallel: false },
+    ["book"],
+  ],
+])("of tools it calls %s", (_which, wanted, names) => {
+  expect(replyTo([message], wanted)?.calls.map(({ name }) => name)).toEqual(names);
 });

@@ -1,7 +1,33 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
+import { stopWords, textWords } from "../judge/words.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
-import { chooseCalls, fillSchema, type PlayedCall, type ReplyShape } from "./shaped-reply.ts";
+
+/** A tool that the caller offers. */
+interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of its arguments. */
+  readonly schema: unknown;
+}
+
+/** The tools and JSON that a caller wants, the same for each wire. */
+export interface ReplyShape {
+  readonly tools: readonly OfferedTool[];
+  readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
+  /** Whether several may be called at once. */
+  readonly isParallel: boolean;
+  /** The schema of the wanted JSON, `{}` for any; null for text. */
+  readonly json: Readonly<Record<string, unknown>> | null;
+}
+
+/** A call of one of the caller's tools. */
+export interface PlayedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly input: string;
+}
 
 /** The conversation, in the AI SDK's form or in OpenAI's, and the wanted reply. */
 interface ReplyMaterial {
@@ -87,4 +113,158 @@ export function eventStream(parts: readonly object[], headers: Record<string, st
   return new Response(ReadableStream.from(chunks), {
     headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
   });
+}
+
+// Chosen, not measured: more than any caller handles in one turn.
+const mostCalls = 8;
+
+/**
+ * Returns calls of the tools whose names share a word with the message, else of the one whose
+ * description shares the most. One tool is called once for each name in the message.
+ */
+function chooseCalls(
+  message: string,
+  { tools, toolChoice, isParallel }: ReplyShape,
+  nextId: () => string,
+): readonly PlayedCall[] {
+  const chosen = chooseTools(message, tools, toolChoice);
+  const values = valuesIn(message);
+  const hintsOfCalls =
+    chosen.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
+  const calls = chosen.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
+  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
+    const input = JSON.stringify(fillSchema(tool.schema, { message, hints }) ?? {});
+    return { id: `call_${nextId()}`, name: tool.name, input };
+  });
+}
+
+function chooseTools(
+  message: string,
+  tools: readonly OfferedTool[],
+  choice: ReplyShape["toolChoice"],
+): readonly OfferedTool[] {
+  if (choice === "none") return [];
+  if (typeof choice === "object") return tools.filter(({ name }) => name === choice.name);
+  const words = new Set(textWords(message).filter((word) => !stopWords.has(word)));
+  const shared = (text: string) =>
+    new Set(textWords(text.replaceAll("_", " ")).filter((word) => words.has(word))).size;
+  const named = tools.filter(({ name }) => shared(name) > 0);
+  if (named.length > 0) return named;
+  const [best] = tools.toSorted(
+    (one, other) => shared(other.description) - shared(one.description),
+  );
+  const isFit = best !== undefined && (choice === "required" || shared(best.description) > 0);
+  return isFit ? [best] : [];
+}
+
+/** Returns the quoted texts of a message, else its names: capitalized words except the first. */
+function valuesIn(message: string): string[] {
+  const quoted = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
+  if (quoted.length > 0) return quoted.slice(0, mostCalls);
+  const names = message.slice(0, 2000).match(/(?<=\s)\p{Lu}[\p{L}\p{N}-]*/gu) ?? [];
+  return [...new Set(names)].slice(0, mostCalls);
+}
+
+interface Material {
+  readonly message: string;
+  /** Values for texts, in order. @default the names in the message */
+  readonly hints?: readonly string[];
+}
+
+// Chosen, not measured: a schema that refers to itself, at several positions, would grow without end.
+const deepest = 12;
+const mostValues = 10_000;
+const longestText = 200;
+
+/** Returns a value that fits a JSON schema, made of options, numbers and names in the message. */
+function fillSchema(schema: unknown, { message, hints }: Material): unknown {
+  const texts = [...(hints ?? valuesIn(message))];
+  const numbers = (message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number);
+  const lowerCase = message.toLowerCase();
+  let values = 0;
+
+  const fill: Fill = (part, depth) => {
+    values += 1;
+    if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
+    const own = resolve(part, schema);
+    if (Object.hasOwn(own, "const")) return own["const"];
+    if (Array.isArray(own["enum"])) return nameOf(own["enum"], lowerCase);
+    const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
+    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
+    const type = String(typeOf(own));
+    return Object.hasOwn(fillers, type) ? fillers[type]?.(own, depth) : null;
+  };
+  const fillers: Readonly<Record<string, (own: JsonSchema, depth: number) => unknown>> = {
+    object: (own, depth) => fillObject(own, (part) => fill(part, depth + 1)),
+    array: (own, depth) => {
+      const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
+      return Array.from({ length: count }, () => fill(own["items"], depth + 1));
+    },
+    string: (own) => textFor(own, texts.shift() ?? message.trim().slice(0, longestText)),
+    integer: (own) => Math.round(within(own, numbers.shift() ?? 0)),
+    number: (own) => within(own, numbers.shift() ?? 0),
+    boolean: () => !/\b(?:no|not|never|without)\b/.test(lowerCase),
+  };
+  return fill(schema, 0);
+}
+
+type JsonSchema = Record<string, unknown>;
+type Fill = (part: unknown, depth: number) => unknown;
+
+function fillObject({ properties, required }: JsonSchema, fill: (part: unknown) => unknown) {
+  if (!isJsonRecord(properties)) return {};
+  const names = Array.isArray(required) && required.length > 0 ? new Set<unknown>(required) : null;
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => names === null || names.has(name))
+      .map(([name, part]) => [name, fill(part)]),
+  );
+}
+
+/** Follows a reference inside the schema; any other reference allows any value. */
+function resolve(part: JsonSchema, schema: unknown): JsonSchema {
+  const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
+  if (path === null) return part;
+  let found: unknown = schema;
+  for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
+    found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
+  }
+  return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
+}
+
+function isNotNull(part: unknown): boolean {
+  return !isJsonRecord(part) || part["type"] !== "null";
+}
+
+/** The option that the message names, else the first. */
+function nameOf(options: readonly unknown[], message: string): unknown {
+  const named = options.find(
+    (option) =>
+      typeof option === "string" && option !== "" && message.includes(option.toLowerCase()),
+  );
+  return named ?? options[0];
+}
+
+function typeOf({ type, properties }: Record<string, unknown>): unknown {
+  const [first] = Array.isArray(type) ? type.filter((name) => name !== "null") : [type];
+  return first ?? (properties === undefined ? "string" : "object");
+}
+
+const textOfFormat: Readonly<Record<string, string>> = {
+  date: "2026-01-01",
+  "date-time": "2026-01-01T00:00:00Z",
+  time: "00:00:00Z",
+  email: "someone@example.com",
+  uri: "https://example.com/",
+};
+
+function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
+  const made = typeof format === "string" ? textOfFormat[format] : undefined;
+  return made ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
+}
+
+function within({ minimum, maximum }: Record<string, unknown>, value: number): number {
+  const least = typeof minimum === "number" ? minimum : Number.NEGATIVE_INFINITY;
+  const most = typeof maximum === "number" ? maximum : Number.POSITIVE_INFINITY;
+  return Math.min(Math.max(value, least), most);
 }

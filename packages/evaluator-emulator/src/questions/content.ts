@@ -31,19 +31,15 @@ export function contentText(content: Content | null): string {
   return lines.join("\n");
 }
 
-/** Returns a single content unchanged, several as a list. */
-export function joinContents(contents: readonly Content[]): Content {
-  const [only] = contents;
-  return contents.length === 1 && only !== undefined ? only : contents;
-}
-
-/** Returns the state of its parts, and the keys of the images beside it. */
+/** Returns the state of its parts, a single one unchanged, and the keys of the images beside it. */
 export function joinParts(
   parts: readonly ({ readonly content: Content } | { readonly image: string })[],
 ) {
   const contents = parts.flatMap((part) => ("content" in part ? [part.content] : []));
+  const [only] = contents;
   const images = parts.flatMap((part) => ("image" in part ? [part.image] : []));
-  return { state: joinContents(contents), ...(images.length > 0 && { images }) };
+  const state: Content = contents.length === 1 && only !== undefined ? only : contents;
+  return { state, ...(images.length > 0 && { images }) };
 }
 
 // The vendor's limit; the gateway's is unverified.

@@ -1,4 +1,4 @@
-import type { Emulator } from "../create-emulator.ts";
+import type { Emulator } from "../serve.ts";
 
 /** The six headers of contract section 4.1, for tests. */
 export const evaluationHeaders = {

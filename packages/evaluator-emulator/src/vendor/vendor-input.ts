@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
-import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
+import { type Content, contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { vendorError } from "../request-error.ts";
@@ -65,8 +65,8 @@ function withImages(
 function withoutNames(state: Content, names: readonly string[]): Content {
   const isName = new Set<unknown>(names);
   if (!Array.isArray(state)) return strip(state, names) as Content;
-  const others = state.filter((item) => !isName.has(item)).map((item) => strip(item, names));
-  return joinContents(others as Content[]);
+  const others = state.filter((item) => !isName.has(item));
+  return joinParts(others.map((item) => ({ content: strip(item, names) as Content }))).state;
 }
 
 function strip(value: unknown, names: readonly string[]): unknown {
