@@ -52,7 +52,7 @@ export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
   readonly names: () => Promise<readonly string[]>;
   /** The run in PostgreSQL; null for a journal in a file. */
   readonly info: RunInfo | null;
-  /** The complete runs of a journal in a file. */
+  /** The complete runs of a journal in a file, or the run of a database. */
   readonly facts: RunFacts[];
   /** Returns the complete runs of a journal in a file, or all of a database. */
   readonly listRuns: () => Promise<ListedRun[]>;
@@ -111,22 +111,29 @@ async function databaseResults(
     newRecords: async () => await runs.newIds(info),
     baseAnswers: async () => await baseAnswersOf(runs, info, context.source),
     info,
-    facts: [],
+    facts: [toFacts(info)],
     listRuns: async () => (await runs.list()).map(toListedRun),
     ask: ({ cellsOf, ...query }, use) =>
       runs.query({ ...query, run: info.run, cellsOf: (row) => cellsOf(toRow(row)) }, use),
   };
 }
 
-function toListedRun({ setup, finishedAt, createdAt, ...run }: RunInfo): ListedRun {
+function toListedRun(info: RunInfo): ListedRun {
+  const end = info.finishedAt === null ? { finishedAt: null, elapsedMs: null } : {};
+  return { ...toFacts(info), ...end };
+}
+
+/** Returns the facts of a run as a journal in a file keeps them; an open run ends now. */
+function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
+  const endedAt = finishedAt ?? new Date();
   return {
     ...run,
     wire: setup.wire,
     modelId: setup.modelId,
     mails: run.records,
     answered: run.asked,
-    finishedAt: finishedAt?.toISOString() ?? null,
-    elapsedMs: finishedAt === null ? null : finishedAt.getTime() - createdAt.getTime(),
+    finishedAt: endedAt.toISOString(),
+    elapsedMs: endedAt.getTime() - createdAt.getTime(),
   };
 }
 

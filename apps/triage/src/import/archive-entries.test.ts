@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { type Header, pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
-import { gunzip, tarFiles, zipFiles } from "./archives.ts";
+import { filesIn } from "./archives.ts";
 import type { NotRead } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
 
@@ -32,13 +32,18 @@ async function tarOf(
 }
 
 async function readTar(bytes: Buffer, prefix?: string) {
-  const archive = archiveOf(bytes, prefix);
-  return await readAll(tarFiles(archive, archive.chunks));
+  return await readAll(archiveOf(bytes, prefix), bytes);
 }
 
-async function readAll(files: AsyncIterable<SourceFile | NotRead>) {
+function entriesOf(archive: SourceFile, bytes: Buffer): AsyncIterable<SourceFile | NotRead> {
+  const entries = filesIn(archive, { start: bytes.subarray(0, 512), all: archive.chunks });
+  if (entries === null) throw new Error("It is no archive.");
+  return entries;
+}
+
+async function readAll(archive: SourceFile, bytes: Buffer) {
   const found = [];
-  for await (const file of files) {
+  for await (const file of entriesOf(archive, bytes)) {
     if ("reason" in file) found.push(file);
     else found.push({ ...file, chunks: await text(file.chunks) });
   }
@@ -102,7 +107,7 @@ async function zipOf(change: (bytes: Buffer) => void = () => {}): Promise<string
 }
 
 async function readZip(path: string) {
-  return await readAll(zipFiles({ ...archiveOf(Buffer.of()), path }, path));
+  return await readAll({ ...archiveOf(Buffer.of()), path }, await readFile(path));
 }
 
 /** Where the last entry's header begins in the list at the end of a zip archive. */
@@ -177,7 +182,10 @@ function reading(...packed: Buffer[]) {
   const bytes = Buffer.concat(packed);
   const read = { packed: bytes.length, length: 0, end: Promise.resolve() };
   const count = async () => {
-    for await (const chunk of gunzip(pieces(bytes))) read.length += chunk.length;
+    for await (const file of entriesOf(archiveOf(bytes), bytes)) {
+      if ("reason" in file) throw new Error(file.reason);
+      for await (const chunk of file.chunks) read.length += chunk.length;
+    }
   };
   read.end = count();
   return read;

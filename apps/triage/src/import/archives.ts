@@ -8,22 +8,49 @@ import type { SourceFile } from "./source-files.ts";
 /** Text of mail shrinks to about a tenth; an archive that grows more is made to fill disks. */
 const MOST_GROWTH = 200;
 const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
+/** Archives in archives are seldom mail, and may be made to never end. */
+const MOST_DEPTH = 3;
 /** With Node's default of 16 KB the import of a packed file takes 1.5 times as long. */
 const pieces = { chunkSize: 64 * 1024 };
 
-/** Decompresses a gzip file. @throws ImportProblem if it grows to more than mail can be. */
-export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+type Entries = AsyncGenerator<SourceFile | NotRead>;
+
+/**
+ * Finds the files of an archive, in order, or the file that gzip packed; null if it is neither. Reading
+ * them throws ImportProblem if a path leaves its folder, or a file grows to more than mail can be.
+ *
+ * @param depth - The number of archives that the file is in.
+ */
+export function filesIn(
+  file: SourceFile,
+  { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
+  depth = 0,
+): Entries | null {
+  const bytes = start.toString("latin1");
+  const isTar = bytes.startsWith("ustar", 257);
+  if (bytes.startsWith("PK\x03\x04") || bytes.startsWith("PK\x05\x06")) return zipFiles(file);
+  if (!isTar && !bytes.startsWith("\x1f\x8b")) return null;
+  if (depth === MOST_DEPTH) return only(tooDeep(file));
+  return isTar ? tarFiles(file, all) : only({ ...file, path: null, chunks: gunzip(all) });
+}
+
+async function* only(entry: SourceFile | NotRead): Entries {
+  yield entry;
+}
+
+function tooDeep({ name }: SourceFile): NotRead {
+  const reason = "it is an archive in an archive; unpack the outer one and import the folder";
+  return { name, reason, isMail: true };
+}
+
+async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const growth = { packed: 0, unpacked: 0 };
   const unpacked = createGunzip(pieces);
   pipeline(Readable.from(counted(chunks, growth)), unpacked, ignore);
   yield* checked(unpacked as AsyncIterable<Buffer>, growth);
 }
 
-/** Finds the files of a tar archive, in order. @throws ImportProblem if a path leaves its folder. */
-export async function* tarFiles(
-  archive: SourceFile,
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<SourceFile | NotRead> {
+async function* tarFiles(archive: SourceFile, chunks: AsyncIterable<Buffer>): Entries {
   const unpacked = extract();
   pipeline(Readable.from(chunks), unpacked, ignore);
   for await (const entry of unpacked) {
@@ -48,11 +75,15 @@ async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Finds the files of a zip archive on the disk. @throws ImportProblem as `tarFiles` and `gunzip` do. */
-export async function* zipFiles(
-  archive: SourceFile,
-  path: string,
-): AsyncGenerator<SourceFile | NotRead> {
+async function* zipFiles(archive: SourceFile): Entries {
+  if (/\.olm$/i.test(archive.name)) {
+    const reason = "it is an archive of Outlook for Mac; export its folders as mbox or .eml";
+    yield { name: archive.name, reason, isMail: true };
+  } else if (archive.path === null) yield tooDeep(archive);
+  else yield* zipEntries(archive, archive.path);
+}
+
+async function* zipEntries(archive: SourceFile, path: string): Entries {
   const zip = await openPromise(path, { autoClose: false });
   try {
     const growth = { packed: zip.fileSize, unpacked: 0 };

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
 import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
-import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
+import { toVisibleText } from "./visible-text.ts";
 
 /** The bytes of a message that are read; the rest belongs to attachments. */
 export const MESSAGE_BYTES = 1024 * 1024;
@@ -35,7 +35,7 @@ export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
     received: parseTime(receivedOf(email)),
     from: printAddress(email.from),
     subject: email.subject ?? "",
-    text: encryptionNote(email) ?? textOf(email),
+    text: encryptionNote(email) ?? toVisibleText(email),
     labels: labelsOf(email),
     extra: extraOf(email),
   };
@@ -114,12 +114,6 @@ function labelsOf({ headers }: Email): string[] | null {
   if (labels === undefined) return null;
   const names = decodeWords(labels).split(",");
   return names.map((label) => label.replaceAll('"', "").trim());
-}
-
-function textOf({ text = "", html = "" }: Email): string {
-  const plain = text.trim();
-  if (plain === "") return htmlToVisibleText(html);
-  return hasMarkup(plain) ? htmlToVisibleText(plain) : plain;
 }
 
 /** Returns a note in place of an encrypted text; null for other mails. */

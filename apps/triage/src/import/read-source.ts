@@ -1,13 +1,11 @@
 import { CliError, describeSystemError } from "evaluator-kit";
 import { peek } from "evaluator-runs/source";
-import { gunzip, tarFiles, zipFiles } from "./archives.ts";
+import { filesIn } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { readMailFile } from "./mail-files.ts";
 import { findFiles, type SourceFile } from "./source-files.ts";
 
 const PEEK_BYTES = 64 * 1024;
-/** Archives in archives are seldom mail, and may be made to never end. */
-const MOST_DEPTH = 3;
 
 type Found = AsyncGenerator<FoundMail | NotRead>;
 
@@ -52,29 +50,9 @@ async function* readContent(
   content: Parameters<typeof readMailFile>[1],
   { signal, depth }: { readonly signal: AbortSignal; readonly depth: number },
 ): Found {
-  const { start, all } = content;
-  const bytes = start.toString("latin1");
-  const isGzip = bytes.startsWith("\x1f\x8b");
-  const isZip = bytes.startsWith("PK\x03\x04") || bytes.startsWith("PK\x05\x06");
-  const isTar = bytes.startsWith("ustar", 257);
-  if (!isGzip && !isZip && !isTar) yield* readMailFile(file, content);
-  else if (isZip) yield* readZip(file, signal, depth + 1);
-  else if (depth === MOST_DEPTH) yield tooDeep(file);
-  else if (isTar) yield* readEntries(tarFiles(file, all), signal, depth + 1);
-  else yield* readFile({ ...file, path: null, chunks: gunzip(all) }, signal, depth + 1);
-}
-
-async function* readZip(file: SourceFile, signal: AbortSignal, depth: number): Found {
-  if (/\.olm$/i.test(file.name)) {
-    const reason = "it is an archive of Outlook for Mac; export its folders as mbox or .eml";
-    yield { name: file.name, reason, isMail: true };
-  } else if (file.path === null) yield tooDeep(file);
-  else yield* readEntries(zipFiles(file, file.path), signal, depth);
-}
-
-function tooDeep({ name }: SourceFile): NotRead {
-  const reason = "it is an archive in an archive; unpack the outer one and import the folder";
-  return { name, reason, isMail: true };
+  const entries = filesIn(file, content, depth);
+  if (entries === null) yield* readMailFile(file, content);
+  else yield* readEntries(entries, signal, depth + 1);
 }
 
 // A library's message may quote the mail.

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
+import { toVisibleText } from "./visible-text.ts";
+
+const htmlToVisibleText = (html: string) => toVisibleText({ html });
 
 test.each([
   "<!DOCTYPE html><title>x",
@@ -8,7 +10,8 @@ test.each([
   "Hi<br>you<br />and <a href=x>me",
   "<p class='x'>a</P><td>",
 ])("%j is HTML", (text) => {
-  expect(hasMarkup(text)).toBe(true);
+  expect(toVisibleText({ text })).toBe(htmlToVisibleText(text));
+  expect(toVisibleText({ text })).not.toBe(text);
 });
 
 test.each([
@@ -20,7 +23,7 @@ test.each([
   "< p>< p>< p>",
   `${"x".repeat(10_000)}<p><p><p>`,
 ])("%j is no HTML", (text) => {
-  expect(hasMarkup(text)).toBe(false);
+  expect(toVisibleText({ text })).toBe(text);
 });
 
 test.each(["head", "noscript", "object", "script", "style", "svg", "template", "title"])(

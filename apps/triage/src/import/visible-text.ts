@@ -1,4 +1,5 @@
 import { Parser } from "htmlparser2";
+import type { Email } from "postal-mime";
 
 /** How much text is wanted; a snippet takes less. */
 const TEXT_LENGTH = 10_000;
@@ -16,8 +17,15 @@ const tag =
 // Chosen, not measured: a person may write of one tag or two.
 const TAGS_OF_MARKUP = 3;
 
+/** Returns the text that a reader of a mail sees: of its plain part, else of its HTML. */
+export function toVisibleText({ text = "", html = "" }: Pick<Email, "text" | "html">): string {
+  const plain = text.trim();
+  if (plain === "") return htmlToVisibleText(html);
+  return hasMarkup(plain) ? htmlToVisibleText(plain) : plain;
+}
+
 /** Returns whether text that claims to be plain is HTML. */
-export function hasMarkup(text: string): boolean {
+function hasMarkup(text: string): boolean {
   const start = text.slice(0, TEXT_LENGTH);
   if (/^(?:<!doctype html|<html|<\?xml[^<>]{0,200}>\s{0,10}<)/i.test(start)) return true;
   let tags = 0;
@@ -26,7 +34,7 @@ export function hasMarkup(text: string): boolean {
 }
 
 /** Returns the text that a reader of HTML sees, and the `alt` of its images. */
-export function htmlToVisibleText(html: string): string {
+function htmlToVisibleText(html: string): string {
   let text = "";
   let images = 0;
   let isTooDeep = false;

@@ -19,7 +19,6 @@ import {
   writePrivateFile,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
-import type { RunInfo } from "evaluator-runs/postgres";
 import {
   type AnsweredRecord,
   describeFilter,
@@ -29,7 +28,6 @@ import {
   readFilter,
   readRules,
   type ResultRow,
-  type RunFacts,
   type RunResults,
   toAnswered,
   withResults,
@@ -97,7 +95,7 @@ async function makeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<AsyncIterable<string>> {
-  const { questions, columns, calibration, info, facts } = results;
+  const { questions, columns, calibration, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
   const plan = rules === null ? null : planOf(rules);
@@ -124,7 +122,7 @@ async function makeReport(
     list,
     actions: (rules ?? []).map(({ action }) => action),
     file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
-    runs: info === null ? facts : [factsOf(info)],
+    runs: facts,
     all,
     calibration,
     notes: [...describeNew(newRecords, list), ...describeShown(command, list.length, all.mails)],
@@ -143,23 +141,6 @@ function describeShown(command: ReportCommand, shown: number, all: number): stri
   const filter = describeFilter(command);
   if (filter === null) return [];
   return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
-}
-
-// As a journal in a file keeps it.
-function factsOf(info: RunInfo): RunFacts {
-  const { setup, records, asked, failed, inputTokens, costUsd, createdAt, finishedAt } = info;
-  const endedAt = finishedAt ?? new Date();
-  return {
-    finishedAt: endedAt.toISOString(),
-    wire: setup.wire,
-    modelId: setup.modelId,
-    mails: records,
-    answered: asked,
-    failed,
-    inputTokens,
-    costUsd,
-    elapsedMs: endedAt.getTime() - createdAt.getTime(),
-  };
 }
 
 /** Returns a mail as the page shows it. */
