@@ -1,5 +1,3 @@
-import { createInterface } from "node:readline/promises";
-
 /** The time, and calls that come later. */
 export interface Clock {
   /** Returns monotonic time in milliseconds. */
@@ -53,36 +51,8 @@ export interface CliContext {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
 
-/** Returns the context of this process. */
-export function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {
-  const { stdin, stdout, stderr } = program;
-  const env = trimEnvironment(program.env);
-  const { signal } = interruption;
-  return {
-    env,
-    // npm runs scripts in the repository's folder; INIT_CWD is the folder of the person.
-    cwd: env["INIT_CWD"] ?? program.cwd(),
-    stdin,
-    stdout,
-    stderr,
-    signal,
-    clock: systemClock,
-    exitCode: 0,
-    confirm: stdin.isTTY && stderr.isTTY ? (question) => ask(question, program, signal) : null,
-  };
-}
-
 /** Returns the variables without surrounding space; a blank variable counts as unset. */
 export function trimEnvironment(env: Environment): Environment {
   const entries = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]);
   return Object.fromEntries(entries);
-}
-
-async function ask(question: string, program: NodeJS.Process, signal: AbortSignal) {
-  const terminal = createInterface({ input: program.stdin, output: program.stderr });
-  // Readline handles Ctrl-C itself; here it must end the run.
-  terminal.once("SIGINT", () => program.kill(program.pid, "SIGINT"));
-  const answer = await terminal.question(question, { signal }).catch(() => "no");
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
 }

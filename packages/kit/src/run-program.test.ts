@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import type { CliContext } from "./context.ts";
 import { CliError, InterruptedError } from "./errors.ts";
-import { type Program, runToExitCode } from "./run-program.ts";
+import { type Program, runProgram, runToExitCode } from "./run-program.ts";
 import { createTestContext } from "./testing/test-context.ts";
 
 const options = { name: "The program" };
@@ -165,4 +167,60 @@ test("an error that nothing catches is one line too", async () => {
   const { exitCode, stderr } = await endOf(child);
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/^The program failed with an unexpected RangeError at .*\n$/);
+});
+
+function programWith(given: { env?: Record<string, string>; isTTY?: boolean }) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: given.isTTY ?? false });
+  const stderr = Object.assign(new PassThrough(), { isTTY: given.isTTY ?? false });
+  const { env = {} } = given;
+  const parts = { env, argv: [], cwd: () => "/root", stdin, stdout: stderr, stderr };
+  return Object.assign(new EventEmitter(), parts) as unknown as NodeJS.Process & typeof parts;
+}
+
+async function contextOf(program: NodeJS.Process): Promise<CliContext> {
+  const { promise, resolve } = Promise.withResolvers<CliContext>();
+  const take: Program = async (_, context) => {
+    resolve(context);
+    return 0;
+  };
+  await runProgram(take, options, program);
+  return await promise;
+}
+
+test("typed paths are relative to where the person stands, also under npm", async () => {
+  const here = await contextOf(programWith({}));
+  const npm = programWith({ env: { INIT_CWD: "/home/ada" } });
+  expect(here.cwd).toBe("/root");
+  expect((await contextOf(npm)).cwd).toBe("/home/ada");
+});
+
+test("where no person is, nobody is asked", async () => {
+  expect((await contextOf(programWith({}))).confirm).toBeNull();
+});
+
+test.each([
+  ["y\n", true],
+  ["Yes\n", true],
+  ["\n", false],
+  ["no\n", false],
+  ["yesterday\n", false],
+])("%j means %s", async (typed, meant) => {
+  const program = programWith({ isTTY: true });
+  const { confirm } = await contextOf(program);
+  const answer = confirm?.("Go on? ");
+  program.stdin.write(typed);
+  expect(await answer).toBe(meant);
+});
+
+test("an interruption answers no", async () => {
+  const program = programWith({ isTTY: true });
+  const { confirm } = await contextOf(program);
+  const answer = confirm?.("Go on? ");
+  program.emit("SIGINT");
+  expect(await answer).toBe(false);
+});
+
+test("a program gets its variables without the space around them", async () => {
+  const { env } = await contextOf(programWith({ env: { A: " a ", B: "  " } }));
+  expect(env).toEqual({ A: "a" });
 });

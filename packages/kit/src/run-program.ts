@@ -1,4 +1,5 @@
-import { type CliContext, readContext } from "./context.ts";
+import { createInterface } from "node:readline/promises";
+import { type CliContext, systemClock, trimEnvironment } from "./context.ts";
 import {
   CliError,
   exitCodes,
@@ -23,7 +24,11 @@ export interface ProgramOptions {
  * Runs a program in this process. The first Ctrl-C or SIGTERM aborts its signal, the second ends
  * it. If the reader ends, as in `| head`, the run goes on without output. Each error is one line.
  */
-export async function runProgram(program: Program, options: ProgramOptions): Promise<void> {
+export async function runProgram(
+  program: Program,
+  options: ProgramOptions,
+  process: NodeJS.Process = globalThis.process,
+): Promise<void> {
   const interruption = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => interruption.abort(new InterruptedError(signal)));
@@ -35,6 +40,33 @@ export async function runProgram(program: Program, options: ProgramOptions): Pro
   });
   const context = readContext(process, interruption);
   process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
+}
+
+function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {
+  const { stdin, stdout, stderr } = program;
+  const env = trimEnvironment(program.env);
+  const { signal } = interruption;
+  return {
+    env,
+    // npm runs scripts in the repository's folder; INIT_CWD is the folder of the person.
+    cwd: env["INIT_CWD"] ?? program.cwd(),
+    stdin,
+    stdout,
+    stderr,
+    signal,
+    clock: systemClock,
+    exitCode: 0,
+    confirm: stdin.isTTY && stderr.isTTY ? (question) => ask(question, program, signal) : null,
+  };
+}
+
+async function ask(question: string, program: NodeJS.Process, signal: AbortSignal) {
+  const terminal = createInterface({ input: program.stdin, output: program.stderr });
+  // Readline handles Ctrl-C itself; here it must end the run.
+  terminal.once("SIGINT", () => program.kill(program.pid, "SIGINT"));
+  const answer = await terminal.question(question, { signal }).catch(() => "no");
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
 }
 
 /** Runs a program, and returns its exit code; an error becomes one line. */
