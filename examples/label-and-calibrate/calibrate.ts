@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { brierSkill, corpCurve, labelsForZeroErrors, learnThenTest } from "evaluator-calibration";
+import { corpCurve, labelsForZeroErrors, learnThenTest } from "evaluator-calibration";
 import { boolean, createEvaluator, type Evaluator } from "evaluator-client";
 
 /** A mail and its label. */
@@ -28,7 +28,7 @@ export async function calibrateScams(path: string | URL, evaluator: Evaluator): 
     truth.push(labelled[item.index]?.isScam === true ? 1 : 0);
     models.add(item.evaluation.modelId);
   }
-  const { miscalibration } = corpCurve(p, truth);
+  const { skill, miscalibration } = corpCurve(p, truth);
   // Acting on "no" is wrong if the mail is a scam.
   const promise = learnThenTest(
     p.map((one) => 1 - one),
@@ -37,7 +37,7 @@ export async function calibrateScams(path: string | URL, evaluator: Evaluator): 
   );
   return [
     `${p.length} labelled mails, ${truth.filter(Boolean).length} of them scams, answered by ${[...models].join(", ")}`,
-    `skill ${brierSkill(p, truth).toFixed(2)} (0 is guessing the base rate, 1 is knowing)`,
+    `skill ${skill.toFixed(2)} (0 is guessing the base rate, 1 is knowing)`,
     `miscalibration ${miscalibration.toFixed(3)}`,
     promise === null
       ? `no threshold can be promised; it takes ${labelsForZeroErrors({ maxRisk })} labels above it, all of them right`

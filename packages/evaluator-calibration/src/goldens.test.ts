@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { brierSkill, corpCurve, wilson } from "./index.ts";
+import { corpCurve, wilson } from "./index.ts";
 import { poolRows } from "./math/pool.ts";
 import {
   betaQuantile,
@@ -136,7 +136,7 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
   const curve = corpCurve(...rows);
   const roc = rocAuc(...rows);
   misses.golden(curve.brier, golden["brier"]);
-  misses.golden(brierSkill(...rows), golden["skill"]);
+  misses.golden(curve.skill, golden["skill"]);
   misses.golden(loss.value, golden["logLoss"]);
   expect([loss.clipped, loss.clippedAndWrong]).toEqual([
     golden["clipped"],

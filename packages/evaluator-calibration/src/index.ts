@@ -1,5 +1,5 @@
 // Scores
-export { brierSkill, cohenKappa } from "./scores/probability-scores.ts";
+export { cohenKappa } from "./scores/probability-scores.ts";
 export { type CorpCurve, corpCurve, type CurveReport } from "./scores/reliability.ts";
 export type { Numbers, Weighted } from "./math/rows.ts";
 

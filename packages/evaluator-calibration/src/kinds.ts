@@ -20,14 +20,6 @@ export function formOf(kind: string): (typeof kinds)[QuestionKind] {
   throw new RangeError(`The form of a ${JSON.stringify(kind)} answer is not known; use ${known}.`);
 }
 
-/** Returns the kind of an answer by its options (null for a single probability) and the kind it names, if any. */
-export function kindOf(options: readonly string[] | null, type: unknown): QuestionKind {
-  if (options === null) return "boolean";
-  const named = typeof type === "string" && Object.hasOwn(kinds, type) ? formOf(type) : null;
-  const isLevels = options.every((option, index) => option === String(index));
-  return isLevels && (named?.form !== "distribution" || named.isOrdered) ? "score" : "choice";
-}
-
 /** A question as the client sends it: the parts that the answer depends on. */
 export interface AskedQuestion {
   readonly type: string;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { brierSkill, corpCurve, learnThenTest } from "./index.ts";
+import { corpCurve, learnThenTest } from "./index.ts";
 import { poolRows } from "./math/pool.ts";
 import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
@@ -109,7 +109,7 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
   const { p, truth, weights } = columns(rows);
   const all = {
     brier: brierScore({ p, truth }),
-    skill: brierSkill(p, truth),
+    skill: corpCurve(p, truth).skill,
     loss: logLoss({ p, truth }),
     curve: corpCurve(p, truth),
     weightedCurve: corpCurve(p, truth, { weights }),

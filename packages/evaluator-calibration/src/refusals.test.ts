@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { brierSkill, corpCurve, labelsForZeroErrors, learnThenTest } from "./index.ts";
+import { corpCurve, labelsForZeroErrors, learnThenTest } from "./index.ts";
 import { rocAuc } from "./scores/probability-scores.ts";
 import { neededLabels } from "./thresholds/intervals.ts";
 import { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
 
-test.each([brierSkill, rocAuc, corpCurve])("%o names the index of what is no row", (figure) => {
+test.each([rocAuc, corpCurve])("%o names the index of what is no row", (figure) => {
   expect(() => figure([0.1, Number.NaN], [0, 1])).toThrow(
     new RangeError("p[1] is NaN; it must be a number from 0 to 1."),
   );
@@ -16,12 +16,12 @@ test.each([brierSkill, rocAuc, corpCurve])("%o names the index of what is no row
 });
 
 test("weights have to be positive and as many as rows", () => {
-  expect(() => brierSkill([0.5, 0.5], [0, 1], { weights: [1, 0] })).toThrow("weights[1] is 0");
+  expect(() => corpCurve([0.5, 0.5], [0, 1], { weights: [1, 0] })).toThrow("weights[1] is 0");
   expect(() => riskCoverage([0.5], [0], { weights: [1, 1] })).toThrow("index 1");
 });
 
 test("a figure that one kind of truth cannot give is NaN, not a number that looks like one", () => {
-  expect(brierSkill([0.2, 0.3], [0, 0])).toBeNaN();
+  expect(corpCurve([0.2, 0.3], [0, 0]).skill).toBeNaN();
   expect(rocAuc([0.2, 0.3], [1, 1]).auc).toBeNaN();
 });
 

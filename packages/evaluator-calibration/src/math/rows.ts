@@ -6,12 +6,15 @@ export interface Weighted {
   readonly weights?: Numbers | undefined;
 }
 
+/** Numbers, and their name in messages. */
+type Named = readonly [name: string, values: Numbers];
+
 function reject(name: string, [i, value]: [number, number], wanted: string): never {
   throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
-export function checkIndexes(values: Numbers, end: number, name: string): void {
+function checkBelow(end: number, [name, values]: Named): void {
   const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -20,10 +23,7 @@ export function checkIndexes(values: Numbers, end: number, name: string): void {
 }
 
 /** @throws RangeError if the lists are empty, or that names the index at which the shorter one ends. */
-export function checkLengths(
-  [name, values]: readonly [string, Numbers],
-  [otherName, others]: readonly [string, Numbers],
-): void {
+function checkLengths([name, values]: Named, [otherName, others]: Named): void {
   if (values.length === 0) throw new RangeError(`${name} is empty; it needs at least one row.`);
   if (values.length === others.length) return;
   const end = Math.min(values.length, others.length);
@@ -52,13 +52,19 @@ export function checkRows(
     const value = p[i] as number;
     if (!(value >= 0 && value <= 1)) reject(name, [i, value], "a number from 0 to 1");
   }
-  checkIndexes(truth, end, truthName);
+  checkBelow(end, [truthName, truth]);
   if (weights === undefined) return;
   checkLengths(["weights", weights], ["p", p]);
   for (let i = 0; i < weights.length; i += 1) {
     const weight = weights[i] as number;
     if (!(weight > 0 && weight < Infinity)) reject("weights", [i, weight], "a positive number");
   }
+}
+
+/** Checks two equally long lists of whole numbers. @throws RangeError that names the first invalid index. */
+export function checkIndexes(one: Named, other: Named): void {
+  checkLengths(one, other);
+  for (const list of [one, other]) checkBelow(Infinity, list);
 }
 
 /** Returns the sum of numbers. */

@@ -6,8 +6,7 @@ import { quantileOf, sumOf } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { checkThreshold } from "./check-threshold.ts";
-import { type LabelledRows, topAnswers } from "./labelled-rows.ts";
-import { brierOf } from "./score-report.ts";
+import { brierOf, type LabelledRows, topAnswers } from "./labelled-rows.ts";
 
 /** Returns what changed between two columns of answers to one question. */
 export function compareReleases(

@@ -151,21 +151,20 @@ export function actionRows(
   return rows;
 }
 
-/** Returns the share of rows, by weight, that each option is the truth of. */
-export function truthShares({ options, truth, weights }: Rows): number[] {
-  const sums = options.map(() => 0);
-  let total = 0;
-  for (const [i, option] of truth.entries()) {
-    const weight = weights?.[i] ?? 1;
-    sums[option] = (sums[option] ?? 0) + weight;
-    total += weight;
-  }
-  return sums.map((sum) => sum / total);
-}
-
 /** Returns the probability of one row's option; those of no and yes are 0 and 1. */
 export function probabilityOf({ form, table }: Rows, row: number, option: number): number {
   // The only probability of a row is that of yes.
   const printed = table.values[row * table.width + Math.min(option, table.width - 1)] as number;
   return form === "probability" && option === 0 ? 1 - printed : printed;
+}
+
+/** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
+export function brierOf({ form, p, table, truth }: Rows, row: number): number {
+  if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
+  let sum = 0;
+  for (let option = 0; option < table.width; option += 1) {
+    const isTrue = option === truth[row] ? 1 : 0;
+    sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
+  }
+  return sum;
 }

@@ -1,6 +1,7 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { Form } from "../kinds.ts";
 import { hashToShare } from "../math/random.ts";
+import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
 import { LOWEST, searchPromises } from "../thresholds/learn-then-test.ts";
@@ -17,13 +18,14 @@ import {
   actionRows,
   type Estimate,
   type LabelledRows,
+  probabilityOf,
   type Rows,
   rowsByIndex,
   shareOfRows,
   takeRows,
 } from "./labelled-rows.ts";
 import { recalibrateRows } from "./recalibrate.ts";
-import { scoreRows, worstRows } from "./score-report.ts";
+import { scoreRows } from "./score-report.ts";
 
 /** `yes`, `no`, or `top` for the most probable option or level. */
 type Action = LockedThreshold["action"];
@@ -239,4 +241,31 @@ function toLocked(
   if (promised === null) return null;
   const { question, action, threshold, level, acted: n, wrong } = promised;
   return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
+}
+
+const WORST_ROWS = 20;
+
+/** Returns the rows whose truth has the lowest printed probability, the worst first. */
+function worstRows(rows: Rows) {
+  const { ids, truth, top, options } = rows;
+  const worst: { row: number; id: string; probability: number }[] = [];
+  for (let row = 0; row < truth.length; row += 1) {
+    const probability = probabilityOf(rows, row, truth[row] as number);
+    const last = worst[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
+    if (probability > last || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
+    const one = { row, id: ids[row] as string, probability };
+    // Equals are in the order of their ids: the result is the same in any order of the rows.
+    const before = worst.findLastIndex(
+      (other) =>
+        other.probability < probability || (other.probability === probability && other.id < one.id),
+    );
+    worst.splice(before + 1, 0, one);
+    worst.length = Math.min(worst.length, WORST_ROWS);
+  }
+  return worst.map(({ row, id, probability }) => ({
+    id,
+    truth: options[truth[row] as number] ?? "",
+    answer: options[top[row] as number] ?? "",
+    probability,
+  }));
 }

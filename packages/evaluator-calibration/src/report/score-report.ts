@@ -1,18 +1,7 @@
 import type { Form } from "../kinds.ts";
 import { sumOf, weightedMean } from "../math/rows.ts";
-import {
-  clippedLogLoss,
-  HALF_A_PRINTED_UNIT,
-  rocAuc,
-  spiegelhalter,
-} from "../scores/probability-scores.ts";
-import {
-  type Estimate,
-  probabilityOf,
-  type Rows,
-  shareOfRows,
-  truthShares,
-} from "./labelled-rows.ts";
+import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
+import { brierOf, type Estimate, probabilityOf, type Rows, shareOfRows } from "./labelled-rows.ts";
 
 /** A Brier score sums over both options; that of a probability counts one of them. */
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
@@ -58,15 +47,16 @@ function sumOfSquares(shares: readonly number[]): number {
   return shares.reduce((sum, share) => sum + share ** 2, 0);
 }
 
-/** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function brierOf({ form, p, table, truth }: Rows, row: number): number {
-  if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
-  let sum = 0;
-  for (let option = 0; option < table.width; option += 1) {
-    const isTrue = option === truth[row] ? 1 : 0;
-    sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
+/** Returns the share of rows, by weight, that each option is the truth of. */
+function truthShares({ options, truth, weights }: Rows): number[] {
+  const sums = options.map(() => 0);
+  let total = 0;
+  for (const [i, option] of truth.entries()) {
+    const weight = weights?.[i] ?? 1;
+    sums[option] = (sums[option] ?? 0) + weight;
+    total += weight;
   }
-  return sum;
+  return sums.map((sum) => sum / total);
 }
 
 /** Each row's own score, and that of the constant prediction by the truth of a row. */
@@ -155,31 +145,4 @@ function correlation(a: Float64Array, b: Float64Array): number {
     bb += y * y;
   }
   return ab / Math.sqrt(aa * bb);
-}
-
-const WORST_ROWS = 20;
-
-/** Returns the rows whose truth has the lowest printed probability, the worst first. */
-export function worstRows(rows: Rows) {
-  const { ids, truth, top, options } = rows;
-  const worst: { row: number; id: string; probability: number }[] = [];
-  for (let row = 0; row < truth.length; row += 1) {
-    const probability = probabilityOf(rows, row, truth[row] as number);
-    const last = worst[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
-    if (probability > last || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
-    const one = { row, id: ids[row] as string, probability };
-    // Equals are in the order of their ids: the result is the same in any order of the rows.
-    const before = worst.findLastIndex(
-      (other) =>
-        other.probability < probability || (other.probability === probability && other.id < one.id),
-    );
-    worst.splice(before + 1, 0, one);
-    worst.length = Math.min(worst.length, WORST_ROWS);
-  }
-  return worst.map(({ row, id, probability }) => ({
-    id,
-    truth: options[truth[row] as number] ?? "",
-    answer: options[top[row] as number] ?? "",
-    probability,
-  }));
 }

@@ -1,6 +1,5 @@
 import {
   checkIndexes,
-  checkLengths,
   checkRows,
   effectiveRows,
   type Numbers,
@@ -13,20 +12,6 @@ import { poolRows } from "../math/pool.ts";
 
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
 export const HALF_A_PRINTED_UNIT = 0.005;
-
-/**
- * Returns 1 minus the Brier score divided by that of the constant base-rate prediction; NaN if all
- * rows have one truth.
- *
- * @example brierSkill([0.9, 0.8, 0.3], [1, 1, 0]) // 0.79: 0 is the base rate, 1 is perfect
- */
-export function brierSkill(p: Numbers, truth: Numbers, { weights }: Weighted = {}): number {
-  checkRows(p, truth, { weights });
-  const squareOf = (i: number) => ((p[i] as number) - (truth[i] as number)) ** 2;
-  const brier = weightedMean(p.length, weights, squareOf);
-  const rate = weightedMean(p.length, weights, (i) => truth[i] as number);
-  return rate === 0 || rate === 1 ? Number.NaN : 1 - brier / (rate * (1 - rate));
-}
 
 /**
  * Returns the mean of −ln of the true side's probability, clipped at half a printed unit; how many rows
@@ -126,9 +111,7 @@ export function cohenKappa(
   b: Numbers,
   { weights = "none" }: { readonly weights?: "none" | "quadratic" } = {},
 ): number {
-  checkLengths(["a", a], ["b", b]);
-  checkIndexes(a, Infinity, "a");
-  checkIndexes(b, Infinity, "b");
+  checkIndexes(["a", a], ["b", b]);
   const distance = (one: number, other: number) =>
     weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
   let [observed, byChance] = [0, 0];

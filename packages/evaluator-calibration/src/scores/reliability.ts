@@ -6,6 +6,7 @@ import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 /**
  * Returns the reliability curve by isotonic regression (CORP), free of any choice of bins, and the three
  * parts of the Brier score: miscalibration − discrimination + uncertainty. Each point is a printed value.
+ * Its `skill` is 0 for the constant base-rate prediction, and 1 for perfect answers.
  *
  * @example corpCurve([0.2, 0.2, 0.7], [0, 1, 1]).points // [{ p: 0.2, n: 2, raw: 0.5, observed: 0.5 }, …]
  */
@@ -46,6 +47,8 @@ function brierParts({ values, weights, positives }: Pool, observed: Float64Array
     discrimination: uncertainty - relabelled / total,
     uncertainty,
     brier: brier / total,
+    /** 1 minus the Brier score divided by that of the base rate; NaN if all rows have one truth. */
+    skill: uncertainty === 0 ? Number.NaN : 1 - brier / total / uncertainty,
   };
 }
 
