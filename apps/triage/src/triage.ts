@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import {
   Argument,
   createCommand,
+  examples,
   InvalidArgumentError,
   Option,
   packageVersion,
@@ -9,7 +10,6 @@ import {
 } from "evaluator-kit";
 import {
   addRunCommands,
-  examples,
   interrupted,
   loadExplain,
   optionalFile,
@@ -43,13 +43,14 @@ function createProgram(context: ProgramContext): Program {
   const { source } = context;
   const version = packageVersion(import.meta.url);
   const program = createCommand(source.program, { context, version });
-  program.addHelpText(
-    "after",
-    `${examples(...source.examples.map((words) => `${source.program} ${words}`))}
-
+  program
+    .addHelpText(...examples(...source.examples.map((words) => `${source.program} ${words}`)))
+    .addHelpText(
+      "after",
+      `
 A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure; 2 some
 records have no answer; 130, 143 interrupted.`,
-  );
+    );
   addRunCommands(program, context);
   // An action imports its command's code: all of it together is half of what a short one takes.
   addImport(program, context);
@@ -76,7 +77,7 @@ function addImport(program: Program, context: ProgramContext): void {
       ).argParser((name, before: readonly string[] | undefined) => [...(before ?? []), name]),
     )
     .option("--skipped <file>", "name everything that was not read, and why, one a line")
-    .addHelpText("after", examples("npm run triage -- import takeout.zip inbox.json"))
+    .addHelpText(...examples("npm run triage -- import takeout.zip inbox.json"))
     .action(async (from, output, options) => {
       const { importMails } = await import("./import/import-mails.ts");
       await runAction(context, () => importMails({ ...options, source: from, output }, context));

@@ -2,12 +2,13 @@ import {
   CliError,
   type CliContext,
   createCommand,
+  examples,
   packageVersion,
   runCommand,
 } from "evaluator-kit";
 import { askCommands } from "./commands/ask-commands.ts";
 import { reportCommands } from "./commands/report-commands.ts";
-import { examples, type TypedWord } from "./commands/shared-options.ts";
+import type { TypedWord } from "./commands/shared-options.ts";
 
 /** Runs the typed command and returns its exit code. */
 export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {

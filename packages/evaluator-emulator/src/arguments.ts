@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   type CliContext,
   createCommand,
+  examples,
   Option,
   packageVersion,
   UsageError,
@@ -73,15 +74,13 @@ function declareOptions(name: string, context: CliContext) {
       (text: string, faults: readonly Fault[] | undefined) => [...(faults ?? []), parseFault(text)],
     )
     .addHelpText(
-      "after",
-      [
-        "\nExamples",
-        `  ${name} --port 0 --tier free --seed 7`,
-        `  ${name} --limits --burst 50 --latency 150 --jitter 60`,
-        `  ${name} --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model`,
-        `  ${name} --tls emulator.pem`,
-        "  curl --cacert emulator.pem https://127.0.0.1:8787/v1/models",
-      ].join("\n"),
+      ...examples(
+        `${name} --port 0 --tier free --seed 7`,
+        `${name} --limits --burst 50 --latency 150 --jitter 60`,
+        `${name} --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model`,
+        `${name} --tls emulator.pem`,
+        "curl --cacert emulator.pem https://127.0.0.1:8787/v1/models",
+      ),
     );
 }
 

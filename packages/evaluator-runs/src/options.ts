@@ -1,6 +1,7 @@
 import {
   type Command,
   decimal,
+  examples,
   InvalidArgumentError,
   Option,
   UsageError,
@@ -93,11 +94,6 @@ export const sharedOptions = {
   ),
 };
 
-/** Returns examples for the end of a command's help. */
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`;
-}
-
 const declareRun = (program: Command, source: RecordSource) =>
   program
     .command("run")
@@ -128,10 +124,7 @@ const declareRun = (program: Command, source: RecordSource) =>
     .addOption(firstOption("--top <n>", "print only the first N rows of the table"))
     .addOption(sharedOptions.since)
     .addOption(sharedOptions.only)
-    .addHelpText(
-      "after",
-      examples(...source.examples.map((words) => `${source.program} ${words}`)),
-    );
+    .addHelpText(...examples(...source.examples.map((words) => `${source.program} ${words}`)));
 
 const declareWork = (program: Command, source: RecordSource) =>
   program

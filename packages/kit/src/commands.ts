@@ -117,6 +117,11 @@ export function wordList<TWord extends string>(words: readonly TWord[]) {
   };
 }
 
+/** Returns examples for the end of a command's help, as `addHelpText` takes them. */
+export function examples(...lines: readonly string[]): ["after", string] {
+  return ["after", `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`];
+}
+
 /** Returns the version of a module's package, from the nearest `package.json` with a version. */
 export function packageVersion(moduleUrl: string): string {
   const file = new URL("package.json", moduleUrl);

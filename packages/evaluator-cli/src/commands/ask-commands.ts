@@ -1,11 +1,10 @@
 import type { KindName } from "evaluator-client";
-import { type Command, decimal, Option, wholeNumber } from "evaluator-kit";
+import { type Command, decimal, examples, Option, wholeNumber } from "evaluator-kit";
 import {
   type OptionsOf,
   allowUnknownOption,
   collect,
   engineForms,
-  examples,
   jsonOption,
   labelsOption,
   lastOption,

@@ -1,9 +1,15 @@
-import { Argument, type Command, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+import {
+  Argument,
+  type Command,
+  examples,
+  InvalidArgumentError,
+  Option,
+  wholeNumber,
+} from "evaluator-kit";
 import {
   type OptionsOf,
   allowUnknownOption,
   collect,
-  examples,
   jsonOption,
   labelsOption,
   lastOption,

@@ -8,11 +8,6 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 
-/** Returns examples for the end of a command's help, as `addHelpText` takes them. */
-export function examples(...lines: readonly string[]): ["after", string] {
-  return ["after", `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`];
-}
-
 /** Collects the values of an option that may be given again. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
