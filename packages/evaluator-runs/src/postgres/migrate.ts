@@ -28,14 +28,29 @@ export async function migrate(connection: Connection): Promise<void> {
 /** Makes or upgrades the schema in one transaction under a lock; writes nothing if it is up to date. */
 export async function migrateDatabase(database: Database): Promise<void> {
   await checkServer(database.query);
-  if ((await readVersion(database.query)) === migrations.length) return;
-  await database.transaction(async ({ query }) => {
+  const found = await readVersion(database.query);
+  if (found === migrations.length) return;
+  const migrating = database.transaction(async ({ query }) => {
     await query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const version = await readVersion(query);
     if (version === null) await makeSchema(query);
     for (const migration of migrations.slice(version ?? 0)) await query(migration);
     await query(`update evaluator.schema_version set version = ${migrations.length}`);
   });
+  await migrating.catch((error: unknown) => {
+    throw found === null ? error : toUpgradeError(error, found);
+  });
+}
+
+/** Returns the next step for a role that may not upgrade the schema, such as one that only reads. */
+function toUpgradeError(error: unknown, version: number): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  const { failure, code } = error;
+  if (failure !== "denied" && failure !== "read-only") return error;
+  return new DatabaseError(
+    `The schema evaluator has version ${version}, this program needs version ${migrations.length}, and this user may not upgrade it. Run a command of this version once as the user that owns the schema, then try again.`,
+    { failure, code },
+  );
 }
 
 async function checkServer(query: Query): Promise<void> {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { LimitStore } from "evaluator-client";
 import { leaseFrom, pauseAll } from "evaluator-client/leases";
 import { migrateDatabase } from "./migrate.ts";
-import { toLimitStore } from "./postgres-limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
+import { PostgresRuns } from "./postgres-runs.ts";
 import { openPglite, type PgliteDatabase } from "../testing/pglite-database.ts";
 
 // The limits are of minutes, so that the time a busy machine takes between two statements is small
@@ -12,8 +13,7 @@ let store: LimitStore;
 
 beforeAll(async () => {
   database = await openPglite();
-  await migrateDatabase(database);
-  store = await toLimitStore(database);
+  store = await postgresLimits("", () => database);
 });
 afterAll(() => database.close());
 beforeEach(async () => {
@@ -152,7 +152,7 @@ test("keeps closed for the first second after the server started", async () => {
       return { ...connection, query: (text: string) => connection.query(started(text)) };
     },
   } as PgliteDatabase;
-  const { waitMs } = await leaseFrom(await toLimitStore(justStarted), ask.key, ask);
+  const { waitMs } = await leaseFrom(await postgresLimits("", () => justStarted), ask.key, ask);
   expect(waitMs).toBeGreaterThan(10 * aMinute);
 });
 
@@ -222,6 +222,22 @@ describe("the schema", () => {
     await database.query("update evaluator.schema_version set version = 5");
     expect(newer).toMatchObject({ failure: "newer-schema" });
     expect(String(newer)).toMatch(/version 99, .* none after 5\. Upgrade/);
+  });
+
+  test("of an older version names the next step of a user that may only read", async () => {
+    await database.query(`create role reader; grant usage on schema evaluator to reader;
+      grant select on all tables in schema evaluator to reader;
+      update evaluator.schema_version set version = 4; set role reader`);
+    const opening = PostgresRuns.open(database, { onlyReads: true });
+    const refused = await opening.catch((error: unknown) => error);
+    await database.query("reset role; drop owned by reader; drop role reader");
+    expect(refused).toMatchObject({ failure: "denied", code: "42501" });
+    expect(String(refused)).toMatch(
+      /version 4, .* version 5, .* Run .* once as the user that owns/,
+    );
+    await PostgresRuns.open(database, { onlyReads: true });
+    const version = await database.query("select version from evaluator.schema_version");
+    expect(version).toEqual([{ version: 5 }]);
   });
 
   test("is not left half made", async () => {

@@ -14,14 +14,16 @@ const CLOSED_AFTER_START_MS = 1000;
  * schema `evaluator` if needed.
  *
  * @param connection - A URL, or the options of `pg`.
+ * @param open - Opens the database; a test passes one in memory.
  * @throws DatabaseError
  * @example
  * await using store = await postgresLimits("postgres://127.0.0.1/evaluator");
  */
 export async function postgresLimits(
   connection: Connection,
+  open: (connection: Connection) => Database = openDatabase,
 ): Promise<LimitStore & AsyncDisposable> {
-  const database = openDatabase(connection);
+  const database = open(connection);
   try {
     await migrateDatabase(database);
     return await toLimitStore(database);
@@ -41,7 +43,7 @@ interface Held {
 }
 
 /** Returns a limit store on a database whose schema is up to date; disposing of it closes both. */
-export async function toLimitStore(database: Database): Promise<LimitStore & AsyncDisposable> {
+async function toLimitStore(database: Database): Promise<LimitStore & AsyncDisposable> {
   const pauses = new EventEmitter<Record<string, [ms: number]>>().setMaxListeners(0);
   await database.listen("evaluator_pause", (payload) => {
     const [key = "", ms] = payload.split(" ");
