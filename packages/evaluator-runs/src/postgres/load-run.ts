@@ -24,21 +24,91 @@ export type NewRun = Pick<
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;
+// The class of the advisory lock on a run: "load" in ASCII.
+const LOAD_LOCK = 0x6c_6f_61_64;
 
-/** Creates or joins a run, and returns its number; waits while another process loads it. */
-export async function joinRun(
-  database: Database,
-  queue: ChunkQueue,
-  made: NewRun & { readonly load: () => AsyncIterable<RunRecord>; readonly signal: AbortSignal },
-): Promise<{ readonly run: number; readonly isJoined: boolean }> {
-  const run = await numberOf(database, made);
-  await queue.prepare(run);
-  const { signal } = made;
-  for (;;) {
-    signal.throwIfAborted();
-    const isJoined = await loadRun(database, queue, { ...made, run });
-    if (isJoined !== null) return { run, isJoined };
-    await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+type RunToLoad = NewRun & { readonly load: () => AsyncIterable<RunRecord> };
+
+/** Makes the records and the chunks of runs. */
+export class RunLoader {
+  readonly #database: Database;
+  readonly #queue: ChunkQueue;
+
+  constructor(database: Database, queue: ChunkQueue) {
+    this.#database = database;
+    this.#queue = queue;
+  }
+
+  /** Creates or joins a run, and returns its number; waits while another process loads it. */
+  async join(
+    made: RunToLoad,
+    signal: AbortSignal,
+  ): Promise<{ readonly run: number; readonly isJoined: boolean }> {
+    const run = await numberOf(this.#database, made);
+    await this.#queue.prepare(run);
+    for (;;) {
+      signal.throwIfAborted();
+      const isJoined = await this.#load(run, made);
+      if (isJoined !== null) return { run, isJoined };
+      await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  /**
+   * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
+   * and the next one loads it. Returns whether it was loaded before, null while another process loads it.
+   */
+  async #load(run: number, { maxCostUsd, load }: RunToLoad): Promise<boolean | null> {
+    return await this.#database.transaction(async ({ query }) => {
+      const [lock] = await query<{ taken: boolean }>(
+        "select pg_try_advisory_xact_lock($1, $2) as taken",
+        [LOAD_LOCK, run],
+      );
+      if (lock?.taken !== true) return null;
+      const [row] = await query<{ state: string; chunks: number }>(
+        `select state, ceil(records / ${CHUNK_SIZE}::float8)::integer as chunks
+         from evaluator.runs where run = $1 for update`,
+        [run],
+      );
+      if (row?.state !== "loading") {
+        await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [
+          run,
+          maxCostUsd,
+        ]);
+        await this.#reopen(query, run, []);
+        return true;
+      }
+      const samples = await insertRecords(query, run, load());
+      await query(refuseStatement, [run]);
+      await this.#queue.replace(query, run, Array(row.chunks).keys());
+      await query(
+        `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
+           state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
+        [run, samples.state, samples.note],
+      );
+      return false;
+    });
+  }
+
+  /** Reopens a run that ended, for the records that are left and those of lost answers. */
+  async reopen(run: number, lost: readonly number[]): Promise<void> {
+    const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
+    await this.#database.transaction(({ query }) => this.#reopen(query, run, chunks));
+  }
+
+  // Reads no answers, which may be millions.
+  async #reopen(query: Query, run: number, lost: readonly number[]): Promise<void> {
+    const [ended] = await query<{ run: number }>(
+      "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
+      [run],
+    );
+    if (ended === undefined) return;
+    await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
+    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
+    const chunks = rows.map(({ chunk }) => chunk);
+    if (chunks.length === 0) return;
+    await query(reopenStatement, [run, chunks]);
+    await this.#queue.replace(query, run, chunks);
   }
 }
 
@@ -68,46 +138,6 @@ async function numberOf(
       [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
     );
     return added?.run ?? 0;
-  });
-}
-
-// The class of the advisory lock on a run: "load" in ASCII.
-const LOAD_LOCK = 0x6c_6f_61_64;
-
-/**
- * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
- * and the next one loads it. Returns whether it was loaded before, null while another process loads it.
- */
-async function loadRun(
-  database: Database,
-  queue: ChunkQueue,
-  { run, maxCostUsd, load }: Parameters<typeof joinRun>[2] & { readonly run: number },
-): Promise<boolean | null> {
-  return await database.transaction(async ({ query }) => {
-    const [lock] = await query<{ taken: boolean }>(
-      "select pg_try_advisory_xact_lock($1, $2) as taken",
-      [LOAD_LOCK, run],
-    );
-    if (lock?.taken !== true) return null;
-    const [row] = await query<{ state: string; chunks: number }>(
-      `select state, ceil(records / ${CHUNK_SIZE}::float8)::integer as chunks
-       from evaluator.runs where run = $1 for update`,
-      [run],
-    );
-    if (row?.state !== "loading") {
-      await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [run, maxCostUsd]);
-      await reopenRun(query, { run, queue });
-      return true;
-    }
-    const samples = await insertRecords(query, run, load());
-    await query(refuseStatement, [run]);
-    await queue.replace(query, run, Array(row.chunks).keys());
-    await query(
-      `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
-         state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
-      [run, samples.state, samples.note],
-    );
-    return false;
   });
 }
 
@@ -146,24 +176,6 @@ const refuseStatement = `
     where r.run = $1 and exists (select from evaluator.refusals)
     on conflict do nothing
 `;
-
-/** Reopens a run that ended, for the records that are left; reads no answers, which may be millions. */
-export async function reopenRun(
-  query: Query,
-  { run, queue, lost = [] }: { run: number; queue: ChunkQueue; lost?: readonly number[] },
-): Promise<void> {
-  const [ended] = await query<{ run: number }>(
-    "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
-    [run],
-  );
-  if (ended === undefined) return;
-  await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
-  const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
-  const chunks = rows.map(({ chunk }) => chunk);
-  if (chunks.length === 0) return;
-  await query(reopenStatement, [run, chunks]);
-  await queue.replace(query, run, chunks);
-}
 
 // All chunks except those that finished without a failure and lost no answer.
 const unfinishedStatement = `

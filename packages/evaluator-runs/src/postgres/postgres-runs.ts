@@ -5,7 +5,7 @@ import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./ch
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { joinRun, type NewRun, reopenRun, type RunRecord } from "./load-run.ts";
+import { type NewRun, RunLoader, type RunRecord } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
 import { type RunInfo, RunReader, type RunRow, type WorkerInfo } from "./run-reader.ts";
@@ -28,10 +28,12 @@ export interface WorkerReport extends Omit<WorkerInfo, "seenMsAgo"> {
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
 export class PostgresRuns extends RunReader implements AsyncDisposable {
   readonly #queue: ChunkQueue;
+  readonly #loader: RunLoader;
 
   private constructor(database: Database, queue: ChunkQueue) {
     super(database);
     this.#queue = queue;
+    this.#loader = new RunLoader(database, queue);
   }
 
   /** Opens the runs of a database; disposing of them closes it. */
@@ -52,7 +54,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const joined = await joinRun(this.database, this.#queue, { ...run, load: records, signal });
+    const joined = await this.#loader.join({ ...run, load: records }, signal);
     return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
   }
 
@@ -62,9 +64,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
    * @param lost - The indexes of their records in the run.
    */
   async reopen(run: number, lost: readonly number[]): Promise<void> {
-    const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
-    const options = { run, queue: this.#queue, lost: chunks };
-    await this.database.transaction(({ query }) => reopenRun(query, options));
+    await this.#loader.reopen(run, lost);
   }
 
   /** Stores a worker's report, and returns its run's state and why it was stopped. */
