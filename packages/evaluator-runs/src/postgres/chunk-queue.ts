@@ -4,7 +4,7 @@ import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 
 /** The schema of pg-boss's tables, separate from other uses of it in the database. */
-export const queueSchema = "evaluator_jobs";
+const queueSchema = "evaluator_jobs";
 /**
  * So many records are one job. Measured before this was written, beside one record a job: half the
  * database's time a record (144 and 300 µs) and 850 bytes of its log instead of 3,056.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { CHUNK_SIZE, queueSchema } from "./chunk-queue.ts";
+import { CHUNK_SIZE } from "./chunk-queue.ts";
 import type { Query } from "./database.ts";
 import { PostgresRuns } from "./postgres-runs.ts";
 import { forgetAll, openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
@@ -40,14 +40,15 @@ test.each([
     await opened.load(countedTo(chunks * CHUNK_SIZE));
     await opened.takeChunk(1);
     const own = chunks === 1 ? null : await opened.takeChunk(1);
-    await opened.database.query(`update ${queueSchema}.queue set monitor_claim_on = null`);
-    const claim = `1 from ${queueSchema}.queue where name = 'run-1' and monitor_claim_on is not null`;
+    await opened.database.query("update evaluator_jobs.queue set monitor_claim_on = null");
+    const claim =
+      "1 from evaluator_jobs.queue where name = 'run-1' and monitor_claim_on is not null";
     await expect.poll(() => seen(claim)).toEqual([1]);
     vi.setSystemTime(Date.now() - 3_600_000);
     await (own === null ? runs.fetchChunk(1) : runs.touch(own));
     vi.setSystemTime(Date.now() + 11_000);
     if (own !== null) await runs.touch(own);
-    const free = `(data ->> 'chunk')::int from ${queueSchema}.job where state = 'retry'`;
+    const free = "(data ->> 'chunk')::int from evaluator_jobs.job where state = 'retry'";
     await expect.poll(() => seen(free)).toEqual([0]);
   },
 );

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
-import { queueSchema } from "../postgres/chunk-queue.ts";
 import type { Cell, Database, Query, Session } from "../postgres/database.ts";
 import { toDatabaseError } from "../postgres/database-error.ts";
 
@@ -34,7 +33,7 @@ export async function openPglite(): Promise<PgliteDatabase> {
   started ??= start();
   const pglite = await started;
   await pglite.exec("discard all");
-  await pglite.exec(`drop schema if exists evaluator, ${queueSchema} cascade`);
+  await pglite.exec("drop schema if exists evaluator, evaluator_jobs cascade");
   return {
     pglite,
     query: toQuery(pglite),

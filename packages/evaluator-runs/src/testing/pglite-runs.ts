@@ -1,4 +1,3 @@
-import { queueSchema } from "../postgres/chunk-queue.ts";
 import type { Query } from "../postgres/database.ts";
 import type { NewRun, RunRecord } from "../postgres/load-run.ts";
 import { PostgresRuns } from "../postgres/postgres-runs.ts";
@@ -39,6 +38,6 @@ export async function openPgliteRuns() {
 export async function forgetAll(query: Query): Promise<void> {
   await query(
     `truncate evaluator.runs, evaluator.setups, evaluator.records, evaluator.answers,
-       evaluator.failures, evaluator.chunks, evaluator.workers; delete from ${queueSchema}.job`,
+       evaluator.failures, evaluator.chunks, evaluator.workers; delete from evaluator_jobs.job`,
   );
 }
