@@ -1,33 +1,44 @@
 import { IN_A_ROW } from "./call-queue.ts";
 
+// The share of refusals that needs no lower rate.
+const TOLERATED = 0.02;
 // Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
 const ALARM = 6;
-// The share of refusals that needs no lower rate, and the smallest step: more throttles over 2 %.
-const TOLERATED = 0.02;
-// The cut of an experiment, the largest step and the most strays: if the cut is smaller, a limit goes
-// on to refuse in an experiment and looks like strays.
-const QUARTER = 0.25;
+// A larger share of refusals shows a limit, because strays are rarer.
+const MOST_STRAYS = 0.25;
+// An experiment and a pause lower the rate by this share. With a smaller cut, a limit still refuses
+// attempts in an experiment and looks like strays.
+const CUT = 0.25;
+// The range of the steps in which the rate moves. With a larger smallest step, a limit refuses over 2 %.
+const SMALLEST_STEP = 0.02;
+const LARGEST_STEP = 0.25;
+const STEP_AFTER_PAUSE = 0.125;
 // Successes that measure a rate: from fewer, it is off by more than a quarter.
 const ENOUGH = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
+// A rate from a few successes and a long pause is at least one per second.
+const SLOWEST_PER_MS = 1 / 1000;
 
-/** The refusals since an attempt, with its number, its time and the successes before it. */
+/** The attempts from one on. */
 interface Evidence {
+  /** The number of the first one, its time, and the successes before it. */
   readonly from: number;
   readonly sinceMs: number;
   readonly successes: number;
+  /** How many were refused. */
   refused: number;
 }
 
-/** A trial of a lower rate, which shows whether the refusals end. */
+/** A trial of a lower rate: if the rate was too high, the refusals end; strays go on. */
 interface Experiment extends Evidence {
-  /** Before the trial: the share that was refused, and the rate that succeeded. */
-  readonly share: number;
+  /** The share of attempts that was refused before the trial. */
+  readonly shareBefore: number;
+  /** The rate that succeeded before the trial. */
   readonly succeededPerMs: number;
-  /** Attempts sent at the lower rate that succeeded. */
+  /** Attempts at the lower rate that succeeded. */
   answered: number;
-  /** Whether the refusals ended, which shows a limit. They are watched on below the old rate. */
+  /** Whether the refusals ended. The trial is over, but refusals below the old rate may still show strays. */
   readonly isLimit: boolean;
 }
 
@@ -35,9 +46,11 @@ interface Experiment extends Evidence {
  * Estimates the rate of a service that does not announce its limit from the attempts that it
  * refused (429, 503). A refusal is a stray, which has no relation to the rate, or shows a limit.
  *
- * Refusals in a row pause all calls. More than the tolerated share start an experiment at a lower
- * rate: if they go on, they are strays, and the rate returns; if they end, it is a limit. Near a
- * limit the rate moves by small steps, up after successes and down after a refusal.
+ * - No limit is known at first, and nothing is delayed.
+ * - Refusals in a row pause all calls. A lower rate follows the pause.
+ * - More refusals than the tolerated share start an experiment at a lower rate. If they go on, they
+ *   are strays, and no limit is known again. If they end, there is a limit.
+ * - Near a limit the rate moves by small steps, up after successes and down after a refusal.
  *
  * Times are milliseconds without pauses and without times in which no call is in flight or waiting.
  */
@@ -53,26 +66,28 @@ export class RateEstimate {
   /** The refused attempts since the last success, in the order of sending. */
   readonly #refused = new Set<number>();
   /** Refusals beyond the tolerated share. */
-  #score = 0;
+  #excess = 0;
+  /** The attempts since the excess was 0. */
   #evidence: Evidence = { from: 0, sinceMs: 0, successes: 0, refused: 0 };
   #experiment: Experiment | null = null;
-  /** Attempts before this one were sent before the last cut. */
-  #cutAt = 0;
-  /** The share of strays, and the attempt from which it is doubted. */
+  /** The first attempt after the last cut; earlier ones were sent at another rate. */
+  #firstAfterCut = 0;
+  /** The known share of strays, and the attempt until which it is assumed. */
   #strays = { share: 0, until: 0 };
-  #step = TOLERATED;
+  /** The next change of the rate, as a share of it. */
+  #step = SMALLEST_STEP;
   /** Since when the rate holds; `balance`: the successes less the weighted refusals since. */
   #held = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
   /** The lowest rate that small steps reach, and the lowest that was refused. */
   #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
   /** The rate that succeeded before the pause, or null if it was not measured. */
   #beforePausePerMs: number | null = null;
-  /** When the last pause ended, how long it was, and the successes before. */
-  #period = { startedAtMs: 0, pausedMs: 0, successes: 0 };
+  /** When the last pause ended, how long it was, and the successes before its end. */
+  #lastPause = { endedAtMs: 0, pausedMs: 0, successes: 0 };
 
   /** Whether few of the latest attempts were refused. */
   get isSteady(): boolean {
-    return this.#score < 1;
+    return this.#excess < 1;
   }
 
   /** Counts an attempt that is sent; returns its number. */
@@ -80,7 +95,7 @@ export class RateEstimate {
     const attempt = this.#sent;
     const strays = attempt < this.#strays.until ? this.#strays.share : 0;
     this.#sent += 1;
-    this.#score = Math.max(0, this.#score - TOLERATED - 2 * strays);
+    this.#excess = Math.max(0, this.#excess - TOLERATED - 2 * strays);
     return attempt;
   }
 
@@ -89,51 +104,57 @@ export class RateEstimate {
     this.#successes += 1;
     // A loop over an empty set would still allocate an iterator on each success.
     if (this.#refused.size > 0) this.#forgetRefusedBefore(attempt);
-    if (!this.isLimited || attempt < this.#cutAt) return;
-    if (this.#experiment?.isLimit === false) this.#concludeLimit(this.#experiment, nowMs);
+    if (!this.isLimited || attempt < this.#firstAfterCut) return;
+    if (this.#experiment?.isLimit === false) this.#succeededInTrial(this.#experiment, nowMs);
     else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
   }
 
   /** An attempt was refused; returns whether every call must pause. */
   refused(attempt: number, nowMs: number): boolean {
-    if (attempt < this.#cutAt) return false;
+    if (attempt < this.#firstAfterCut) return false;
     if (this.#refusedInARow(attempt) >= IN_A_ROW) {
       this.#strays = { share: 0, until: 0 };
       const isKnown = this.#successes >= ENOUGH;
       this.#beforePausePerMs = isKnown ? this.#succeededPerMs(this.#evidence, nowMs) : null;
       return true;
     }
-    const isTrying = this.#experiment?.isLimit === false;
-    if (this.#score === 0 && !isTrying) this.#evidence = this.#from(attempt, nowMs);
+    const isInTrial = this.#experiment?.isLimit === false;
+    if (this.#excess === 0 && !isInTrial) this.#evidence = this.#evidenceFrom(attempt, nowMs);
     this.#evidence.refused += 1;
-    this.#score += 1;
-    if (this.#experiment !== null) this.#judge(this.#experiment, nowMs);
-    if (isTrying) return false;
-    if (this.#score >= ALARM && (this.isLimited || this.#successes >= ENOUGH))
+    this.#excess += 1;
+    if (this.#experiment !== null) this.#refusedInExperiment(this.#experiment, nowMs);
+    if (isInTrial) return false;
+    if (this.#excess >= ALARM && (this.isLimited || this.#successes >= ENOUGH)) {
       this.#tryLower(this.#evidence, nowMs);
-    else if (this.isLimited && attempt >= this.#held.from) {
-      this.#weigh(-1 / (TOLERATED / 2 + 2 * this.#strays.share), nowMs);
+    } else if (this.isLimited && attempt >= this.#held.from) {
+      // The rate stays where 1 % of the attempts are refused, besides strays.
+      this.#weigh(-1 / (0.01 + 2 * this.#strays.share), nowMs);
     }
     return false;
   }
 
   /** A pause is over, since an attempt succeeded. If no other one did, nothing is known about a rate. */
   reopened(nowMs: number, pausedMs: number): void {
-    const last = this.#period;
+    const last = this.#lastPause;
     const count = this.#successes - last.successes;
-    const beforePausePerMs = this.#beforePausePerMs ?? this.#perMs;
-    this.#period = { startedAtMs: nowMs, pausedMs, successes: this.#successes };
-    this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePausePerMs) };
-    // For a window that is used up: the successes over the whole period, including its pause.
-    const throughPerMs =
-      count / (nowMs - last.startedAtMs + (this.isLimited ? last : this.#period).pausedMs);
+    const beforePerMs = this.#beforePausePerMs ?? this.#perMs;
+    this.#lastPause = { endedAtMs: nowMs, pausedMs, successes: this.#successes };
+    this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePerMs) };
+    // A service may allow a number of requests in each period, as in a minute, and refuse the rest of
+    // it. Its rate is then the successes over the whole period, with one of the pauses at its ends.
+    const periodMs = nowMs - last.endedAtMs + (this.isLimited ? last.pausedMs : pausedMs);
+    const periodPerMs = count / periodMs;
     if (this.isLimited) {
-      const lowerPerMs = (1 - QUARTER) * this.#perMs;
-      const isMeasured = throughPerMs > lowerPerMs && count >= ENOUGH;
-      this.#cutTo(Math.max(throughPerMs, lowerPerMs), isMeasured ? TOLERATED : QUARTER / 2, nowMs);
+      const lowerPerMs = (1 - CUT) * this.#perMs;
+      const isMeasured = periodPerMs > lowerPerMs && count >= ENOUGH;
+      const step = isMeasured ? SMALLEST_STEP : STEP_AFTER_PAUSE;
+      this.#cutTo(Math.max(periodPerMs, lowerPerMs), step, nowMs);
     } else if (this.#beforePausePerMs !== null) {
-      this.#cutTo((1 - QUARTER) * beforePausePerMs, QUARTER / 2, nowMs);
-    } else if (count > 1) this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
+      this.#cutTo((1 - CUT) * beforePerMs, STEP_AFTER_PAUSE, nowMs);
+    } else if (count > 1) {
+      // Measured from so few successes, it may be far too low: the next step doubles it.
+      this.#cutTo(Math.max(periodPerMs, SLOWEST_PER_MS), 1, nowMs);
+    }
   }
 
   /** Adds a refused attempt; returns how many refusals in a row it is part of. */
@@ -149,62 +170,65 @@ export class RateEstimate {
     for (const refused of this.#refused) if (refused < attempt) this.#refused.delete(refused);
   }
 
-  #from(from: number, sinceMs: number): Evidence {
+  #evidenceFrom(from: number, sinceMs: number): Evidence {
     return { from, sinceMs, successes: this.#successes, refused: 0 };
   }
 
+  /** Starts an experiment below the rate that succeeded. */
   #tryLower(evidence: Evidence, nowMs: number): void {
     const seen = evidence.refused / (this.#sent - evidence.from);
-    const share = Math.min(seen, this.#strays.share || seen);
-    // More are no strays: even a few successes beside them measure the limit.
-    const enough = seen > QUARTER ? 2 : ENOUGH;
+    const shareBefore = Math.min(seen, this.#strays.share || seen);
+    // If it is no strays, even a few successes beside the refusals measure the limit.
+    const enough = seen > MOST_STRAYS ? 2 : ENOUGH;
     const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
     const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);
     const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#perMs, measuredPerMs));
     this.#range = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
-    this.#score = 0;
-    this.#cutTo((1 - QUARTER) * succeededPerMs, this.#step, nowMs);
-    const before = { share, succeededPerMs, answered: 0, isLimit: false };
-    this.#experiment = { ...this.#from(this.#sent, nowMs), ...before };
+    this.#excess = 0;
+    this.#cutTo((1 - CUT) * succeededPerMs, this.#step, nowMs);
+    const before = { shareBefore, succeededPerMs, answered: 0, isLimit: false };
+    this.#experiment = { ...this.#evidenceFrom(this.#sent, nowMs), ...before };
   }
 
-  /** The lower rate is refused as well: strays, if the share is similar, or still too high a rate. */
-  #judge(experiment: Experiment, nowMs: number): void {
+  /** The lower rate is refused as well: by strays if the share is similar, else it is still too high. */
+  #refusedInExperiment(experiment: Experiment, nowMs: number): void {
     const { isLimit } = experiment;
     experiment.refused += 1;
     const share = experiment.refused / (this.#sent - experiment.from);
-    const enough = isLimit || share > QUARTER ? ALARM : ALARM / 2;
+    const enough = isLimit || share > MOST_STRAYS ? ALARM : ALARM / 2;
     // Until an attempt succeeds, the rest of a used-up window is refused at any rate.
     if (experiment.refused < enough || experiment.answered === 0) return;
-    const isSimilar = share >= (isLimit ? 2 * TOLERATED : experiment.share / 2);
-    if (isSimilar && share <= QUARTER) {
+    const isSimilar = share >= (isLimit ? 2 * TOLERATED : experiment.shareBefore / 2);
+    if (isSimilar && share <= MOST_STRAYS) {
       this.#learnStrays(isLimit ? experiment : this.#evidence);
-      this.#score = 0;
-      this.#cutTo(Number.POSITIVE_INFINITY, TOLERATED, nowMs);
+      this.#excess = 0;
+      this.#cutTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
     } else if (!isLimit) this.#tryLower(experiment, nowMs);
   }
 
-  /** The refusals ended, once {@link ALARM} of them would have been due. */
-  #concludeLimit(experiment: Experiment, nowMs: number): void {
+  /** The refusals ended, which shows a limit, once {@link ALARM} of them would have been due. */
+  #succeededInTrial(experiment: Experiment, nowMs: number): void {
     experiment.answered += 1;
-    if (this.#sent - experiment.from < ALARM / experiment.share) return;
+    if (this.#sent - experiment.from < ALARM / experiment.shareBefore) return;
     this.#learnStrays(experiment);
-    this.#range.floorPerMs = (1 - QUARTER / 2) * experiment.succeededPerMs;
-    this.#cutTo(this.#range.floorPerMs, 2 * TOLERATED, nowMs);
+    // The limit is between the rate of the trial and the one before: go on halfway.
+    this.#range.floorPerMs = (1 - CUT / 2) * experiment.succeededPerMs;
+    this.#cutTo(this.#range.floorPerMs, 2 * SMALLEST_STEP, nowMs);
     this.#experiment = { ...experiment, isLimit: true };
   }
 
   #learnStrays({ refused, from }: Evidence): void {
     const attempts = this.#sent - from;
-    // Few attempts show little, so others that were not refused are added to them.
-    const share = refused / (attempts + 1 / TOLERATED);
+    // Few attempts show little, so 50 others that were not refused are added to them.
+    const share = refused / (attempts + 50);
     this.#strays = { share, until: this.#sent + 10 * Math.max(attempts, 100) };
   }
 
+  /** Sets a rate for which attempts and refusals so far show nothing; infinite for no limit. */
   #cutTo(perMs: number, step: number, nowMs: number): void {
     this.#experiment = null;
     this.#refused.clear();
-    this.#cutAt = this.#sent;
+    this.#firstAfterCut = this.#sent;
     this.#stepTo(perMs, step, nowMs);
   }
 
@@ -216,36 +240,38 @@ export class RateEstimate {
     this.#held = { from: this.#sent, sinceMs: nowMs, successes: this.#successes, balance: 0 };
   }
 
-  /** Moves the rate after enough successes or refusals; near a limit 1 % of the attempts are refused. */
+  /** Adds a success or a weighted refusal to the balance, which moves the rate once it is high or low enough. */
   #weigh(by: number, nowMs: number): void {
     const enough = 2 / this.#step;
     this.#held.balance = Math.min(enough, this.#held.balance + by);
-    if (this.#held.balance <= -enough) {
-      const perMs = Math.max(this.#range.floorPerMs, this.#perMs / (1 + this.#step));
-      this.#range.ceilingPerMs = this.#perMs;
-      // The refusals so far belong to the higher rate. After a small step they still count.
-      if (this.#step > TOLERATED) this.#score = 0;
-      this.#stepTo(perMs, Math.max(TOLERATED, this.#step / 4), nowMs);
-    } else if (this.#held.balance === enough && nowMs - this.#held.sinceMs >= HOLD_MS) {
+    if (this.#held.balance <= -enough) this.#fall(nowMs);
+    else if (this.#held.balance === enough && nowMs - this.#held.sinceMs >= HOLD_MS) {
       this.#rise(nowMs);
     }
   }
 
-  /** Raises the rate if it was used; in larger steps above the lowest rate that was refused. */
-  #rise(nowMs: number): void {
-    const { sinceMs, successes } = this.#held;
-    const isUsed = this.#successes - successes >= (1 - QUARTER) * this.#perMs * (nowMs - sinceMs);
-    const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;
-    const most = Math.max(QUARTER, this.#step);
-    const step =
-      perMs > (1 + QUARTER / 2) * this.#range.ceilingPerMs
-        ? Math.min(most, 2 * this.#step)
-        : this.#step;
-    this.#stepTo(perMs, step, nowMs);
-    if (perMs > this.#range.ceilingPerMs) this.#experiment = null;
+  #fall(nowMs: number): void {
+    const perMs = Math.max(this.#range.floorPerMs, this.#perMs / (1 + this.#step));
+    this.#range.ceilingPerMs = this.#perMs;
+    // The refusals so far belong to the higher rate. After a small step they still count.
+    if (this.#step > SMALLEST_STEP) this.#excess = 0;
+    this.#stepTo(perMs, Math.max(SMALLEST_STEP, this.#step / 4), nowMs);
   }
 
-  /** The rate that succeeded since some attempt, or of the last {@link ENOUGH} successes. */
+  /** Raises the rate if calls used most of it. */
+  #rise(nowMs: number): void {
+    const { sinceMs, successes } = this.#held;
+    const { ceilingPerMs } = this.#range;
+    const isUsed = this.#successes - successes >= 0.75 * this.#perMs * (nowMs - sinceMs);
+    const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;
+    // Well above the lowest rate that was refused, the limit has changed, and the steps double.
+    const isFarAbove = perMs > 1.125 * ceilingPerMs;
+    const largest = Math.max(LARGEST_STEP, this.#step);
+    this.#stepTo(perMs, isFarAbove ? Math.min(largest, 2 * this.#step) : this.#step, nowMs);
+    if (perMs > ceilingPerMs) this.#experiment = null;
+  }
+
+  /** Returns the rate that succeeded since some attempt, or of the last {@link ENOUGH} successes. */
   #succeededPerMs({ successes, sinceMs }: Evidence, nowMs: number, enough = ENOUGH): number {
     const count = this.#successes - successes;
     if (count >= enough) return count / (nowMs - sinceMs);
