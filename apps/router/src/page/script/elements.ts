@@ -18,6 +18,14 @@ export function copyOf(id: string): HTMLElement {
   return partOf(content, "*").cloneNode(true) as HTMLElement;
 }
 
+/** Returns a fact with its name, for a list of facts. */
+export function toFact([name, value]: readonly [name: string, value: string]): HTMLElement {
+  const fact = copyOf("fact");
+  partOf(fact, "dt").textContent = name;
+  partOf(fact, "dd").textContent = value;
+  return fact;
+}
+
 /** Shows a part that was hidden, and returns it. */
 export function reveal(element: ParentNode, selector: string): HTMLElement {
   const part = partOf(element, selector);

@@ -1,5 +1,10 @@
-import type { Cause, Decision } from "../../decision/decision.ts";
-import type { Tier } from "../../decision/tier-question.ts";
+import {
+  type Decider,
+  type Decision,
+  describeDecider,
+  type TierEntry,
+} from "../../decision/decision.ts";
+import { showDecision } from "./decision-view.ts";
 import {
   announce,
   byId,
@@ -7,13 +12,13 @@ import {
   copyOnClick,
   duration,
   partOf,
-  percent,
   reveal,
+  toFact,
   tokens,
   usd,
 } from "./elements.ts";
-import { createReplyView, showActions } from "./reply-view.ts";
-import { ask, showDecider, showTiers, tiers } from "./router.ts";
+import { createReplyView } from "./reply-view.ts";
+import { ask } from "./router.ts";
 import { createSession, type PastMessage } from "./session.ts";
 
 const composer = byId("composer") as HTMLFormElement;
@@ -94,7 +99,9 @@ async function showAnswer(message: string, signal: AbortSignal) {
     if (name === "done" && decision !== null) {
       const past = { message, decision, outcome: data, text: reply.text(), requestId };
       showEnd(card, past);
-      if (data.replyError === null) session.keep(past);
+      if (data.replyError !== null) continue;
+      reply.showActions(past);
+      session.keep(past);
     }
   }
   reply.finish();
@@ -113,6 +120,7 @@ function showPast(past: PastMessage): void {
   reply.finish();
   partOf(card, ".pending").remove();
   showEnd(card, past);
+  reply.showActions(past);
   announce("");
 }
 
@@ -140,7 +148,7 @@ function showFailure(card: HTMLElement, error: string, decision: Decision | null
 function showEnd(card: HTMLElement, past: PastMessage): void {
   const { decision, outcome, text } = past;
   const costs = session.costsOf(past);
-  const facts: Fact[] = [["replied in", duration(outcome.replyMs)]];
+  const facts: [name: string, value: string][] = [["replied in", duration(outcome.replyMs)]];
   const { usage } = outcome;
   if (usage !== null) {
     facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
@@ -151,91 +159,47 @@ function showEnd(card: HTMLElement, past: PastMessage): void {
   session.add(outcome, costs);
   reveal(document, "#totals").textContent = session.describe();
   reveal(document, "#forget");
-  showActions(card, past);
   announce(`${decision.tierUsed} says: ${text}`);
 }
 
-function showDecision(card: HTMLElement, decision: Decision): void {
-  const view = reveal(card, ".decision");
-  view.dataset["tier"] = decision.tierUsed ?? "none";
-  partOf(view, ".badge").textContent = decision.tierUsed;
-  partOf(view, ".model").textContent = decision.model;
-  const doubt = doubtOf(decision);
-  view.classList.toggle("doubtful", doubt !== null);
-  const reason = reasons[decision.cause]?.(decision) ?? doubt;
-  if (reason !== null) reveal(view, ".cause").textContent = reason;
-  const { probabilities } = decision;
-  const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
-  partOf(view, ".shares").replaceChildren(...shares);
-  partOf(view, ".facts").replaceChildren(...decisionFacts(decision).map(toFact));
+/** Shows every tier with its model and prices, before anything is asked. */
+async function showTiers(): Promise<void> {
+  try {
+    const response = await fetch("/tiers");
+    if (!response.ok) return;
+    const entries = (await response.json()) as readonly TierEntry[];
+    byId("tiers").replaceChildren(...entries.map(toEntry));
+    byId("tiers").hidden = false;
+  } catch {
+    // The page works without the list.
+  }
 }
 
-type Fact = [name: string, value: string];
-
-/** Null for the choice itself, and for causes at `/v1` only. */
-const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
-  choice: null,
-  tie: null,
-  conversation: null,
-  requested: null,
-  shadow: null,
-  "low-confidence": ({ tierChosen, tierUsed }) =>
-    `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
-  "evaluation-failed": failureTierReplies("The evaluation failed"),
-  "decision-timeout": failureTierReplies("The decision took too long"),
-  "calibration-mismatch": failureTierReplies("The calibration was made for another model"),
-  "model-refused": ({ tierUsed }) =>
-    `The model of ${tierUsed} was refused; the fallback model replies.`,
-  "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
-};
-
-function failureTierReplies(failure: string) {
-  return ({ tierUsed }: Decision) =>
-    `${failure}; ${tierUsed} replies, as the router is set up to do.`;
+function toEntry({ tier, model, price }: TierEntry): HTMLElement {
+  const entry = copyOf("tier");
+  entry.dataset["tier"] = tier;
+  partOf(entry, ".tier-name").textContent = tier;
+  partOf(entry, ".tier-model").textContent = model;
+  partOf(entry, ".tier-price").textContent =
+    price === null
+      ? "price unknown"
+      : `$${price.inputUsdPerMillionTokens} in, $${price.outputUsdPerMillionTokens} out`;
+  return entry;
 }
 
-/** Shares closer than this, or a confidence below a half, are worth a second look. Chosen. */
-const CLOSE_SHARES = 0.1;
-const LOW_CONFIDENCE = 0.5;
-
-/** Describes a choice in doubt; null for a clear one. */
-function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
-  if (probabilities === null || tierChosen === null) return null;
-  const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
-  if (first === undefined || second === undefined) return null;
-  const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
-  if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
-  const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
-  return `A choice in doubt: ${shares.join(", ")}.`;
-}
-
-function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
-  const probability = probabilities?.[tier] ?? 0;
-  const share = copyOf("share");
-  share.dataset["tier"] = tier;
-  share.classList.toggle("chosen", tier === tierChosen);
-  partOf(share, "dt").textContent = tier;
-  partOf(share, ".bar").style.setProperty("--share", String(probability));
-  partOf(share, ".percent").textContent = percent(probability);
-  return share;
-}
-
-function decisionFacts({ tierChosen, printedProbabilities, ...decision }: Decision): Fact[] {
-  const { confidence, decisionMs } = decision;
-  const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
-  return [
-    printed === undefined
-      ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
-      : ["calibrated from", percent(printed)],
-    ["decided in", duration(decisionMs)],
-  ];
-}
-
-function toFact([name, value]: Fact): HTMLElement {
-  const fact = copyOf("fact");
-  partOf(fact, "dt").textContent = name;
-  partOf(fact, "dd").textContent = value;
-  return fact;
+/** Shows who made the latest decision. */
+async function showDecider(): Promise<void> {
+  const response = await fetch("/readyz").catch(() => null);
+  const body = (await response?.json().catch(() => null)) as { decider?: Decider } | null;
+  if (body?.decider === undefined) return;
+  const { modelId, isEmulated } = body.decider;
+  const line = byId("decider");
+  line.hidden = isEmulated === true && modelId === null; // the notice already shows this
+  line.className = isEmulated === true ? "banner" : "engine";
+  line.textContent =
+    isEmulated === null
+      ? "No model has answered yet, so the deciding model is unknown."
+      : `The latest decision was made by ${describeDecider(body.decider)}.`;
 }
 
 for (const past of session.messages()) showPast(past);

@@ -26,6 +26,8 @@ export function createReplyView(card: HTMLElement) {
       if (frame !== null) cancelAnimationFrame(frame);
       draw();
     },
+    /** Shows the buttons of a whole reply: copy it, ask the next tier too, give feedback. */
+    showActions: (shown: PastMessage) => showActions(card, shown),
   };
 }
 
@@ -110,8 +112,7 @@ function codeBlock(text: string): HTMLElement {
   return block;
 }
 
-/** Shows the buttons of a reply: copy it, ask the next tier too, give feedback. */
-export function showActions(card: HTMLElement, shown: PastMessage): void {
+function showActions(card: HTMLElement, shown: PastMessage): void {
   const { message, decision, text, requestId } = shown;
   const { tierUsed } = decision;
   const bar = reveal(card, ".reply-actions");

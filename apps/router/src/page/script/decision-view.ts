@@ -1,0 +1,79 @@
+import type { Cause, Decision } from "../../decision/decision.ts";
+import type { Tier } from "../../decision/tier-question.ts";
+import { copyOf, duration, partOf, percent, reveal, toFact } from "./elements.ts";
+import { tiers } from "./router.ts";
+
+/** Shows who replies and why, with the shares of the tiers. */
+export function showDecision(card: HTMLElement, decision: Decision): void {
+  const view = reveal(card, ".decision");
+  view.dataset["tier"] = decision.tierUsed ?? "none";
+  partOf(view, ".badge").textContent = decision.tierUsed;
+  partOf(view, ".model").textContent = decision.model;
+  const doubt = doubtOf(decision);
+  view.classList.toggle("doubtful", doubt !== null);
+  const reason = reasons[decision.cause]?.(decision) ?? doubt;
+  if (reason !== null) reveal(view, ".cause").textContent = reason;
+  const { probabilities } = decision;
+  const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
+  partOf(view, ".shares").replaceChildren(...shares);
+  partOf(view, ".facts").replaceChildren(...factsOf(decision).map(toFact));
+}
+
+/** Null for the choice itself, and for causes at `/v1` only. */
+const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
+  choice: null,
+  tie: null,
+  conversation: null,
+  requested: null,
+  shadow: null,
+  "low-confidence": ({ tierChosen, tierUsed }) =>
+    `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
+  "evaluation-failed": failureTierReplies("The evaluation failed"),
+  "decision-timeout": failureTierReplies("The decision took too long"),
+  "calibration-mismatch": failureTierReplies("The calibration was made for another model"),
+  "model-refused": ({ tierUsed }) =>
+    `The model of ${tierUsed} was refused; the fallback model replies.`,
+  "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
+};
+
+function failureTierReplies(failure: string) {
+  return ({ tierUsed }: Decision) =>
+    `${failure}; ${tierUsed} replies, as the router is set up to do.`;
+}
+
+/** Shares closer than this, or a confidence below a half, are worth a second look. Chosen. */
+const CLOSE_SHARES = 0.1;
+const LOW_CONFIDENCE = 0.5;
+
+/** Describes a choice in doubt; null for a clear one. */
+function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
+  if (probabilities === null || tierChosen === null) return null;
+  const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
+  if (first === undefined || second === undefined) return null;
+  const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
+  if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
+  const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
+  return `A choice in doubt: ${shares.join(", ")}.`;
+}
+
+function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
+  const probability = probabilities?.[tier] ?? 0;
+  const share = copyOf("share");
+  share.dataset["tier"] = tier;
+  share.classList.toggle("chosen", tier === tierChosen);
+  partOf(share, "dt").textContent = tier;
+  partOf(share, ".bar").style.setProperty("--share", String(probability));
+  partOf(share, ".percent").textContent = percent(probability);
+  return share;
+}
+
+function factsOf(decision: Decision): [name: string, value: string][] {
+  const { tierChosen, printedProbabilities, confidence, decisionMs } = decision;
+  const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
+  return [
+    printed === undefined
+      ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
+      : ["calibrated from", percent(printed)],
+    ["decided in", duration(decisionMs)],
+  ];
+}
