@@ -75,8 +75,39 @@ type EvalPrompt = z.infer<typeof promptSchema> & { readonly decision: KnownDecis
 /** A prompt with its decision. */
 export type DecidedPrompt = EvalPrompt & { readonly decision: KnownDecision };
 
+interface EvalRun {
+  readonly services: Services;
+  readonly options: RouterOptions;
+  readonly context: CliContext;
+}
+
+/** Reads and decides labelled prompts. Each different state is asked once, also over several runs. */
+export async function decidePrompts(path: string, keptPath: string, run: EvalRun) {
+  const prompts = await readPrompts(path);
+  if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
+  const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
+  if (known.length === prompts.length) {
+    return { decided: known, asked: { paid: 0, costUsd: 0, kept: 0 } };
+  }
+  const kept = await openKeptDecisions(keptPath);
+  try {
+    const turns = wantedDecisions(prompts, run);
+    const wanted = turns.flat();
+    const missing = wanted.filter(({ key }) => kept.get(key) === undefined);
+    const different = new Map(missing.map((each) => [each.key, each]));
+    const paid = await askFor([...different.values()], kept, run);
+    const decided = prompts.map((prompt, at) => {
+      const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
+      return Object.assign(prompt, { decision: prompt.decision ?? highest(made) });
+    });
+    return { decided, asked: { ...paid, kept: wanted.length - missing.length } };
+  } finally {
+    await kept.close();
+  }
+}
+
 /** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
-export async function readPrompts(path: string): Promise<EvalPrompt[]> {
+async function readPrompts(path: string): Promise<EvalPrompt[]> {
   const prompts: EvalPrompt[] = [];
   const decided = new Map<string, KnownDecision>();
   const feedbackOf = new Map<string, Tier>();
@@ -129,35 +160,6 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
     throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
   }
   return { ...data, decision: null };
-}
-
-interface EvalRun {
-  readonly services: Services;
-  readonly options: RouterOptions;
-  readonly context: CliContext;
-}
-
-/** Decides every prompt. Each different state is asked once, also over several runs. */
-export async function decidePrompts(prompts: readonly EvalPrompt[], path: string, run: EvalRun) {
-  const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
-  if (known.length === prompts.length) {
-    return { decided: known, asked: { paid: 0, costUsd: 0, kept: 0 } };
-  }
-  const kept = await openKeptDecisions(path);
-  try {
-    const turns = wantedDecisions(prompts, run);
-    const wanted = turns.flat();
-    const missing = wanted.filter(({ key }) => kept.get(key) === undefined);
-    const different = new Map(missing.map((each) => [each.key, each]));
-    const paid = await askFor([...different.values()], kept, run);
-    const decided = prompts.map((prompt, at) => {
-      const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
-      return { ...prompt, decision: prompt.decision ?? highest(made) };
-    });
-    return { decided, asked: { ...paid, kept: wanted.length - missing.length } };
-  } finally {
-    await kept.close();
-  }
 }
 
 /** In the mode `sticky`, a conversation's tier only rises, so every message of its user counts. */

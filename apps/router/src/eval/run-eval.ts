@@ -1,12 +1,12 @@
 import { basename, resolve } from "node:path";
-import { type CliContext, UsageError, writeWholeFile } from "evaluator-kit";
+import { type CliContext, writeWholeFile } from "evaluator-kit";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { billedTokens, costOf, readPriceList } from "../reply/reply.ts";
 import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
-import { type DecidedPrompt, decidePrompts, readPrompts } from "./decided-prompts.ts";
+import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
 import { judgePrompts } from "./judged-prompts.ts";
@@ -25,13 +25,11 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
   const { out = `${base}.eval.html`, decisions = `${base}.decisions.ndjson`, draws, seed } = typed;
-  const prompts = await readPrompts(path);
-  if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
   const options = parseRouterOptions(env);
   const services = connectServices(options.engines);
   try {
-    const run = { services, options, context };
-    const { decided, asked } = await decidePrompts(prompts, resolve(cwd, decisions), run);
+    const kept = resolve(cwd, decisions);
+    const { decided, asked } = await decidePrompts(path, kept, { services, options, context });
     const { policy, tierModels } = options;
     const costs = await tierCosts(services, tierModels, signal);
     const judged = judgePrompts(decided, options, costs.of);
@@ -39,7 +37,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
       name: basename(path),
       decider: deciderOfAll(decided),
       context: options.context,
-      costBasis: prompts.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
+      costBasis: decided.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
       asked,
       ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),
     };
