@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
-import type { ResponseHeaders } from "./http/http-client.ts";
+import type { ResponseHeaders } from "./http/http-response.ts";
 import { isRecord, listAt, quoteName, recordOf, textAt, valueAt } from "./questions/json.ts";
 import {
   type AnswersFor,

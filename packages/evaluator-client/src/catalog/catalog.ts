@@ -4,7 +4,7 @@ import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
 import { quoteName } from "../questions/json.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.ts";
-import { isSuccess, toJsonResponse } from "../http/http-client.ts";
+import { isSuccess, toJsonResponse } from "../http/http-response.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { RetriedCall } from "../retry/retried-call.ts";

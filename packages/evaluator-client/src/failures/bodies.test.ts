@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { MAX_BODY_BYTES } from "../http/http-client.ts";
+import { MAX_BODY_BYTES } from "../http/http-response.ts";
 import { waysAndServers, privateFailure } from "../testing/private-call.ts";
 import { httpResponse, type Respond } from "../testing/socket-server.ts";
 

@@ -4,7 +4,7 @@ import { createEvaluator } from "../create-evaluator.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { toJsonResponse } from "./http-client.ts";
+import { toJsonResponse } from "./http-response.ts";
 
 const endpoint = { method: "POST", url: "https://service.example/v1", headers: {} } as const;
 

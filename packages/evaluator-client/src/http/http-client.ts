@@ -1,10 +1,6 @@
-import {
-  ConfigurationError,
-  ConnectionError,
-  EvaluatorError,
-  InvalidResponseError,
-} from "../errors.ts";
-import { billingOf, toConnectionError } from "./connection-failure.ts";
+import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { toConnectionError } from "./connection-failure.ts";
+import { BodyCollector, type HttpResponse, isSuccess } from "./http-response.ts";
 
 /** Something that may be aborted before it is done. */
 export interface Abortable {
@@ -14,36 +10,12 @@ export interface Abortable {
   onAbort?(listener: (reason: unknown) => void): void;
 }
 
-/** Calls back with the reason when it aborts. The returned function, if any, stops that. */
-export function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) {
-  if (abortable.onAbort !== undefined) {
-    abortable.onAbort(listener);
-    return null;
-  }
-  const { signal } = abortable;
-  const onAbort = () => listener(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
-}
-
 /** Where requests go, and what every one of them carries. */
 export interface HttpEndpoint {
   readonly method: "GET" | "POST";
   readonly url: string;
   /** Header name to value, sent as written and in this order. */
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A response's headers by lower-case name; a list for a header that was repeated. */
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** One HTTP response with its whole body read. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  /** The decoded body; empty when an error status came with a body that cannot be read. */
-  readonly text: string;
 }
 
 /** Sends requests, over connections that it may own. */
@@ -76,55 +48,10 @@ export interface HttpClientOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The largest response body that is read, decoded: 16 MiB. Chosen: no answer is nearly as large. */
-export const MAX_BODY_BYTES = 16 * 1024 * 1024;
-
-/** Returns whether a status means success (2xx). */
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
-}
-
-/** Returns a header by its lower-case name, the first of several, or null. */
-export function headerOf({ headers }: Pick<HttpResponse, "headers">, name: string): string | null {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
-}
-
 /** Returns the error for a request after the client was closed. */
 export function closedError(): ConfigurationError {
   const message = "The transport or catalog is closed; make another one to send more.";
   return new ConfigurationError(message, { option: "transport" });
-}
-
-/** Collects the chunks of a body, up to {@link MAX_BODY_BYTES}. */
-export class BodyCollector {
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
-
-  /** @throws InvalidResponseError when the body is over the limit. */
-  add(chunk: Uint8Array): void {
-    this.#length += chunk.byteLength;
-    if (this.#length > MAX_BODY_BYTES) throw bodyTooLarge();
-    this.#chunks.push(chunk);
-  }
-
-  bytes(): Uint8Array {
-    const [first] = this.#chunks;
-    if (first !== undefined && this.#chunks.length === 1) return first;
-    const whole = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.byteLength;
-    }
-    return whole;
-  }
-}
-
-/** Returns the error for a body over {@link MAX_BODY_BYTES}. */
-export function bodyTooLarge(): InvalidResponseError {
-  const message = `The response body is over ${MAX_BODY_BYTES} bytes; check that the base URL is an evaluation service.`;
-  return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
 }
 
 /** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
@@ -178,85 +105,4 @@ async function collect(stream: ReadableStream<Uint8Array> | null): Promise<strin
     await reader.cancel().catch(() => undefined);
   }
   return new TextDecoder().decode(body.bytes());
-}
-
-/** A response together with its parsed JSON body. */
-export interface JsonResponse extends HttpResponse {
-  /** The parsed body; undefined when an error status came without JSON. */
-  readonly json: unknown;
-}
-
-/** Parses a body. @throws ConnectionError if a success is not JSON, InvalidResponseError if a key is repeated. */
-export function toJsonResponse(response: HttpResponse, endpoint: HttpEndpoint): JsonResponse {
-  const { status, headers, text } = response;
-  const json = parseJson(text);
-  if (json === undefined && isSuccess(status)) throw unparseable(response, endpoint);
-  // In a body of 1.3 kB counting takes 1 µs, and looking at each key 10 µs.
-  if (isSuccess(status) && keyColons(text) !== countKeys([json])) checkKeys(text);
-  return { status, headers, text, json };
-}
-
-/** Counts the colons that may follow a key: all that do, and a few in strings. */
-function keyColons(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
-    const before = text[at - 1] as string;
-    if (before === '"' || before <= " ") count += 1;
-  }
-  return count;
-}
-
-/** Counts the keys of all objects in a list; NaN if they are nested deeper than any answer. */
-function countKeys(value: object, depth = 0): number {
-  const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  let count = items === value ? 0 : items.length;
-  for (const item of items) {
-    if (typeof item !== "object" || item === null) continue;
-    count += depth < 50 ? countKeys(item, depth + 1) : Number.NaN;
-  }
-  return count;
-}
-
-/** @throws InvalidResponseError when an object in the text, which is JSON, has a key twice. */
-function checkKeys(text: string): void {
-  const open: Set<string>[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] as string;
-    if (character === "{" || character === "[") open.push(new Set());
-    else if (character === "}" || character === "]") open.pop();
-    if (character !== '"') continue;
-    const start = at;
-    at = endOfString(text, start);
-    colon.lastIndex = at + 1;
-    if (!colon.test(text)) continue;
-    const key = JSON.parse(text.slice(start, at + 1)) as string;
-    const keys = open.at(-1) as Set<string>;
-    if (keys.size === keys.add(key).size) {
-      const message = `The response has the key ${JSON.stringify(key.slice(0, 60))} twice in one object, so one answer hides another. It is not used; report it to the service.`;
-      throw new InvalidResponseError(message, { questionId: null, rule: "duplicate-key" });
-    }
-  }
-}
-
-const colon = /\s*:/y;
-
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the parser's own message quotes the body, so it goes no further
-  }
-}
-
-function unparseable({ status, text }: HttpResponse, endpoint: HttpEndpoint): ConnectionError {
-  const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
-  const { maybeBilled, note } = billingOf(endpoint);
-  const message = `The service answered ${status} with ${what}${note}. Check the base URL if this repeats.`;
-  return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -14,13 +14,8 @@ import {
   type SocketServer,
 } from "../testing/socket-server.ts";
 
-import {
-  fetchHttpClient,
-  headerOf,
-  type HttpClient,
-  type HttpResponse,
-  MAX_BODY_BYTES,
-} from "./http-client.ts";
+import { fetchHttpClient, type HttpClient } from "./http-client.ts";
+import { headerOf, type HttpResponse, MAX_BODY_BYTES } from "./http-response.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const undici = createHttpClient({ env: {} });

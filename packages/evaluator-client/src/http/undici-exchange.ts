@@ -6,18 +6,16 @@ import * as zlib from "node:zlib";
 import { type Dispatcher, errors } from "undici";
 import { ConnectionError, EvaluatorError } from "../errors.ts";
 import { billingOf, toConnectionError } from "./connection-failure.ts";
+import type { Abortable, HttpEndpoint } from "./http-client.ts";
 import {
-  type Abortable,
   BodyCollector,
   bodyTooLarge,
   headerOf,
-  type HttpEndpoint,
   type HttpResponse,
   isSuccess,
   MAX_BODY_BYTES,
   type ResponseHeaders,
-  whenAborted,
-} from "./http-client.ts";
+} from "./http-response.ts";
 
 const utf8 = new TextDecoder();
 
@@ -135,6 +133,19 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     this.onResponseError(null, error);
   }
+}
+
+/** Calls back with the reason when it aborts. The returned function, if any, stops that. */
+function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) {
+  if (abortable.onAbort !== undefined) {
+    abortable.onAbort(listener);
+    return null;
+  }
+  const { signal } = abortable;
+  const onAbort = () => listener(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
 }
 
 // Each chunk goes to another thread and back: 1.2 MB take 7 ms, and 40 ms in chunks of Node's 16 KiB.

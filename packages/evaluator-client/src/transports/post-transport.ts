@@ -6,15 +6,8 @@ import {
   type TransportName,
 } from "../environment.ts";
 import { ConfigurationError, type StatusError } from "../errors.ts";
-import {
-  type AnyDispatcher,
-  type Fetch,
-  type HttpClient,
-  type HttpEndpoint,
-  isSuccess,
-  type JsonResponse,
-  toJsonResponse,
-} from "../http/http-client.ts";
+import type { AnyDispatcher, Fetch, HttpClient, HttpEndpoint } from "../http/http-client.ts";
+import { isSuccess, type JsonResponse, toJsonResponse } from "../http/http-response.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { EvaluationRequest } from "../questions/request.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../errors.ts";
-import { headerOf, type JsonResponse } from "../http/http-client.ts";
+import { headerOf, type JsonResponse } from "../http/http-response.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
 /** A response with an error status, and the private text that its error must not contain. */

@@ -1,7 +1,8 @@
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { ImageSupport } from "../questions/state.ts";
 import type { Clock } from "../clock.ts";
-import type { Abortable, ResponseHeaders } from "../http/http-client.ts";
+import type { Abortable } from "../http/http-client.ts";
+import type { ResponseHeaders } from "../http/http-response.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 
 /** One whole response in the gateway's form, with unchecked answers. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { apiKeyVariables, environmentNames } from "../../environment.ts";
 import { ConfigurationError, type StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import {

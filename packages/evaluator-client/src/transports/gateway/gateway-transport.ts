@@ -6,7 +6,7 @@ import {
   GatewayRateLimitError,
   StatusError,
 } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {

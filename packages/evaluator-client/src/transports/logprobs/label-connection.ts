@@ -1,5 +1,5 @@
 import { StatusError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/http-client.ts";
+import type { JsonResponse } from "../../http/http-response.ts";
 import { listAt, textAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import {

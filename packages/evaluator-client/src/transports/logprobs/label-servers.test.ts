@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonResponse } from "../../http/http-client.ts";
+import type { JsonResponse } from "../../http/http-response.ts";
 import { type LabelServer, type LabelServerName, labelServers } from "./label-servers.ts";
 
 type FirstTokenRequest = Parameters<LabelServer["ask"]>[0];

@@ -1,5 +1,5 @@
 import { ConfigurationError, InvalidResponseError, type StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { listAt, textAt, valueAt } from "../../questions/json.ts";
 import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 

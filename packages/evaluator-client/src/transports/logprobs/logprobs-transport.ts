@@ -3,7 +3,7 @@ import { apiKeyVariables, environmentNames, type TransportName } from "../../env
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
-import { headerOf } from "../../http/http-client.ts";
+import { headerOf } from "../../http/http-response.ts";
 import type { Transport, TransportReply } from "../transport.ts";
 import { checkTransportOptions, readServer, type TransportOptions } from "../post-transport.ts";
 import { askQuestion } from "./ask-question.ts";

@@ -1,0 +1,52 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import type { Abortable } from "./http-client.ts";
+import { UndiciExchange } from "./undici-exchange.ts";
+
+/** An exchange that undici has begun, and the aborts that undici gets. */
+function exchangeWith(abortable: Abortable) {
+  const endpoint = { method: "POST", url: "http://localhost/", headers: {} } as const;
+  const exchange = new UndiciExchange({ endpoint, hint: "" }, abortable);
+  const aborts: unknown[] = [];
+  exchange.onRequestStart({ abort: (reason: unknown) => aborts.push(reason) });
+  return { exchange, aborts };
+}
+
+test("listens to a signal once, and leaves no listener", async () => {
+  const controller = new AbortController();
+  const { exchange, aborts } = exchangeWith(controller);
+  expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+  controller.abort("enough");
+  await expect(exchange.response).rejects.toBe("enough");
+  expect(aborts).toHaveLength(1);
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+});
+
+test("is not aborted after its response", async () => {
+  const controller = new AbortController();
+  const { exchange, aborts } = exchangeWith(controller);
+  exchange.onResponseStart(null, 200, {});
+  exchange.onResponseEnd();
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  controller.abort("enough");
+  expect(await exchange.response).toEqual({ status: 200, headers: {}, text: "" });
+  expect(aborts).toEqual([]);
+});
+
+test("is over at once for a signal that has aborted", async () => {
+  const { exchange, aborts } = exchangeWith({ signal: AbortSignal.abort("enough") });
+  await expect(exchange.response).rejects.toBe("enough");
+  expect([exchange.isOver, aborts.length]).toEqual([true, 1]);
+});
+
+test("makes no signal where there is a cheaper way to listen", async () => {
+  const listeners: ((reason: unknown) => void)[] = [];
+  const { exchange } = exchangeWith({
+    get signal(): AbortSignal {
+      throw new Error("Nobody needs it.");
+    },
+    onAbort: (listener: (reason: unknown) => void) => listeners.push(listener),
+  });
+  listeners[0]?.("enough");
+  await expect(exchange.response).rejects.toBe("enough");
+});
