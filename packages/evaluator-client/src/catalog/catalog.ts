@@ -4,7 +4,6 @@ import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
 import { quoteName } from "../questions/json.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.ts";
-import { isSuccess, toJsonResponse } from "../http/http-response.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { RetriedCall } from "../retry/retried-call.ts";
@@ -12,11 +11,12 @@ import {
   readGatewayBaseUrl,
   readGatewayKey,
   toGatewayError,
-} from "../transports/gateway/gateway-transport.ts";
+} from "../transports/gateway/gateway-access.ts";
 import {
   checkTransportOptions,
   httpClientFor,
   mergeHeaders,
+  prepareJson,
   type TransportOptions,
 } from "../transports/post-transport.ts";
 import type { AttemptContext } from "../transports/transport.ts";
@@ -125,12 +125,11 @@ export function createCatalog(
     checkOptions(optionsNamed("signal"), of);
     const headers = mergeHeaders(apiKey === null ? {} : keyHeaders(apiKey), options.headers);
     const endpoint = { method: "GET", url: origin + path, headers } as const;
-    const send = http.prepare(endpoint);
+    const { headers: addedHeaders } = options;
+    const send = prepareJson(endpoint, { http, apiKey, addedHeaders, toError: toGatewayError });
     const attempt = async (context: AttemptContext) => {
-      const response = toJsonResponse(await send(null, context), endpoint);
-      const { status, json } = response;
-      if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
-      throw toGatewayError({ response, apiKey, clock: policy.clock }, null);
+      const { status, json } = await send(null, context, null);
+      return { value: read(json), status, tokensUsed: 0 };
     };
     const { value } = await new RetriedCall({ ...policy, signal: of.signal }, 0).run(attempt);
     return value;

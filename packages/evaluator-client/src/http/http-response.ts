@@ -20,9 +20,13 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** Returns a header by its lower-case name, the first of several, or null. */
-export function headerOf({ headers }: Pick<HttpResponse, "headers">, name: string): string | null {
-  const value = headers[name];
+/** Returns a header by its lower-case name, else another one, or null; of several values the first. */
+export function headerOf(
+  { headers }: Pick<HttpResponse, "headers">,
+  name: string,
+  other = name,
+): string | null {
+  const value = headers[name] ?? headers[other];
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 

@@ -93,7 +93,7 @@ function toReply(response: JsonResponse, read: DirectReply) {
 }
 
 function requestIdOf(response: JsonResponse): string | null {
-  return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
+  return headerOf(response, "x-typesafe-request-id", "x-request-id");
 }
 
 /** The vendor's error bodies: text, a named error, or a list of field errors (field facts). */

@@ -1,11 +1,5 @@
-import * as z from "zod/mini";
-import { apiKeyVariables, environmentNames } from "../../environment.ts";
-import {
-  AuthenticationError,
-  ConfigurationError,
-  GatewayRateLimitError,
-  StatusError,
-} from "../../errors.ts";
+import { environmentNames } from "../../environment.ts";
+import { ConfigurationError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -23,12 +17,11 @@ import {
   mergeHeaders,
   type PostedService,
   postTransport,
-  readBaseUrl,
   readHeaderOption,
   type TransportOptions,
 } from "../post-transport.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
+import { readGatewayBaseUrl, readGatewayKey, toGatewayError } from "./gateway-access.ts";
 
 /** Writes the body of each generation of the gateway's wire; its name is also in the path and a header. */
 const bodies = { "evaluation-model": toEvaluationBody, "decision-model": toDecisionBody };
@@ -72,6 +65,8 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
   const url = `${readGatewayBaseUrl(options)}/${wire}`;
   const variable = environmentNames.modelId;
   const modelId = readHeaderOption(options, "modelId", { variable, fallback: "typesafe-ai/jev" });
+  const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
+  const hint = ` If the gateway speaks the other generation, set the option wire: "${other}".`;
   const service: PostedService = {
     name: "gateway",
     url,
@@ -81,22 +76,9 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     ...(wire === "decision-model" && { images }),
     toBody: bodies[wire],
     toReply: fromGatewayResponse,
-    toError: (failure) => toGatewayError(failure, wire),
+    toError: (failure) => toGatewayError(failure, hint),
   };
   return postTransport(service, options);
-}
-
-type GatewayAccess = Pick<GatewayTransportOptions, "apiKey" | "baseUrl" | "env">;
-
-/** Returns the gateway key of the options or the environment. */
-export function readGatewayKey(options: GatewayAccess): string {
-  return readHeaderOption(options, "apiKey", { variable: apiKeyVariables.gateway });
-}
-
-/** Returns the gateway's base URL of the options or the environment, path prefix included. */
-export function readGatewayBaseUrl(options: GatewayAccess): string {
-  const variable = environmentNames.gatewayBaseUrl;
-  return readBaseUrl(options, { variable, fallback: "https://ai-gateway.vercel.sh/v4/ai" });
 }
 
 /** Returns the six headers of contract section 4.1, in its order. */
@@ -110,12 +92,6 @@ function gatewayHeaders(wire: GatewayWire, apiKey: string, modelId: string) {
     "Content-Type": "application/json",
   };
 }
-
-/** The gateway's error body (field facts). */
-const gatewayErrorBodySchema = z.looseObject({
-  error: z.looseObject({ message: z.string(), type: z.nullish(z.string()) }),
-  generationId: z.nullish(z.string()),
-});
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
 
@@ -149,40 +125,6 @@ function fromGatewayResponse(response: JsonResponse) {
   return {
     response: json,
     modelId: textAt(json, "model") ?? textAt(gateway, "routing", "canonicalSlug"),
-    requestId: gatewayRequestId(response) ?? textAt(gateway, "generationId"),
+    requestId: headerOf(response, "x-request-id", "x-vercel-id") ?? textAt(gateway, "generationId"),
   };
-}
-
-function gatewayRequestId(response: JsonResponse): string | null {
-  return headerOf(response, "x-request-id") ?? headerOf(response, "x-vercel-id");
-}
-
-/** Makes the error for an error status (contract section 7, field facts); `wire` is null if the path has only one. */
-export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
-  const { status, json } = failure.response;
-  const body = gatewayErrorBodySchema.safeParse(json).data;
-  const needsPaidCredits = status === 402 || /free[ -]tier/i.test(body?.error.message ?? "");
-  return toStatusError(failure, {
-    service: "The gateway",
-    type: body?.error.type,
-    text: body?.error.message,
-    requestId: gatewayRequestId(failure.response),
-    generationId: body?.generationId,
-    needsPaidCredits,
-    advice: needsPaidCredits ? "Buy credits for the account to go on." : adviceFor(status, wire),
-    errorClass: errorClassFor(status, body?.error.type),
-  });
-}
-
-function errorClassFor(status: number, type: string | null | undefined) {
-  if (type === "rate_limit_exceeded" || status === 429) return GatewayRateLimitError;
-  if (type === "authentication_error") return AuthenticationError;
-  const isRequest = type === "invalid_request_error" || type === "model_not_found";
-  return isRequest ? StatusError : undefined;
-}
-
-function adviceFor(status: number, wire: GatewayWire | null): string {
-  if (wire === null || (status !== 400 && status !== 404)) return nextStep(status);
-  const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
-  return `${nextStep(status)} If the gateway speaks the other generation, set the option wire: "${other}".`;
 }
