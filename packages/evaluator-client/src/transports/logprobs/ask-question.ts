@@ -1,6 +1,6 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
-import type { LabelSession } from "./label-connection.ts";
+import type { LabelSession } from "./label-session.ts";
 import type { QuestionPlan, Reading } from "./question-plan.ts";
 import { combineReadings, readLabels } from "./read-labels.ts";
 

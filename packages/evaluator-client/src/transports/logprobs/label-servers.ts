@@ -1,7 +1,6 @@
-import { ConfigurationError, InvalidResponseError, type StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import { ConfigurationError, InvalidResponseError } from "../../errors.ts";
+import type { JsonResponse } from "../../http/http-response.ts";
 import { listAt, textAt, valueAt } from "../../questions/json.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 
 interface FirstTokenRequest {
   readonly model: string;
@@ -209,30 +208,4 @@ function toToken(item: unknown): TokenLogprob {
 function toLogprob(value: unknown): number {
   if (value === null) return Number.NEGATIVE_INFINITY;
   return typeof value === "number" ? value : Number.NaN;
-}
-
-/** Makes the error for an error status of any chat server. */
-export function toServerError(failure: StatusFailure): StatusError {
-  const { response } = failure;
-  const { status, json } = response;
-  const error = textAt(json, "error", "message") ?? textAt(json, "error");
-  const text = error ?? textAt(json, "message") ?? textAt(json, "detail");
-  return toStatusError(failure, {
-    service: "The server",
-    type: textAt(json, "error", "type") ?? textAt(json, "type"),
-    text,
-    requestId: headerOf(response, "x-request-id"),
-    advice: adviceFor(status, (text ?? "").slice(0, 2000)),
-  });
-}
-
-function adviceFor(status: number, text: string): string {
-  if (status === 400 && /logprob/i.test(text)) {
-    return "Choose a model that returns log-probabilities; a reasoning model does not.";
-  }
-  if (/context (length|size|window)|n_ctx|too many tokens/i.test(text)) {
-    return "Send a smaller state, or start the server with a larger context.";
-  }
-  if (status === 404) return "Check the base URL and that the server has this model.";
-  return nextStep(status);
 }

@@ -7,8 +7,9 @@ import { headerOf } from "../../http/http-response.ts";
 import type { Transport, TransportReply } from "../transport.ts";
 import { checkTransportOptions, readServer, type TransportOptions } from "../post-transport.ts";
 import { askQuestion } from "./ask-question.ts";
-import { LabelConnection, LabelSession } from "./label-connection.ts";
+import { LabelConnection } from "./label-connection.ts";
 import { type LabelServerName, labelServers } from "./label-servers.ts";
+import { LabelSession } from "./label-session.ts";
 import {
   type Debias,
   planQuestion,
