@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { triageIssue } from "../examples/github-action/triage-issue.ts";
 import { createApp } from "../examples/hono/app.ts";
 import { calibrateScams } from "../examples/label-and-calibrate/calibrate.ts";
-import { type Message, type Queue, runWorker } from "../examples/queue-worker/worker.ts";
+import { runWorker } from "../examples/queue-worker/worker.ts";
 
 function evaluatorOn(options: Parameters<typeof createEmulator>[0] = {}) {
   const { fetch } = createEmulator({ exchanges: [], ...options });
@@ -72,10 +72,12 @@ test("Hono: what was asked before costs nothing, so it is answered when the day'
 /** A queue of messages, and what came of each. */
 function queueOf(texts: readonly string[]) {
   const ends: Record<string, unknown> = {};
-  const end = (kind: string) => async (message: Message, detail?: unknown) => {
-    ends[message.id] = detail === undefined ? kind : { [kind]: detail };
-  };
-  const queue: Queue = {
+  const end =
+    (kind: string) =>
+    async ({ id }: { id: string }, detail?: unknown) => {
+      ends[id] = detail === undefined ? kind : { [kind]: detail };
+    };
+  const queue: Parameters<typeof runWorker>[0] = {
     async *receive() {
       for (const [index, text] of texts.entries()) yield { id: `m-${index}`, text };
     },

@@ -5,11 +5,11 @@ import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { installPackages } from "./pack-client.ts";
 
-/** The versions of Node that published packages promise to run on, from the oldest. */
-export const promisedNodes = ["22.19.0", "24.21.0", "26.10.0"];
-
-/** Versions that are too old for them, and still in use. */
-export const tooOldNodes = ["18.20.8", "20.19.5"];
+/** The versions of Node that published packages promise to run on, from the oldest, and older ones that are still in use. */
+export const nodeVersions = {
+  promised: ["22.19.0", "24.21.0", "26.10.0"],
+  tooOld: ["18.20.8", "20.19.5"],
+};
 
 type InstalledNodes = readonly (readonly [version: string, path: string])[];
 
@@ -25,12 +25,13 @@ declare module "vitest" {
 /** Installs the promised versions of Node, and some that are too old, from the registry, each in a folder of its own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
+  const { promised, tooOld } = nodeVersions;
   const nodes: [string, string][] = [];
-  for (const version of [...promisedNodes, ...tooOldNodes]) {
+  for (const version of [...promised, ...tooOld]) {
     nodes.push([version, await install(version, join(folder, version))]);
   }
-  project.provide("nodes", nodes.slice(0, promisedNodes.length));
-  project.provide("oldNodes", nodes.slice(promisedNodes.length));
+  project.provide("nodes", nodes.slice(0, promised.length));
+  project.provide("oldNodes", nodes.slice(promised.length));
   return () => rm(folder, { recursive: true, force: true });
 }
 

@@ -7,7 +7,6 @@ import {
   Option,
   packageVersion,
   type Program,
-  type ProgramOptions,
   runCommand,
   wordList,
 } from "evaluator-kit";
@@ -76,12 +75,6 @@ const sections = {
 
 const sectionNames = Object.keys(sections) as readonly (keyof typeof sections)[];
 const targetNames = Object.keys(targets) as readonly TargetName[];
-
-/** Name and errors of the program. */
-export const benchProgramOptions: ProgramOptions = {
-  name: "The benchmark",
-  isForPerson: () => true,
-};
 
 function benchCommand(context: CliContext) {
   const path = (folder: string) => resolve(context.cwd, folder);

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { runToExitCode } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { benchProgram, benchProgramOptions } from "./bench-program.ts";
+import { benchProgram } from "./bench-program.ts";
 import { targets } from "./calls/targets.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL("main.ts", import.meta.url));
 /** Runs the program in this process, as `main.ts` does in its own, to its end. */
 async function endOf(...words: string[]) {
   const context = createTestContext({ cwd: import.meta.dirname });
-  const code = await runToExitCode(benchProgram(), words, { ...benchProgramOptions, context });
+  const code = await runToExitCode(benchProgram(), words, { name: "The benchmark", context });
   return { code, ...context.printed };
 }
 

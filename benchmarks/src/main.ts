@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { benchProgram, benchProgramOptions } from "./bench-program.ts";
+import { benchProgram } from "./bench-program.ts";
 
-await runProgram(benchProgram(), benchProgramOptions);
+await runProgram(benchProgram(), { name: "The benchmark", isForPerson: () => true });

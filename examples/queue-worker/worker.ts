@@ -1,13 +1,13 @@
 import { boolean, type Evaluator, EvaluatorError, score } from "evaluator-client";
 
 /** A message of the queue. */
-export interface Message {
+interface Message {
   readonly id: string;
   readonly text: string;
 }
 
 /** The methods of a queue; any queue service has them. */
-export interface Queue {
+interface Queue {
   /** Yields messages until the queue is closed; each is reserved for this worker. */
   receive(): AsyncIterable<Message>;
   /** The message is done, and this came of it. */

@@ -11,7 +11,7 @@ import {
   type LlamaModel,
   type Token,
 } from "node-llama-cpp";
-import { vocabulary, writeTinyModel } from "./tiny-model.ts";
+import { writeTinyModel } from "./tiny-model.ts";
 
 /** llama.cpp itself: the binary inside the installed package, nothing built or fetched. */
 const llama = getLlama({ gpu: false, build: "never", skipDownload: true });
@@ -34,9 +34,9 @@ export async function startTinyEngine({
 }) {
   const folder = await mkdtempDisposable(join(tmpdir(), "tiny-engine-"));
   const path = join(folder.path, "tiny.gguf");
-  await writeTinyModel(path, likes);
+  const vocabulary = await writeTinyModel(path, likes);
   const model = await (await llama).loadModel({ modelPath: path });
-  const readOne = await startReading(model);
+  const readOne = await startReading(model, vocabulary);
   let prompts = 0;
   let last: Promise<unknown> = Promise.resolve();
   const read = (prompt: string, count: number) => {
@@ -98,7 +98,7 @@ interface RequestBody {
 }
 
 /** Returns a function that reads a prompt, one at a time, and lists the tokens that may follow, likeliest first. */
-async function startReading(model: LlamaModel) {
+async function startReading(model: LlamaModel, vocabulary: readonly string[]) {
   const context = await model.createContext({ contextSize: 4096 });
   const sequence = context.getSequence();
   return async (prompt: string, count: number) => {

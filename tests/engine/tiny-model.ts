@@ -18,16 +18,16 @@ const pieces = [
   ..."abcdefghijklmnopqrstuvwx".split(""),
 ];
 /** The 344 tokens: three of control, every byte, the labels with and without a space, some letters. */
-export const vocabulary: readonly string[] = ["<unk>", "<s>", "</s>", ...byteTokens, ...pieces];
+const vocabulary: readonly string[] = ["<unk>", "<s>", "</s>", ...byteTokens, ...pieces];
 
 /**
  * Writes a llama model of one layer with seeded random weights, about 350 kB. It knows nothing, but
- * it likes some tokens: `likes` adds to their logits, whatever the prompt says.
+ * it likes some tokens: `likes` adds to their logits, whatever the prompt says. Returns its tokens by id.
  */
 export async function writeTinyModel(
   path: string,
   likes: Readonly<Record<string, number>>,
-): Promise<void> {
+): Promise<readonly string[]> {
   const tensors = makeTensors(likes, normalNumbers());
   const entries = makeEntries();
   const infos: Buffer[] = [];
@@ -42,6 +42,7 @@ export async function writeTinyModel(
   const head = [Buffer.from("GGUF"), u32(3), u64(tensors.length), u64(entries.length)];
   const described = pad(Buffer.concat([...head, ...entries, ...infos]));
   await writeFile(path, Buffer.concat([described, ...data]));
+  return vocabulary;
 }
 
 type Tensor = readonly [name: string, shape: readonly number[], weights: Float32Array];

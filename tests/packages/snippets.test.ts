@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { promisedNodes } from "../install-nodes.ts";
+import { nodeVersions } from "../install-nodes.ts";
 import { publishedPackages } from "../pack-client.ts";
 import { outputOf, readCodeBlocks, runCommand } from "../run-command.ts";
 
@@ -139,6 +139,6 @@ test("the oldest promised Node is the one that the manifests name", async () => 
       with: { type: "json" },
     });
     const { engines } = (manifest as { default: { engines: { node: string } } }).default;
-    expect(`${engines.node.replace(">=", "")}.0`).toBe(promisedNodes[0]);
+    expect(`${engines.node.replace(">=", "")}.0`).toBe(nodeVersions.promised[0]);
   }
 });

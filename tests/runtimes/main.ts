@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
-import { promisedNodes, tooOldNodes } from "../install-nodes.ts";
+import { nodeVersions } from "../install-nodes.ts";
 import { installPackages, packPackages } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the
@@ -21,14 +21,15 @@ interface Runtime {
   readonly isTooOld?: boolean;
 }
 
+const { promised, tooOld } = nodeVersions;
 const onNode = (version: string) => ({
-  name: tooOldNodes.includes(version) ? `Node ${version}, which is too old` : `Node ${version}`,
+  name: tooOld.includes(version) ? `Node ${version}, which is too old` : `Node ${version}`,
   packages: [`node@${version}`],
   command: "node_modules/.bin/node program.mjs",
-  isTooOld: tooOldNodes.includes(version),
+  isTooOld: tooOld.includes(version),
 });
 const runtimes: readonly Runtime[] = [
-  ...[...promisedNodes, ...tooOldNodes].map(onNode),
+  ...[...promised, ...tooOld].map(onNode),
   {
     ...onNode("24.21.0"),
     name: "Node 24.21.0 with the oldest zod and undici",

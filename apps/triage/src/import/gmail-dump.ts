@@ -2,7 +2,7 @@ import { decodeWords } from "postal-mime";
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
 import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
-import { fileDay, parseDay, parseMessage, parseTime, toDay } from "./parse-message.ts";
+import { fileDay, parseDay, parseMessage, parseTime } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const partSchema = z.looseObject({
@@ -54,11 +54,10 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
   const raw =
     data.raw === undefined ? null : await parseMessage(Buffer.from(data.raw, "base64url"));
-  const kept = new Date(Number(data.internalDate));
-  const keptAt = toDay(kept) === null ? null : kept.toISOString();
+  const keptAt = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
   return {
     id: data.id,
-    date: dateOf(data, raw?.date ?? null),
+    date: dateOf(data, raw?.date ?? null, keptAt),
     received:
       parseTime(header(data, "received").split(";").at(-1) ?? "") ?? raw?.received ?? keptAt,
     from: raw?.from ?? header(data, "from"),
@@ -88,11 +87,9 @@ function header({ payload }: GmailMessage, name: string): string {
 }
 
 // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
-function dateOf(message: GmailMessage, raw: MailDay | null): MailDay | null {
+function dateOf(message: GmailMessage, raw: MailDay | null, keptAt: string | null): MailDay | null {
   const written = parseDay(header(message, "date"));
   if (written !== null) return { day: written, basis: "header" };
   if (raw?.basis === "header") return raw;
-  const { internalDate } = message;
-  const kept = internalDate === undefined ? null : toDay(new Date(Number(internalDate)));
-  return kept === null ? raw : { day: kept, basis: "header" };
+  return keptAt === null ? raw : { day: keptAt.slice(0, 10), basis: "header" };
 }

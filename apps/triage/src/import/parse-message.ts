@@ -80,7 +80,7 @@ export function parseTime(text: string): string | null {
 }
 
 /** Returns the day of a time in UTC; null for a year that does not have four digits. */
-export function toDay(time: Date): string | null {
+function toDay(time: Date): string | null {
   if (Number.isNaN(time.getTime())) return null;
   return /^\d{4}-\d\d-\d\d/.exec(time.toISOString())?.[0] ?? null;
 }
