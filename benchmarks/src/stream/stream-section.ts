@@ -7,9 +7,13 @@ import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
 
 /** Twenty models at a hundred tokens a second: deltas that come one by one. */
-const steady = { streams: 20, deltas: 400, deltaLength: 5, everyMs: 10 };
-/** The highest number of concurrent replies that the router admits; each has 4 MB and no delay. */
-const flood = { streams: 64, deltas: 65_536, deltaLength: 64, everyMs: 0 };
+const steady = { streams: 20, deltas: 400, deltaLength: 5, perBlock: 1, everyMs: 10 };
+/**
+ * The highest number of concurrent replies that the router admits; each has 2 MB, at 200 KB a second.
+ * At full speed each server would have another load: a pass-through then reads for a second, until its
+ * sockets are empty, before it answers anything else.
+ */
+const flood = { streams: 64, deltas: 32_768, deltaLength: 64, perBlock: 64, everyMs: 20 };
 
 interface Bench {
   /** The measured servers, with their titles. */
@@ -39,7 +43,7 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Re
   try {
     tell("stream, deltas one by one");
     const costs = await measureDeltas(bench, scale.streamRounds);
-    tell("stream, 64 replies of 4 MB");
+    tell("stream, 64 replies of 2 MB");
     return [costs, await measureHealth(bench)];
   } finally {
     await Promise.all([upstream, reader, prober].map((child) => child.close()));
@@ -92,7 +96,7 @@ async function measureHealth({ servers, upstream, reader, prober }: Bench): Prom
     rows.push([title, String(tookMs.length), ...figures.map(printNumber)]);
   }
   return {
-    title: `GET /healthz while ${streams} replies of 4 MB are read at full speed`,
+    title: `GET /healthz while ${streams} replies of 2 MB are read, 200 KB a second each`,
     columns: ["", "asked", "median ms", "p99 ms", "max ms", "replies took s", "load"],
     rows,
   };

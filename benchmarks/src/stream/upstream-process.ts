@@ -11,25 +11,26 @@ interface ReplyPlan {
   readonly deltas: number;
   /** The characters of each delta. */
   readonly deltaLength: number;
-  /** Milliseconds between two deltas; 0 for no delay. */
+  /** How many deltas are sent together. */
+  readonly perBlock: number;
+  /** Milliseconds before each block. */
   readonly everyMs: number;
 }
 
 const decision = JSON.stringify(greeting.response.body);
 const usage = { inputTokens: { total: 12 }, outputTokens: { total: 9 } };
-let plan: ReplyPlan = { deltas: 0, deltaLength: 0, everyMs: 0 };
+let plan: ReplyPlan = { deltas: 0, deltaLength: 0, perBlock: 1, everyMs: 0 };
 
 function eventOf(part: object): string {
   return `data: ${JSON.stringify(part)}\n\n`;
 }
 
-async function* streamedReply({ deltas, deltaLength, everyMs }: ReplyPlan) {
+async function* streamedReply({ deltas, deltaLength, perBlock, everyMs }: ReplyPlan) {
   yield eventOf({ type: "text-start", id: "0" });
   const delta = eventOf({ type: "text-delta", id: "0", delta: "a".repeat(deltaLength) });
-  const perBlock = everyMs > 0 ? 1 : Math.min(deltas, 512);
   const block = Buffer.from(delta.repeat(perBlock));
   for (let left = deltas; left > 0; left -= perBlock) {
-    if (everyMs > 0) await setTimeout(everyMs);
+    await setTimeout(everyMs);
     yield block;
   }
   yield (
