@@ -8,7 +8,7 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { type Header, pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
-import { filesIn } from "./archives.ts";
+import { filesInArchive } from "./archives.ts";
 import type { NotRead } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
 
@@ -36,7 +36,7 @@ async function readTar(bytes: Buffer, prefix?: string) {
 }
 
 function entriesOf(archive: SourceFile, bytes: Buffer): AsyncIterable<SourceFile | NotRead> {
-  const entries = filesIn(archive, { start: bytes.subarray(0, 512), all: archive.chunks });
+  const entries = filesInArchive(archive, { start: bytes.subarray(0, 512), all: archive.chunks });
   if (entries === null) throw new Error("It is no archive.");
   return entries;
 }

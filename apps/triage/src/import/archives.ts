@@ -21,7 +21,7 @@ type Entries = AsyncGenerator<SourceFile | NotRead>;
  *
  * @param depth - The number of archives that the file is in.
  */
-export function filesIn(
+export function filesInArchive(
   file: SourceFile,
   { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
   depth = 0,

@@ -1,6 +1,6 @@
 import { CliError, describeSystemError } from "evaluator-kit";
 import { peek } from "evaluator-runs/source";
-import { filesIn } from "./archives.ts";
+import { filesInArchive } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { readMailFile } from "./mail-files.ts";
 import { findFiles, type SourceFile } from "./source-files.ts";
@@ -50,7 +50,7 @@ async function* readContent(
   content: Parameters<typeof readMailFile>[1],
   { signal, depth }: { readonly signal: AbortSignal; readonly depth: number },
 ): Found {
-  const entries = filesIn(file, content, depth);
+  const entries = filesInArchive(file, content, depth);
   if (entries === null) yield* readMailFile(file, content);
   else yield* readEntries(entries, signal, depth + 1);
 }
