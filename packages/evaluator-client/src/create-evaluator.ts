@@ -20,10 +20,9 @@ import {
   isSurelyTooLong,
   requestParser,
 } from "./questions/request.ts";
-import type { AttemptContext } from "./transports/transport.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
-import type { CallEstimate, Transport } from "./transports/transport.ts";
+import type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
 
 // Eight calls that share a bucket of 100 a second lose 14 of 240,000 with ten, and none with thirty.
 const freeRetriesInBatch = 30;

@@ -6,7 +6,7 @@ import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
-import type { Clock } from "./clock.ts";
+import type { EvaluatorRuntime } from "./clock.ts";
 import { transportFromEnvironment } from "./transport-from-environment.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
@@ -132,10 +132,7 @@ const optionsSchema = optionsObject({
 });
 
 /** Reads and checks the options of an evaluator. */
-export function readOptions(
-  options: EvaluatorOptions,
-  runtime: { clock: Clock; random: () => number },
-) {
+export function readOptions(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
   checkOptions(optionsSchema, options);
   const transport = options.transport ?? transportFromEnvironment(options.env);
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;

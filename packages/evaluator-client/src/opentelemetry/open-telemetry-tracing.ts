@@ -2,7 +2,7 @@ import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opente
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Tracing } from "../evaluator-options.ts";
-import type { AttemptEvent } from "../logger.ts";
+import type { Hooks } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
 type TracedCall = Parameters<Tracing>[0];
@@ -32,11 +32,7 @@ export function openTelemetryTracing(options: OpenTelemetryTracingOptions = {}):
     const { name, attributes } = describe(call, recordContent);
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
-        const evaluation = await run({
-          onAttempt: (attempt) => traceAttempt(tracer, call.transport, attempt),
-          onWait: ({ reason, delayMs }) =>
-            span.addEvent(`wait.${reason}`, delayMs === null ? {} : { "wait.delay_ms": delayMs }),
-        });
+        const evaluation = await run(hooksOf(span, tracer, call.transport));
         describeAnswer(span, evaluation, recordContent);
         return evaluation;
       } catch (error) {
@@ -76,25 +72,28 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
   });
 }
 
-function traceAttempt(
-  tracer: Tracer,
-  { target }: TracedCall["transport"],
-  event: AttemptEvent,
-): void {
-  const { attempt, durationMs, status, error } = event;
-  const endTime = Date.now();
-  const span = tracer.startSpan("POST", {
-    kind: SpanKind.CLIENT,
-    startTime: endTime - durationMs,
-    attributes: {
-      "http.request.method": "POST",
-      ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
-      ...(status !== null && { "http.response.status_code": status }),
-      ...(target && { "url.full": target.url, ...serverOf(target.url) }),
+/** Adds a span for each attempt and, to the span of the call, an event for each wait. */
+function hooksOf(callSpan: Span, tracer: Tracer, { target }: TracedCall["transport"]): Hooks {
+  return {
+    onAttempt({ attempt, durationMs, status, error }) {
+      const endTime = Date.now();
+      const span = tracer.startSpan("POST", {
+        kind: SpanKind.CLIENT,
+        startTime: endTime - durationMs,
+        attributes: {
+          "http.request.method": "POST",
+          ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
+          ...(status !== null && { "http.response.status_code": status }),
+          ...(target && { "url.full": target.url, ...serverOf(target.url) }),
+        },
+      });
+      if (error !== null) fail(span, error);
+      span.end(endTime);
     },
-  });
-  if (error !== null) fail(span, error);
-  span.end(endTime);
+    onWait({ reason, delayMs }) {
+      callSpan.addEvent(`wait.${reason}`, delayMs === null ? {} : { "wait.delay_ms": delayMs });
+    },
+  };
 }
 
 function fail(span: Span, error: unknown): void {

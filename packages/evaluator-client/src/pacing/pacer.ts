@@ -36,7 +36,7 @@ class LocalPacer implements Pacer {
   #idledMs = 0;
   #cancelWake: (() => void) | null = null;
 
-  constructor(limits: RateLimits, { clock, random }: { clock: Clock; random: () => number }) {
+  constructor(limits: RateLimits, { clock, random }: Required<EvaluatorRuntime>) {
     const { requestsPerMinute, tokensPerSecond } = limits;
     this.#requests = bucketFor(requestsPerMinute && requestsPerMinute / 60);
     this.#tokens = bucketFor(tokensPerSecond);

@@ -17,8 +17,6 @@ const STEP_AFTER_PAUSE = 0.125;
 const ENOUGH = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
-// A rate from a few successes and a long pause is at least one per second.
-const SLOWEST_PER_MS = 1 / 1000;
 
 /** The attempts from one on. */
 interface Evidence {
@@ -152,8 +150,8 @@ export class RateEstimate {
     } else if (this.#beforePausePerMs !== null) {
       this.#cutTo((1 - CUT) * beforePerMs, STEP_AFTER_PAUSE, nowMs);
     } else if (count > 1) {
-      // Measured from so few successes, it may be far too low: the next step doubles it.
-      this.#cutTo(Math.max(periodPerMs, SLOWEST_PER_MS), 1, nowMs);
+      // Measured from so few successes, it may be far too low: at least one a second, then doubled.
+      this.#cutTo(Math.max(periodPerMs, 1 / 1000), 1, nowMs);
     }
   }
 
