@@ -1,15 +1,16 @@
 import { IN_A_ROW } from "./call-queue.ts";
 
-// The share of refusals that needs no lower rate.
+// The share of refusals that needs no lower rate. With more, and larger smallest steps, a limit refuses
+// over 2 % of the attempts.
 const TOLERATED = 0.02;
 // Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
 const ALARM = 6;
-// A larger share of refusals shows a limit, because strays are rarer.
+// The most strays: a larger share of refusals shows a limit.
 const MOST_STRAYS = 0.25;
 // An experiment and a pause lower the rate by this share. With a smaller cut, a limit still refuses
 // attempts in an experiment and looks like strays.
 const CUT = 0.25;
-// The range of the steps in which the rate moves. With a larger smallest step, a limit refuses over 2 %.
+// The steps in which the rate moves, as shares of it.
 const SMALLEST_STEP = 0.02;
 const LARGEST_STEP = 0.25;
 const STEP_AFTER_PAUSE = 0.125;
