@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { corpCurve, wilson } from "./index.ts";
-import { poolRows } from "./math/pool.ts";
+import { DEFAULT_SEED } from "./math/random.ts";
 import {
   betaQuantile,
   binomialAtMost,
@@ -14,7 +14,7 @@ import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
-import { expectedCalibrationError } from "./scores/reliability.ts";
+import { curveOfRows } from "./scores/reliability.ts";
 import { columnOf, distributionRows, labelled } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
 
@@ -151,11 +151,8 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
     expect(curve.points[i]?.p).toBe(value);
     misses.near(curve.points[i]?.observed, observed, `curve at ${value}`);
   }
-  const pool = poolRows(p, truth, weights);
-  for (const bins of [10, 15, 100]) {
-    const error = expectedCalibrationError(pool, "width", bins);
-    misses.near(error, golden[`ece${bins}`], `ECE of ${bins}`);
-  }
+  const banded = curveOfRows({ p: Float64Array.from(p), cameTrue: truth, weights }, DEFAULT_SEED);
+  misses.near(banded.calibrationError.equalWidth, golden["ece10"], "ECE");
   const table = { width: 1, values: p };
   const line = fitOf("logistic", { table, truth, weights });
   misses.near(line.parameters.intercept, golden.logistic[0], "intercept");
@@ -172,8 +169,8 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
   const test = spiegelhalter(p, truth);
   misses.golden(test.z, golden.spiegelhalter[0]);
   misses.golden(test.pValue, golden.spiegelhalter[1]);
-  const byMass = expectedCalibrationError(pool, "mass", 7);
-  misses.near(byMass, golden["eceMass7"] ?? byMass);
+  const { equalMass } = banded.calibrationError;
+  misses.near(equalMass, golden["eceMass10"] ?? equalMass, "ECE by mass");
   expect(misses.found).toEqual([]);
 });
 

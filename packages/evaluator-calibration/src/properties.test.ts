@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { corpCurve, learnThenTest } from "./index.ts";
-import { poolRows } from "./math/pool.ts";
+import { DEFAULT_SEED } from "./math/random.ts";
 import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
-import { expectedCalibrationError } from "./scores/reliability.ts";
+import { curveOfRows } from "./scores/reliability.ts";
 import { columnOf, distributionRows } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
 import { costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
@@ -43,6 +43,11 @@ function brierScore({ p, truth, weights }: Columns): number {
 function logLoss({ p, truth, weights }: Columns) {
   const trueSide = (row: number) => Math.abs(1 - (truth[row] ?? 0) - (p[row] ?? 0));
   return clippedLogLoss(p.length, trueSide, { weights });
+}
+
+function calibrationErrorOf({ p, truth, weights }: Columns) {
+  const rows = { p: Float64Array.from(p), cameTrue: truth, weights };
+  return curveOfRows(rows, DEFAULT_SEED).calibrationError;
 }
 
 function lineAt(p: number, line: Parameters<typeof applyRecalibration>[1]): number {
@@ -113,8 +118,7 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
     loss: logLoss({ p, truth }),
     curve: corpCurve(p, truth),
     weightedCurve: corpCurve(p, truth, { weights }),
-    width: expectedCalibrationError(poolRows(p, truth), "width"),
-    mass: expectedCalibrationError(poolRows(p, truth), "mass", 4),
+    calibrationError: calibrationErrorOf({ p, truth }),
     auc: rocAuc(p, truth),
     z: spiegelhalter(p, truth),
     risks: riskCoverage(p, truth),
@@ -139,22 +143,19 @@ test("a weight is as good as so many rows", () => {
     fc.property(rowsOf(printed), (rows) => {
       const { p, truth, weights } = columns(rows);
       const many = columns(rows.flatMap((row) => Array.from({ length: row[2] }, () => row)));
-      const figures = (values: ReturnType<typeof columns>, options: { weights?: number[] }) => [
-        corpCurve(values.p, values.truth, options).brier,
-        logLoss({ p: values.p, truth: values.truth, ...options }).value,
-        corpCurve(values.p, values.truth, options).miscalibration,
-        expectedCalibrationError(poolRows(values.p, values.truth, options.weights), "width"),
-        lineAt(
-          0.4,
-          fitOf("logistic", {
-            table: { width: 1, values: values.p },
-            truth: values.truth,
-            ...options,
-          }),
-        ),
-        costOf({ p: values.p, truth: values.truth, ...options }, { falseAct: 2, missedAct: 3 })
-          .cost,
-      ];
+      const figures = (values: ReturnType<typeof columns>, options: { weights?: number[] }) => {
+        const given = { p: values.p, truth: values.truth, ...options };
+        const curve = corpCurve(given.p, given.truth, options);
+        const table = { width: 1, values: given.p };
+        return [
+          curve.brier,
+          logLoss(given).value,
+          curve.miscalibration,
+          calibrationErrorOf(given).equalWidth,
+          lineAt(0.4, fitOf("logistic", { table, truth: given.truth, ...options })),
+          costOf(given, { falseAct: 2, missedAct: 3 }).cost,
+        ];
+      };
       const once = figures({ p, truth, weights }, { weights });
       for (const [i, figure] of figures(many, {}).entries()) {
         expect(once[i]).toBeCloseTo(figure, 9);
@@ -185,18 +186,17 @@ test("equal values are never parted by bins of equal mass", () => {
     const rows = truth.filter((_, index) => p[index] === value);
     return Math.abs(rows.reduce((sum, one) => sum + one, 0) - rows.length * value) / p.length;
   };
-  expect(expectedCalibrationError(poolRows(p, truth), "mass")).toBeCloseTo(at(0.2) + at(0.7), 12);
+  expect(calibrationErrorOf({ p, truth }).equalMass).toBeCloseTo(at(0.2) + at(0.7), 12);
 });
 
 test("a bin of equal width holds its right edge, and the first holds 0", () => {
-  // 0.07 × 100 lies above 7 in binary, and 0.29 × 100 below 29.
-  for (const edge of [0.07, 0.29, 0.3, 0.57, 0.7]) {
-    const below = edge - 0.001;
-    const error = expectedCalibrationError(poolRows([edge, below], [1, 0]), "width", 100);
-    expect(error).toBeCloseTo(Math.abs(1 - edge - below) / 2, 12);
+  // 0.1 + 0.2 is a little over 0.3 in binary.
+  for (const edge of [0.1, 0.1 + 0.2, 0.6, 0.7, 0.9]) {
+    const { equalWidth } = calibrationErrorOf({ p: [edge, edge - 0.001], truth: [1, 0] });
+    expect(equalWidth).toBeCloseTo(Math.abs(1 - edge - (edge - 0.001)) / 2, 12);
   }
-  const first = poolRows([0, 0.1], [1, 0]);
-  expect(expectedCalibrationError(first, "width")).toBeCloseTo((1 - 0.1) / 2, 12);
+  const { equalWidth } = calibrationErrorOf({ p: [0, 0.1], truth: [1, 0] });
+  expect(equalWidth).toBeCloseTo((1 - 0.1) / 2, 12);
 });
 
 test("recalibrated values keep their order, and rows of a choice their sum and their top", () => {

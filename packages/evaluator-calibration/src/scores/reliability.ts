@@ -56,31 +56,29 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
+const BINS = 10;
+
 /** The bin of a value by its position, in bins: equal values are never parted. */
+// 0.1 + 0.2 is a little over 0.3 in binary.
 const binsOf = {
   /** Bins of equal width hold their right edge, and the first holds 0. */
-  width(position: number): number {
-    const edge = Math.round(position);
-    // 0.07 × 100 is a little over 7 in binary, and 0.29 × 100 a little under 29.
-    return Math.max(0, Math.abs(position - edge) < 1e-9 ? edge - 1 : Math.floor(position));
-  },
+  width: (position: number) => Math.max(0, Math.ceil(position - 1e-9) - 1),
   /** Bins of about equally many rows; the value that fills a bin is its last one. */
   mass: (position: number) => Math.floor(position + 1e-9),
 };
 
 /** Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. */
-export function expectedCalibrationError(
+function expectedCalibrationError(
   { values, weights, positives }: Pool,
   binning: keyof typeof binsOf,
-  bins = 10,
 ): number {
   const total = sumOf(weights);
-  const distances = new Float64Array(bins);
+  const distances = new Float64Array(BINS);
   let below = 0;
   for (let i = 0; i < values.length; i += 1) {
     const [value, weight] = [values[i] as number, weights[i] as number];
-    const position = bins * { width: value, mass: below / total }[binning];
-    const bin = Math.min(bins - 1, binsOf[binning](position));
+    const position = BINS * { width: value, mass: below / total }[binning];
+    const bin = Math.min(BINS - 1, binsOf[binning](position));
     const distance = (positives[i] as number) - weight * value;
     distances[bin] = (distances[bin] as number) + distance;
     below += weight;
