@@ -20,8 +20,9 @@ export function printCounted(count: number, one: string): string {
   return `${printCount(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
-/** Prints US dollars: `$1.26`, and below a dollar down to its millionth. */
-export function printUsd(usd: number): string {
+/** Prints US dollars: `$1.26`, and below a dollar down to its millionth; null is no known price. */
+export function printUsd(usd: number | null): string {
+  if (usd === null) return "no known price";
   dollars ??= new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 2 });
   fractions ??= new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 6 });
   return (usd < 1 ? fractions : dollars).format(usd);

@@ -2,10 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { toFailure } from "evaluator-runs/testing";
 import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
-import { refusing, shorten, statusError, words } from "../testing/refusing.ts";
+import { refusing, statusError, words } from "../testing/refusing.ts";
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];
@@ -82,35 +81,4 @@ test("a journal from before there were refusals is read and written as it is", a
   await startTriage(["inbox.json"], { cwd, transport });
   await startTriage(["inbox.json"], { cwd, transport });
   expect(asked).toEqual(["long", "short", "long"]);
-});
-
-test.each([
-  [413, "Send a smaller state.", null, true],
-  [400, "The state and its questions are too long.", null, true],
-  [400, "The service answered 400.", "max_tokens_exceeded", true],
-  [422, "The request exceeds the available context size.", null, true],
-  [400, "Your credit balance is too low.", null, false],
-  [400, "API key not valid.", "invalid_request_error", false],
-  [404, "The context length of no such model is known.", null, false],
-  [429, "Too many tokens per minute.", null, false],
-])("a %i that says %j with the type %j is for good: %j", (status, message, type, isForGood) => {
-  expect(toFailure(statusError(status, message, type)).isRefusal).toBe(isForGood);
-});
-
-test.each([
-  [413, "The gateway answered 413. Send a smaller state.", "The gateway answered 413."],
-  [
-    400,
-    'The server answered 400 (BadRequestError): "The "context" is too long." Send a smaller state.',
-    'The server answered 400 (BadRequestError): "The "context" is too long."',
-  ],
-  [413, "Our box takes 4 kB.", "Our box takes 4 kB."],
-])("of a %i that says %j is kept %j, and what to do", (status, message, kept) => {
-  const { error } = toFailure(statusError(status, message));
-  expect(error).toBe(`${kept} ${shorten}`);
-});
-
-test("other errors keep their advice", () => {
-  const message = "The gateway answered 404. Check the base URL and the model id.";
-  expect(toFailure(statusError(404, message))).toEqual({ error: message, isRefusal: false });
 });

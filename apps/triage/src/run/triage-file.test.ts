@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AuthenticationError } from "evaluator-client";
-import { describeWritten } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { triageQuestions } from "../questions/triage-questions.ts";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
@@ -159,21 +158,6 @@ test("a mail without an answer keeps its place, with nulls and the error, and th
   expect(stderr).toContain("Wrote 3 of 3 records to ");
   expect(stderr).toContain('; 1 of them has no answer, and says why in "error"\n');
   expect(stdout.split("\n")[3]).toMatch(/^- +- +- +- +- .* About m-2$/);
-});
-
-test.each([
-  [{ records: 42, failed: 0, of: 42 }, "Wrote 42 of 42 records to out.json"],
-  [{ records: 1, failed: 0, of: 1 }, "Wrote 1 of 1 record to out.json"],
-  [
-    { records: 1, failed: 1, of: 4 },
-    'Wrote 1 of 4 records to out.json; 1 of them has no answer, and says why in "error"',
-  ],
-  [
-    { records: 4000, failed: 1200, of: 4000 },
-    'Wrote 4,000 of 4,000 records to out.json; 1,200 of them have no answer, and say why in "error"',
-  ],
-])("tells what was written, and what of it failed: %j", (written, line) => {
-  expect(describeWritten(written, "out.json")).toBe(`${line}\n`);
 });
 
 const rejected = {

@@ -10,19 +10,14 @@ const details = {
 const said = 'The gateway answered 400: "Its maximum context length is 8192 tokens."';
 const advice =
   'Check the request against the service\'s documentation. If the gateway speaks the other generation, set the option wire: "decision-model".';
-/** The advice about a record that is too long. */
-export const shorten =
+const shorten =
   "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
 /** What is kept of the error that the service gives for a long state. */
 export const words = `${said} ${shorten}`;
 
 /** Returns the error of a status. */
-export function statusError(
-  status: number,
-  message = `${said} ${advice}`,
-  type: string | null = null,
-) {
-  return new StatusError(message, { ...details, status, type, isRetryable: status === 429 });
+export function statusError(status: number, message = `${said} ${advice}`) {
+  return new StatusError(message, { ...details, status, type: null, isRetryable: false });
 }
 
 /** Returns a service that takes no long state, and which states it was asked about. */

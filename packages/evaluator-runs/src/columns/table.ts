@@ -1,15 +1,8 @@
 import { styleText } from "node:util";
-import {
-  columnsOf,
-  printable,
-  toPrintable,
-  truncateCharacters,
-  truncateColumns,
-  UsageError,
-} from "evaluator-kit";
+import { columnsOf, toPrintable, truncateCharacters, truncateColumns } from "evaluator-kit";
 import type { RecordSource } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
-import { type AnswerColumn, answerColumns, type Column, recordNames } from "./columns.ts";
+import { type AnswerColumn, answerColumns, type Column } from "./columns.ts";
 
 type TableLayout = RecordSource["table"];
 type ShortHeading = TableLayout["answers"][number];
@@ -114,17 +107,6 @@ function toAnswerColumn({ heading, field, isText = false }: ShortHeading): Table
     return value === null ? "-" : truncateCharacters(toPrintable(value), 40);
   };
   return { heading: toPrintable(heading), field, share: Number(isText), cell };
-}
-
-/** Throws a UsageError for a field to sort by that the results do not have. */
-export function checkSort(
-  { sort }: { readonly sort?: string | undefined },
-  columns: readonly Column[],
-): void {
-  const shown = columns.filter((column) => column.asked === null || column.part !== "printed");
-  const names = recordNames({ columns: shown }, false);
-  if (sort === undefined || names.includes(sort)) return;
-  throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
 
 // They are read twice, so that only one is in memory.

@@ -12,7 +12,7 @@ interface NotedRecord {
 }
 
 /** How the call about a record ended: with an answer about its state, or with an error. */
-export type CallEnd = Pick<NotedRecord, "id" | "key"> &
+type CallEnd = Pick<NotedRecord, "id" | "key"> &
   (
     | { readonly state: JsonValue; readonly evaluation: Evaluation }
     | { readonly error: string; readonly isRefusal?: boolean }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { sampleEvaluation, sampleSetup } from "../testing/samples.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { readJournal } from "./read-journal.ts";
-import { type CallEnd, Journal } from "./journal.ts";
+import { Journal } from "./journal.ts";
 import { callKey, setupHash } from "./kept-answer.ts";
 
 const { questions } = sampleSetup;
@@ -23,7 +23,7 @@ interface CallStart {
   readonly state: { readonly about: string };
 }
 
-function answered(call: CallStart, probability?: number): CallEnd {
+function answered(call: CallStart, probability?: number): Parameters<Journal["end"]>[0] {
   return { ...call, evaluation: sampleEvaluation(probability) };
 }
 

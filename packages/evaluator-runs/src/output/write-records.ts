@@ -1,6 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-kit";
-import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { OutputFormat } from "../options.ts";
 
 /**
@@ -22,18 +21,6 @@ interface RecordsFormat {
   readonly format: OutputFormat;
   /** The names of all fields, in order; a CSV has one column for each. */
   readonly names: readonly string[];
-}
-
-/** Writes the results in input order, all of them or none; after an error an older file is still there. */
-export async function writeRecords(
-  path: string,
-  records: Items<ResultRecord>,
-  format: RecordsFormat,
-): Promise<void> {
-  await writePrivateFile(path, formatRecords(records, format)).catch((error: unknown) => {
-    const next = "Nothing was written, and every answer is kept; make room there and run again.";
-    throw toFileError(error, `write ${path}`, next);
-  });
 }
 
 /** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
@@ -102,9 +89,4 @@ export async function* toSafeTexts(
   { format }: Pick<RecordsFormat, "format">,
 ): AsyncGenerator<string> {
   for await (const text of texts) yield format === "csv" ? text : withEscapes(text);
-}
-
-/** Returns one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
-export function toRawLine(id: string, { answers, providerMetadata }: KeptEvaluation): string {
-  return `${withEscapes(JSON.stringify({ id, answers, providerMetadata }))}\n`;
 }

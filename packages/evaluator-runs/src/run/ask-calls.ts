@@ -1,17 +1,21 @@
 import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
+import type { InputRecord } from "../input/record-source.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
-import type { CallEnd, Journal } from "../journal/journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
-import { type CallPlan, type PlanContext, type PlannedCall } from "./plan-calls.ts";
+import type { CallPlan } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The part of a run that asking uses. */
-interface AskContext extends PlanContext, Pick<RunContext, "clock" | "stderr"> {
-  readonly run: PlanContext["run"] & Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
+interface AskContext extends Pick<
+  RunContext,
+  "questions" | "transport" | "signal" | "clock" | "stderr"
+> {
+  readonly run: Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
   readonly source: Pick<RunContext["source"], "word">;
 }
 
@@ -51,7 +55,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   };
   try {
     const queue = callsToBegin(plan, work);
-    const firsts: PlannedCall[] = [];
+    const firsts: OpenCall[] = [];
     for (let next; firsts.length < run.concurrency; firsts.push(next.value)) {
       next = await queue.next();
       if (next.done) break;
@@ -72,6 +76,11 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   }
 }
 
+/** A record to ask about, and the key of its answer. */
+interface OpenCall extends InputRecord {
+  readonly key: string;
+}
+
 interface Work extends AskOptions {
   readonly totals: RunTotals;
   readonly budget: Budget;
@@ -83,7 +92,7 @@ interface Work extends AskOptions {
   inputError: unknown;
 }
 
-async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<PlannedCall, undefined> {
+async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<OpenCall, undefined> {
   const { context, streak, budget } = work;
   const { questions, signal } = context;
   try {
@@ -99,12 +108,12 @@ async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<Planned
 }
 
 async function runWorker(
-  first: PlannedCall,
-  queue: AsyncGenerator<PlannedCall, undefined>,
+  first: OpenCall,
+  queue: AsyncGenerator<OpenCall, undefined>,
   work: Work,
 ): Promise<void> {
-  for (let call: PlannedCall | undefined = first; call !== undefined;) {
-    const end: CallEnd = await askOne(call, work);
+  for (let call: OpenCall | undefined = first; call !== undefined;) {
+    const end = await askOne(call, work);
     call = (await queue.next()).value;
     await work.journal.end(end, call?.key ?? null);
     work.totals.add(end);
@@ -133,9 +142,9 @@ export function toRunFacts(
 }
 
 async function askOne(
-  { record: { id, state }, key }: PlannedCall,
+  { record: { id, state }, key }: OpenCall,
   { evaluator, context: { questions }, budget, streak, signal }: Work,
-): Promise<CallEnd> {
+) {
   const end = await evaluateOne(evaluator, { state, questions }, signal);
   budget.ended(end);
   streak.ended("error" in end ? end.cause : null);

@@ -24,9 +24,6 @@ export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): 
   return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
 }
 
-/** Replaces an amount if no price is known. */
-export const noKnownPrice = "no known price";
-
 /**
  * Returns the price of a model: as typed, from the gateway's list, else the contract's.
  *
@@ -114,7 +111,7 @@ export class RunTotals {
 
   /** Returns the total cost, for people. */
   describeCost(): string {
-    return this.isUnpriced ? noKnownPrice : printUsd(this.costUsd);
+    return printUsd(this.isUnpriced ? null : this.costUsd);
   }
 
   /** Counts a call that has ended. */

@@ -2,7 +2,7 @@ import { CliError } from "evaluator-kit";
 import type { RateLimits, Transport } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
 import { hasDocumentedPrice } from "../service.ts";
-import { findPrice, noKnownPrice, type Price, tokensUsd } from "./cost.ts";
+import { findPrice, type Price, tokensUsd } from "./cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
@@ -77,7 +77,7 @@ async function estimateRun(plan: CallPlan, records: number, context: RunContext)
 }
 
 /** Returns in one line the limit of the key, and whether more machines would shorten a run. */
-export function describeMachines(
+function describeMachines(
   calls: number,
   { concurrency, limits }: { readonly concurrency: number; readonly limits: RateLimits },
 ): string {
@@ -101,7 +101,7 @@ function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, w
   const journal = ended.length === 0 ? "" : `; ${ended.join(", ")}`;
   const inCalls = calls === records ? "" : ` in at most ${printCount(calls)} calls`;
   const isUnpriced = records > 0 && price.inputUsdPerMillionTokens === null;
-  const cost = isUnpriced ? noKnownPrice : printUsd(costUsd);
+  const cost = printUsd(isUnpriced ? null : costUsd);
   const basis = records === 0 ? "" : ` (${describePrice(price)})`;
   return (
     `To ask: ${printCounted(records, word)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
@@ -129,7 +129,7 @@ interface CostLimits extends Pick<RunContext, "signal" | "confirm"> {
  *
  * @throws CliError that gives the reason.
  */
-export async function checkCost(
+async function checkCost(
   { records, costUsd, price }: Pick<RunEstimate, "records" | "costUsd" | "price">,
   { maxCost, yes, confirm, signal, source }: CostLimits,
 ): Promise<void> {

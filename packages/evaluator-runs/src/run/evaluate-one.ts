@@ -42,7 +42,7 @@ interface KeptFailure {
 }
 
 /** Returns the part of an error that a journal keeps. */
-export function toFailure(error: EvaluatorError): KeptFailure {
+function toFailure(error: EvaluatorError): KeptFailure {
   const isRefusal = isTooLong(error);
   const text = isRefusal ? `${withoutAdvice(error.message)} ${shorten}` : error.message;
   return { error: toPrintable(text), isRefusal };

@@ -8,10 +8,12 @@ import {
   type InputRecord,
   type RecordInput,
 } from "../input/record-source.ts";
-import type { CallStatus } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
+
+/** Answered and refused calls are not made again. */
+type CallStatus = ReturnType<Journal["statusesOf"]>[number];
 
 /** Records planned at once: each group waits for the disk once. Chosen, not measured. */
 const GROUP_SIZE = 500;
@@ -21,7 +23,7 @@ const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 
 /** A record, the key of its answer, and its status. */
-export interface PlannedCall extends InputRecord {
+interface PlannedCall extends InputRecord {
   readonly key: string;
   readonly status: CallStatus;
 }
@@ -31,7 +33,7 @@ export type PlanInput = Pick<RecordInput, "length" | "records"> &
   Partial<Pick<RecordInput, "additions">>;
 
 /** The inputs of a plan. */
-export interface PlanContext extends Pick<
+interface PlanContext extends Pick<
   RunContext,
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {

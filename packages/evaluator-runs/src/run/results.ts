@@ -1,12 +1,17 @@
 import { basename } from "node:path";
-import { CliError, printable, toPrintable } from "evaluator-kit";
+import { CliError, printable, toFileError, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { inGroups, recordLabel, type RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import { type ResultRecord, toRawLine, writeRecords } from "../output/write-records.ts";
+import {
+  formatRecords,
+  type ResultRecord,
+  toSafeTexts,
+  writePrivateFile,
+} from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
@@ -61,22 +66,32 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
     }
   };
   const names = recordNames(context, hasErrors);
-  await writeRecords(outputPath, records(), { format: run.format, names });
+  // An older file stays until all of the new one is written.
+  const texts = formatRecords(records(), { format: run.format, names });
+  await writePrivateFile(outputPath, texts).catch((error: unknown) => {
+    const next = "Nothing was written, and every answer is kept; make room there and run again.";
+    throw toFileError(error, `write ${outputPath}`, next);
+  });
   await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
-  if (run.raw) await printLines(rawLines(rows()), context);
+  if (run.raw) await printLines(toSafeTexts(rawLines(rows()), { format: "json" }), context);
   if (hasTable) await printTable({ shown, of: count, news }, context);
   return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 
+/** Returns each call's answers and provider metadata under the record's id: a line of JSON. */
 async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {
-  for await (const { record, kept } of rows) if (kept !== null) yield toRawLine(record.id, kept);
+  for await (const { record, kept } of rows) {
+    if (kept === null) continue;
+    const { answers, providerMetadata } = kept;
+    yield `${JSON.stringify({ id: record.id, answers, providerMetadata })}\n`;
+  }
 }
 
 /** Returns in one line how many of the input's records were written, and how many of them failed. */
-export function describeWritten(
+function describeWritten(
   { records, failed, of }: Readonly<Record<"records" | "failed" | "of", number>>,
   path: string,
 ): string {

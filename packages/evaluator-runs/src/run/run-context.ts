@@ -1,11 +1,11 @@
+import { printable, UsageError } from "evaluator-kit";
 import type { RunCommand } from "../options.ts";
 import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
-import { resultColumns } from "../columns/columns.ts";
+import { type Column, recordNames, resultColumns } from "../columns/columns.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { readFilter } from "../rules/rules-file.ts";
 import { serviceOf, type ProgramContext } from "../service.ts";
-import { checkSort } from "../columns/table.ts";
 
 /** The inputs of a run, read and checked. */
 export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
@@ -52,4 +52,12 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     catalog: await openCatalog(wanted),
     service: serviceOf(transport),
   };
+}
+
+/** Throws a UsageError for a field to sort by that the results do not have. */
+function checkSort({ sort }: RunCommand, columns: readonly Column[]): void {
+  const shown = columns.filter((column) => column.asked === null || column.part !== "printed");
+  const names = recordNames({ columns: shown }, false);
+  if (sort === undefined || names.includes(sort)) return;
+  throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
