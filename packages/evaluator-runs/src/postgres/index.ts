@@ -2,7 +2,7 @@ export type { AnswerWriter, KeptAnswer, RecordEnd, WriterOptions } from "./answe
 export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export type { Cell, Connection } from "./database.ts";
-export type { NewRun, RunRecord } from "./load-run.ts";
+export type { RunRecord } from "./load-run.ts";
 export { migrate } from "./migrate.ts";
 export { postgresLimits } from "./postgres-limits.ts";
 export {
@@ -15,6 +15,7 @@ export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";
 export type {
   AnswerStatus,
   NewIds,
+  NewRun,
   RunInfo,
   RunRow,
   RunSetup,

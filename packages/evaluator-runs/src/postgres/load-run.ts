@@ -3,7 +3,7 @@ import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
-import type { RunInfo } from "./run-reader.ts";
+import type { NewRun } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
 export interface RunRecord {
@@ -15,12 +15,6 @@ export interface RunRecord {
   /** The caller's note, as JSON. @default null */
   readonly note?: string | null;
 }
-
-/** A run to create, or to join if it exists. */
-export type NewRun = Pick<
-  RunInfo,
-  "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
->;
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;
@@ -40,10 +34,7 @@ export class RunLoader {
   }
 
   /** Creates or joins a run, and returns its number; waits while another process loads it. */
-  async join(
-    made: RunToLoad,
-    signal: AbortSignal,
-  ): Promise<{ readonly run: number; readonly isJoined: boolean }> {
+  async join(made: RunToLoad, signal: AbortSignal): Promise<{ run: number; isJoined: boolean }> {
     const run = await numberOf(this.#database, made);
     await this.#queue.prepare(run);
     for (;;) {

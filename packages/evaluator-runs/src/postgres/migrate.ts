@@ -38,13 +38,12 @@ export async function migrateDatabase(database: Database): Promise<void> {
     await query(`update evaluator.schema_version set version = ${migrations.length}`);
   });
   await migrating.catch((error: unknown) => {
-    throw found === null ? error : toUpgradeError(error, found);
+    throw found !== null && error instanceof DatabaseError ? toUpgradeError(error, found) : error;
   });
 }
 
-/** Returns the next step for a role that may not upgrade the schema, such as one that only reads. */
-function toUpgradeError(error: unknown, version: number): unknown {
-  if (!(error instanceof DatabaseError)) return error;
+/** Returns the error of a role that may not upgrade the schema, such as one that only reads. */
+function toUpgradeError(error: DatabaseError, version: number): DatabaseError {
   const { failure, code } = error;
   if (failure !== "denied" && failure !== "read-only") return error;
   return new DatabaseError(

@@ -5,10 +5,16 @@ import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./ch
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { type NewRun, RunLoader, type RunRecord } from "./load-run.ts";
+import { RunLoader, type RunRecord } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import { type RunInfo, RunReader, type RunRow, type WorkerInfo } from "./run-reader.ts";
+import {
+  type NewRun,
+  type RunInfo,
+  RunReader,
+  type RunRow,
+  type WorkerInfo,
+} from "./run-reader.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
 // reads chunks while it commits.

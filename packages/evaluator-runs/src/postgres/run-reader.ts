@@ -52,6 +52,12 @@ export interface RunInfo {
   readonly finishedAt: Date | null;
 }
 
+/** A run to create, or to join if it exists. */
+export type NewRun = Pick<
+  RunInfo,
+  "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
+>;
+
 /** A worker that reported recently. */
 export interface WorkerInfo {
   readonly worker: string;

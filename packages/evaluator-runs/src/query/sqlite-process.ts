@@ -7,23 +7,13 @@ import { isMainThread, Worker } from "node:worker_threads";
 import type { Cell } from "../postgres/index.ts";
 
 /** A query to begin, with its bounds; after it, `next` asks for more of its rows. */
-type Call =
-  | {
-      readonly path: string;
-      readonly text: string;
-      readonly timeoutMs: number;
-      readonly memoryMb: number;
-    }
-  | "next";
+type Call = "next" | (Record<"path" | "text", string> & Record<"timeoutMs" | "memoryMb", number>);
 
 /** The names of the columns, some of the rows that are left or none, or why there are none. */
 interface Reply {
   readonly names?: readonly string[];
   readonly rows?: readonly (readonly Cell[])[];
-  readonly error?: {
-    readonly failure: "size" | "writes" | "memory" | "other";
-    readonly message: string;
-  };
+  readonly error?: Readonly<Record<"failure" | "message", string>>;
   /** How the process ended. */
   readonly end?: string | number | null;
 }
@@ -73,9 +63,13 @@ export class SqliteProcess implements AsyncDisposable {
   }
 }
 
-// Codes of SQLite.
 const TOO_BIG = 18;
-const NOT_ALLOWED = 23;
+// By the code of SQLite; an error without one is Node's, about memory.
+const failures = new Map([
+  [undefined, "memory"],
+  [TOO_BIG, "size"],
+  [23, "writes"],
+]);
 
 const WATCH_MS = 100;
 const ROWS_AT_ONCE = 1000;
@@ -97,19 +91,12 @@ function serve(): void {
       rows = begun.rows;
       return { names: begun.names };
     } catch (error) {
-      const { message, errcode = null } = error as Error & { errcode?: number };
-      return { error: { failure: failureOf(errcode), message } };
+      const { message, errcode } = error as Error & { errcode?: number };
+      return { error: { failure: failures.get(errcode) ?? "other", message } };
     }
   };
   process.on("message", (call: Call) => process.send?.(answer(call)));
   process.once("disconnect", leave);
-}
-
-/** Returns the kind of an error; one without a code is Node's, about memory. */
-function failureOf(code: number | null) {
-  if (code === null) return "memory";
-  if (code === TOO_BIG) return "size";
-  return code === NOT_ALLOWED ? "writes" : "other";
 }
 
 function begin({ path, text, timeoutMs, memoryMb }: Exclude<Call, "next">) {

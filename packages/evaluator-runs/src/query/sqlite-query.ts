@@ -53,12 +53,8 @@ export class SqliteQuery implements AsyncDisposable {
     this.#tables = null;
     this.#timeoutMs = timeoutMs;
     this.#startedAtMs = this.#context.clock.now();
-    const { names = [] } = await this.#call({
-      path: this.#path,
-      text,
-      timeoutMs,
-      memoryMb: MEMORY_MB,
-    });
+    const call = { path: this.#path, text, timeoutMs, memoryMb: MEMORY_MB };
+    const { names = [] } = await this.#call(call);
     return { names, rows: this.#rows() };
   }
 

@@ -1,5 +1,6 @@
 import type { Query } from "../postgres/database.ts";
-import type { NewRun, RunRecord } from "../postgres/load-run.ts";
+import type { RunRecord } from "../postgres/load-run.ts";
+import type { NewRun } from "../postgres/run-reader.ts";
 import { PostgresRuns } from "../postgres/postgres-runs.ts";
 import type { RunRow } from "../postgres/run-reader.ts";
 import { openPglite } from "./pglite-database.ts";

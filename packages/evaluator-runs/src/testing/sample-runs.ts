@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import type { NewRun, RunRecord } from "../postgres/load-run.ts";
+import type { RunRecord } from "../postgres/load-run.ts";
+import type { NewRun } from "../postgres/run-reader.ts";
 
 /** Returns a record for each id. */
 export function recordsNamed(...ids: string[]): RunRecord[] {
