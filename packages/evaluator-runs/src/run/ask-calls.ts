@@ -155,7 +155,7 @@ async function askOne(
 const FAILURES_IN_A_ROW = 20;
 
 /** Detects that every further record would fail for the same reason. */
-export class FailureStreak {
+class FailureStreak {
   #length = 0;
   /** The failure that ends the run; null as long as it may go on. */
   finalError: EvaluatorError | null = null;
