@@ -13,13 +13,8 @@ import type { Column, RecordSetup } from "../columns/columns.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import {
-  type AnsweredRecord,
-  type Condition,
-  ConditionError,
-  readConditions,
-  tokensOf,
-} from "./conditions.ts";
+import { type AnsweredRecord, type Condition, readConditions } from "./conditions.ts";
+import { ConditionError, tokensOf } from "./tokens.ts";
 
 /** An action for the records that meet some conditions. */
 export interface Rule {

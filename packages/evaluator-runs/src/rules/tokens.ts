@@ -1,0 +1,45 @@
+/** A problem in the text of conditions, and its place. */
+export class ConditionError extends Error {
+  /** The index of the character, from 0. */
+  readonly at: number;
+
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** A piece of the text of conditions. */
+export interface Token {
+  readonly kind: "word" | "quoted" | "operator" | "comma" | "bar" | "arrow" | "end";
+  readonly text: string;
+  readonly at: number;
+  /** The index after its last character. */
+  readonly end: number;
+}
+
+// A comment ends the line; a # in a word does not begin one. The closing quote is optional: an attempt
+// that fails at the end of a long text would be repeated from each quote in it.
+const tokenPattern =
+  /(?<comment>#)|(?<arrow>->|→)|(?<operator>[><!]=|[≥≤≠=<>])|(?<comma>,)|(?<bar>\|)|"(?<quoted>(?:\\["\\]|[^"])*)(?<closing>"?)|(?<word>\S(?:(?!->)[^\s",|=<>≥≤≠→!])*)/gu;
+const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
+
+/** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
+export function* tokensOf(text: string, from = 0): Generator<Token> {
+  let end = text.length - text.slice(from).trimStart().length;
+  tokenPattern.lastIndex = from;
+  for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
+    const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
+    const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
+    if (kind === "comment") break;
+    if (groups["closing"] === "") {
+      throw new ConditionError(at, 'the quote is not closed; end it with "');
+    }
+    const found = groups[kind] ?? "";
+    const read = kind === "quoted" ? found.replace(/\\(["\\])/g, "$1") : signs.get(found);
+    end = at + whole.length;
+    yield { kind, text: read ?? found, at, end };
+    if (kind === "arrow") break;
+  }
+  yield { kind: "end", text: "", at: end, end };
+}
