@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { versions } from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "../postgres/index.ts";
@@ -31,6 +32,12 @@ export class SqliteQuery implements AsyncDisposable {
     this.#tables?.close();
     rmSync(this.#path, { force: true });
     const database = (this.#tables = new DatabaseSync(this.#path));
+    // They keep a query from filling the memory.
+    if (!("limits" in database)) {
+      throw new CliError(
+        `A query of a journal file requires Node 24.15 or later, and this is Node ${versions.node}.`,
+      );
+    }
     database.exec("PRAGMA journal_mode = OFF; BEGIN");
     const inserts = new Map(
       tables.map(({ name, columns }) => {
