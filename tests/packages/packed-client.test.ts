@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { packPackages } from "./pack-client.ts";
-import { outputOf, readCodeBlocks } from "./run-command.ts";
+import { packPackages } from "../pack-client.ts";
+import { outputOf, readCodeBlocks } from "../run-command.ts";
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, "../..");
 let project = "";
 
 beforeAll(async () => {
