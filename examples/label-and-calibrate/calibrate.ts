@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { corpCurve, labelsForZeroErrors, learnThenTest } from "evaluator-calibration";
+import { corpCurve, learnThenTest } from "evaluator-calibration";
+import { labelsForZeroErrors } from "evaluator-calibration/statistics";
 import { boolean, createEvaluator, type Evaluator } from "evaluator-client";
 
 /** A mail and its label. */

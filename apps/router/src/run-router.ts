@@ -2,11 +2,8 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
-import {
-  type CalibrationArtifact,
-  parseCalibrationArtifact,
-  recalibrationOf,
-} from "evaluator-calibration";
+import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
+import { recalibrationOf } from "evaluator-calibration/statistics";
 import {
   type CliContext,
   describeDefect,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { corpCurve, wilson } from "./index.ts";
+import { corpCurve, wilson } from "./statistics.ts";
 import { DEFAULT_SEED } from "./math/random.ts";
 import {
   betaQuantile,

@@ -12,7 +12,7 @@ export {
   type PromiseOptions,
   promiseThresholds,
 } from "./thresholds/learn-then-test.ts";
-export { type Bound, type Interval, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
+export type { Bound, Interval } from "./thresholds/intervals.ts";
 export type { Costs } from "./thresholds/risk-coverage.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/check-threshold.ts";
 
@@ -23,7 +23,6 @@ export {
   type LockedThreshold,
   parseCalibrationArtifact,
   type Recalibration,
-  recalibrationOf,
 } from "./artifact.ts";
 export {
   calibrate,
@@ -33,8 +32,6 @@ export {
   type PrintedAnswer,
   type PrintedEvaluation,
 } from "./calibrate.ts";
-export { applyRecalibration } from "./recalibration.ts";
-export { fitRecalibration } from "./report/recalibrate.ts";
 export {
   type AskedQuestion,
   type AskedQuestions,

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { corpCurve, labelsForZeroErrors, learnThenTest } from "./index.ts";
-import { rocAuc } from "./scores/probability-scores.ts";
+import { corpCurve, labelsForZeroErrors, learnThenTest, rocAuc } from "./statistics.ts";
 import { neededLabels } from "./thresholds/intervals.ts";
 import { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
 

@@ -1,4 +1,4 @@
-import { wilson } from "evaluator-calibration";
+import { wilson } from "evaluator-calibration/statistics";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { adviseOn } from "./advice.ts";
 import {

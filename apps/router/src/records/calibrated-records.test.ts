@@ -1,4 +1,4 @@
-import { applyRecalibration } from "evaluator-calibration";
+import { applyRecalibration } from "evaluator-calibration/statistics";
 import { expect, test } from "vitest";
 import { calibrationOf } from "../testing/calibration-of.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";

@@ -2,10 +2,8 @@ import { hash } from "node:crypto";
 import {
   type AnswerColumn,
   AnswerTable,
-  applyRecalibration,
   basisOf,
   CalibrationInputError,
-  fitRecalibration,
   idOf,
   type InputRecord,
   type JoinedColumn,
@@ -13,6 +11,7 @@ import {
   questionHash,
   toLabelledRows,
 } from "evaluator-calibration";
+import { applyRecalibration, fitRecalibration } from "evaluator-calibration/statistics";
 import { type Question, questionKinds, type Questions } from "evaluator-client";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";

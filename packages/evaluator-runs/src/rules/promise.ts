@@ -1,10 +1,9 @@
 import {
-  applyRecalibration,
   type CalibrationArtifact,
   type LockedThreshold,
   type Recalibration,
-  recalibrationOf,
 } from "evaluator-calibration";
+import { applyRecalibration, recalibrationOf } from "evaluator-calibration/statistics";
 import { toPrintable } from "evaluator-kit";
 import { printCount } from "../amounts.ts";
 import type { Condition } from "./conditions.ts";

@@ -1,0 +1,13 @@
+// Scores
+export { cohenKappa, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
+export { corpCurve } from "./scores/reliability.ts";
+
+// Thresholds and intervals
+export { learnThenTest, promiseThresholds } from "./thresholds/learn-then-test.ts";
+export { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
+export { clopperPearson, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
+
+// Fits
+export { recalibrationOf } from "./artifact.ts";
+export { applyRecalibration } from "./recalibration.ts";
+export { fitRecalibration } from "./report/recalibrate.ts";
