@@ -24,7 +24,7 @@ import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
 import type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
 
-// Eight calls that share a bucket of 100 a second lose 14 of 240,000 with ten, and none with thirty.
+// With ten, 14 of 240,000 calls fail, eight at once at a bucket of 100 a second; with thirty, none.
 const freeRetriesInBatch = 30;
 
 /**

@@ -38,7 +38,7 @@ export interface Admission {
   readonly probes?: EvaluatorError | null;
   /** An answer came; null if its tokens are unknown. */
   succeeded(tokensUsed: number | null): void;
-  /** The service refused it (429, 503): "limit" if all calls now wait, "stray" if only this one is to wait. */
+  /** The service refused it (429, 503, 529): "limit" if all calls now wait, "stray" if only this one is to wait. */
   throttled(retryAfterMs: number | null, cause?: EvaluatorError): "limit" | "stray";
   /** It ended in any other way. */
   ended(): void;
@@ -59,7 +59,7 @@ type Refusal = Pick<Retry, "retryAfterMs" | "random"> & { readonly cause: Evalua
 // With three, 10 % of strays pause a service without a limit.
 export const IN_A_ROW = 4;
 
-/** A time in which no call is sent, after refusals (429, 503). Each further refusal makes it longer. */
+/** A time in which no call is sent, after refusals (429, 503, 529). Each further refusal makes it longer. */
 export class Pause {
   cause: EvaluatorError | null = null;
   opensAtMs = Number.NEGATIVE_INFINITY;
@@ -91,9 +91,9 @@ export class Pause {
 
 // Chosen, not measured: a first retry that no user notices.
 const BASE_MS = 250;
-// Half: 2.7 % of a bucket of 200 a second are refused instead of 1.4 %.
+// With half of it, a bucket of 200 a second refuses 2.7 % of the requests instead of 1.4 %.
 const THROTTLED_BASE_MS = 1000;
-// Twice: a call may wait twice as long, and no limit is used better.
+// With twice as much, a call may wait twice as long, and no limit is used better.
 const CAP_MS = 8000;
 
 /** Returns the delay before the next attempt, in milliseconds. */

@@ -111,7 +111,7 @@ const BETWEEN_DECREASES_MS = 1000;
 const CLIMB_PER_MS = 0.01 / 1000;
 // Tokens may be up to a second ahead of their rate, as in a bucket of one second's worth.
 const TOKENS_AHEAD_MS = 1000;
-// Chosen: a hundred leases long. Half and twice give the same figures, as no process leaves there.
+// A hundred leases. Half and twice of it give the same figures in the simulation, which no process leaves.
 const MEMBER_FOR_MS = 10_000;
 
 /** Reserves the next free instants for some requests. */

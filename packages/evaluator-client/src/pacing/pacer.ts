@@ -17,7 +17,7 @@ export interface Pacer {
   admit(call: PacedCall): Promise<Admission>;
 }
 
-/** Keeps to known limits by token buckets, to unknown ones by {@link RateEstimate}; a probe ends a pause. */
+/** Enforces known limits with token buckets and estimates unknown ones ({@link RateEstimate}). */
 class LocalPacer implements Pacer {
   readonly countsTokens: boolean;
   readonly #clock: Clock;
@@ -160,7 +160,7 @@ class LocalPacer implements Pacer {
   }
 
   #reopen(nowMs: number): void {
-    // Not until the probe, which may be sent an hour later.
+    // Until it opened: the probe may be sent an hour later.
     const pausedMs = (this.#pause as Pause).opensAtMs - this.#pausedAtMs;
     this.#idledMs = nowMs - this.#pausedAtBusyMs;
     this.#rate.reopened(this.#pausedAtBusyMs, pausedMs);

@@ -43,7 +43,7 @@ interface Experiment extends Evidence {
 
 /**
  * Estimates the rate of a service that does not announce its limit from the attempts that it
- * refused (429, 503). A refusal is a stray, which has no relation to the rate, or shows a limit.
+ * refused (429, 503, 529). A refusal is a stray, which has no relation to the rate, or shows a limit.
  *
  * - No limit is known at first, and nothing is delayed.
  * - Refusals in a row pause all calls. A lower rate follows the pause.
@@ -177,7 +177,7 @@ export class RateEstimate {
   #tryLower(evidence: Evidence, nowMs: number): void {
     const seen = evidence.refused / (this.#sent - evidence.from);
     const shareBefore = Math.min(seen, this.#strays.share || seen);
-    // If it is no strays, even a few successes beside the refusals measure the limit.
+    // If the refusals are not strays, a few successes beside them measure the limit.
     const enough = seen > MOST_STRAYS ? 2 : ENOUGH;
     const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
     const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);

@@ -187,7 +187,7 @@ export class Attempt implements AttemptContext {
     const startedAtMs = clock.now();
     const onTime = () => {
       const leftMs = timeoutMs + this.#turnsMs() - (clock.now() - startedAtMs);
-      // A clock does not move by a picosecond: without rounding, it would be scheduled for ever.
+      // A delay below the clock's resolution would schedule this again for ever.
       if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
       else end(createTimeoutError());
     };

@@ -7,7 +7,7 @@ import type { Pacer } from "../pacing/pacer.ts";
 
 /** How often, how long and at which pace to try. */
 export interface RetryPolicy extends Readonly<Required<CallLimits & EvaluatorRuntime>> {
-  /** Refusals (429, 503) that do not count as retries while the service answers other calls. @default 0 */
+  /** Refusals (429, 503, 529) that do not count as retries while the service answers other calls. @default 0 */
   readonly freeRetries?: number;
   /** The number of answers to the calls of a batch; each call adds its own. */
   readonly answered?: { count: number };

@@ -14,7 +14,7 @@ import type { ProgramContext } from "../service.ts";
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
   const { run, work, status, query, export: exported, label } = declareCommands(program, source);
-  // An action imports its command's code: all commands together would take half as long as a short run.
+  // An action imports its command's code: loading all of it would add half the time of a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
     const start = await loadRun({ ...options, file, state }, context);

@@ -46,7 +46,7 @@ function sha256(text: string): string {
 /** An evaluation as the journal keeps it: without the raw body. */
 export type KeptEvaluation = Omit<Evaluation, "raw">;
 
-/** Writes an evaluation as text; in another order, texts of earlier versions would not be samples for it. */
+/** Writes an evaluation as text. PostgreSQL packs it with older texts as samples, so keep the order of the fields. */
 export function toKeptText(evaluation: Evaluation): string {
   const { answers, rounding, confidence, modelId } = evaluation;
   const first = { answers, rounding, confidence, modelId };
