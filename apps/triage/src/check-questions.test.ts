@@ -2,6 +2,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
+import { questionKinds } from "evaluator-client";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { openTransport } from "evaluator-runs/commands";
 import { expect, test } from "vitest";
@@ -21,6 +22,12 @@ const compiled = readFile(schema, "utf8").then((text) =>
   // The editor's own word for what it offers.
   new Ajv({ allErrors: true, keywords: ["defaultSnippets"] }).compile(JSON.parse(text)),
 );
+
+test("the schema of an editor has every kind of question", async () => {
+  const named = Object.keys(questionKinds).map((kind) => `"const": "${kind}"`);
+  const text = await readFile(schema, "utf8");
+  expect(named.filter((name) => !text.includes(name))).toEqual([]);
+});
 
 const yes = { type: "boolean", instructions: "Is it?" };
 const levels = Array.from({ length: 11 }, (_, level) => `level ${level}`);

@@ -20,6 +20,18 @@ export function formOf(kind: string): (typeof kinds)[QuestionKind] {
   throw new RangeError(`The form of a ${JSON.stringify(kind)} answer is not known; use ${known}.`);
 }
 
+/** Returns the kind of an answer with several options: the named one if it fits them. */
+export function listedKind(name: unknown, options: readonly string[]): QuestionKind {
+  const isLevels = options.every((option, index) => option === String(index));
+  const named = Object.keys(kinds).find((kind) => kind === name) as QuestionKind | undefined;
+  const fits =
+    named !== undefined &&
+    kinds[named].form === "distribution" &&
+    (isLevels || !kinds[named].isOrdered);
+  if (fits) return named;
+  return isLevels ? "score" : "choice";
+}
+
 /** A question as the client sends it: the parts that the answer depends on. */
 export interface AskedQuestion {
   readonly type: string;

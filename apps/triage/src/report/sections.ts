@@ -159,7 +159,6 @@ const withoutAnswer: Section = {
 
 function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {
   const { form } = short;
-  if (form === "distribution") throw new TypeError(`The report cannot show ${type} questions.`);
   const names = {
     option: Object.keys(criteria),
     number: Object.values(criteria).map((level) => labelOf(toText(level))),

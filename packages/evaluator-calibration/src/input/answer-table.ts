@@ -1,4 +1,4 @@
-import { type AskedQuestions, type QuestionKind, questionHash } from "../kinds.ts";
+import { type AskedQuestions, listedKind, questionHash } from "../kinds.ts";
 import { AnswerColumn, basisOf, type RecordAnswer } from "./answer-column.ts";
 import {
   CalibrationInputError,
@@ -221,7 +221,7 @@ export class AnswerTable {
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
       const values = Object.values(probabilities) as number[];
-      this.add({ ...about, kind: kindOf(options, type), options, values }, location);
+      this.add({ ...about, kind: listedKind(type, options), options, values }, location);
     } else if (type === "refusal") {
       for (const id of ids) this.addFailed(id);
     } else {
@@ -241,10 +241,4 @@ function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelI
   const wire = textOf("wire", fields["wire"]);
   const basis = basisOf(modelId, wire, fields["basis"]);
   return { modelId, wire, questionHash: textOf("questionHash", fields["questionHash"]), basis };
-}
-
-/** Returns the kind of an answer with several options; levels are a score unless it is named a choice. */
-function kindOf(options: readonly string[], type: unknown): QuestionKind {
-  const isLevels = options.every((option, index) => option === String(index));
-  return isLevels && type !== "choice" ? "score" : "choice";
 }

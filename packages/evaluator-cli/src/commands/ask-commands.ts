@@ -60,7 +60,9 @@ export const askCommands = {
       const { names, example } = typedKinds[kind];
       const add = (word: string) => typed.push({ kind, word });
       const text = `a ${kind} question, such as ${example}`;
-      command.addOption(new Option(`--${kind} <text>${names}`, text).argParser(add));
+      command.addOption(
+        new Option(`--${kind} <text>${names === null ? "" : ` ${names}`}`, text).argParser(add),
+      );
     }
     return command;
   },

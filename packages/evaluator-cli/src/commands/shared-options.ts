@@ -70,12 +70,30 @@ export const engineForms = {
 /** The servers that `server=` names. */
 export const serverNames = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
-/** How each kind of question is typed after `--KIND <text>`, and an example. */
-export const typedKinds = {
-  choice: { names: " <options...>", example: '"What kind is it?" receipt,other' },
-  score: { names: " <levels...>", example: '"How important is it?" low,high' },
-  boolean: { names: "", example: '"Is it a scam?"' },
-} as const satisfies Record<KindName, { readonly names: string; readonly example: string }>;
+/** The typed options or levels of a question, each with its description. */
+export type Names = readonly (readonly [name: string, description: string])[];
+
+interface TypedKind {
+  /** The words after the text, for help; null if there are none. */
+  readonly names: string | null;
+  readonly example: string;
+  readonly criteria: (names: Names) => object | undefined;
+}
+
+/** How each kind of question is typed after `--KIND <text>`. */
+export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
+  choice: {
+    names: "<options...>",
+    example: '"What kind is it?" receipt,other',
+    criteria: (names) => Object.fromEntries(names),
+  },
+  score: {
+    names: "<levels...>",
+    example: '"How important is it?" low,high',
+    criteria: (names) => names.map(([, description]) => description),
+  },
+  boolean: { names: null, example: '"Is it a scam?"', criteria: () => undefined },
+};
 
 /** A word of a question, with the kind whose option it was typed after. */
 export interface TypedWord {

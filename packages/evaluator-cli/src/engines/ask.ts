@@ -3,13 +3,11 @@ import { text as readText } from "node:stream/consumers";
 import {
   type Answer,
   type AnswerValue,
-  boolean,
-  choice,
   type Evaluation,
   type KindName,
   type Question,
   type Questions,
-  score,
+  questionSchema,
   valuesOf,
 } from "evaluator-client";
 import {
@@ -21,7 +19,7 @@ import {
   readTextFile,
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
-import { typedKinds, type TypedWord } from "../commands/shared-options.ts";
+import { type Names, typedKinds, type TypedWord } from "../commands/shared-options.ts";
 import { readQuestionsFile } from "../read-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
@@ -48,27 +46,18 @@ export async function ask(
   context.stdout.write(`${text}\n`);
 }
 
-type Names = readonly (readonly [name: string, description: string])[];
-
-const builders = {
-  choice: (text, names) => choice(text, Object.fromEntries(names)),
-  score: (text, names) => {
-    const levels = names.map(([, description]) => description);
-    return score(text, levels);
-  },
-  boolean: (text) => boolean(text),
-} satisfies Record<KindName, (text: string, names: Names) => Question>;
-
 /** Returns the typed questions; each is called after its kind. */
 function toQuestions(typed: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
   const words = typed.values();
   for (const { kind, word } of words) {
     if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
-    const names = typedKinds[kind].names === "" ? [] : namesIn(words.next().value, kind);
+    const { names, criteria } = typedKinds[kind];
+    const given = criteria(names === null ? [] : namesIn(words.next().value, kind));
     let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
-    questions.set(id, builders[kind](word, names));
+    const question = { type: kind, instructions: word, ...(given && { criteria: given }) };
+    questions.set(id, questionSchema.parse(question) as Question);
   }
   return Object.fromEntries(questions);
 }

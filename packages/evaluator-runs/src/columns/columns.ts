@@ -20,11 +20,13 @@ export interface AnswerColumn {
   readonly of: (answers: ShownAnswers) => string | number | null;
 }
 
+type Values = ReturnType<(typeof questionKinds)[keyof typeof questionKinds]["values"]>;
+
 /** A question as columns show it. */
 export interface AskedQuestion {
   readonly id: string;
   /** The answer in short: its option, its mean level or its probability. */
-  readonly short: ValueField;
+  readonly short: Values[0];
   /** The probability of each option or level; null if there is none. */
   readonly distribution: Extract<ValueField, { form: "distribution" }> | null;
   readonly hasConfidence: boolean;
@@ -37,7 +39,7 @@ type ShownAnswers = Omit<CalibratedAnswers, "printed"> &
 export function askedQuestions(questions: Questions): AskedQuestion[] {
   return Object.entries(questions).map(([id, question]) => {
     const kind = questionKinds[question.type];
-    const [short, ...others] = kind.values(question) as [ValueField, ...ValueField[]];
+    const [short, ...others] = kind.values(question);
     const distribution = others.find((value) => value.form === "distribution") ?? null;
     return { id, short, distribution, hasConfidence: kind.hasConfidence };
   });
@@ -70,7 +72,7 @@ export function shortValue(
   { short }: AskedQuestion,
   answer: Answer | undefined,
 ): string | number | null {
-  return answer === undefined ? null : (short.of(answer) as string | number);
+  return answer === undefined ? null : short.of(answer);
 }
 
 /** Returns answers as short values: an option, a mean level or a probability, by question. */
