@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
+import { boolean } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { nodeVersions } from "../install-nodes.ts";
@@ -53,10 +55,25 @@ function withGiven(code: string): string {
   return names.length === 0 ? code : `import { ${names.join(", ")} } from "./given.ts";\n${code}`;
 }
 
+/** Made up, for the question of docs/calibration.md and the emulator's model. */
+const artifact: CalibrationArtifact = {
+  version: 2,
+  model: { id: "local/lexical-1", wire: null },
+  questionHash: questionHash({ refund: boolean("Is a refund due?") }),
+  rounding: { probabilityDecimals: 2 },
+  kind: "none",
+  parameters: {},
+  fittedOn: { n: 92, from: null, to: null, hash: "made-up" },
+  heldOut: null,
+  thresholds: [],
+};
+
 beforeAll(async () => {
   await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
   for (const { file, text } of snippets) await writeFile(join(project, file), text);
   await copyFile(join(root, "docs/router.png"), join(project, "parcel.png"));
+  await mkdir(join(project, "calibration"), { recursive: true });
+  await writeFile(join(project, "calibration/calibration.json"), JSON.stringify(artifact));
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,

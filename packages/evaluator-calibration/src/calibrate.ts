@@ -82,7 +82,8 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
   };
 }
 
-function findMismatches(
+/** Returns why an evaluation is not one that the artifact was made for; empty if it is. */
+export function findMismatches(
   { answers, modelId, questionHash: kept }: PrintedEvaluation,
   artifact: CalibrationArtifact,
   questions: AskedQuestions | undefined,

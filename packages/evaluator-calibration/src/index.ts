@@ -32,6 +32,7 @@ export {
   type PrintedAnswer,
   type PrintedEvaluation,
 } from "./calibrate.ts";
+export { type ActEvidence, artifactHash, decide, type Decision, toAnswerRecord } from "./decide.ts";
 export {
   type AskedQuestion,
   type AskedQuestions,

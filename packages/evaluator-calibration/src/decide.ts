@@ -1,0 +1,155 @@
+import { hash } from "node:crypto";
+import type { CalibrationArtifact, LockedThreshold } from "./artifact.ts";
+import {
+  CalibrationMismatchError,
+  findMismatches,
+  type PrintedAnswer,
+  type PrintedEvaluation,
+} from "./calibrate.ts";
+import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
+import { toHundredths } from "./thresholds/risk-coverage.ts";
+
+/** The promise that an act is based on. */
+export interface ActEvidence {
+  /** See {@link artifactHash}. */
+  readonly artifact: string;
+  /** The first 16 characters of the hash of the questions. */
+  readonly questions: string;
+  readonly model: string;
+  /** How sure the printed answer is of the act, 0..1: p for yes, 1 − p for no, else the largest probability. */
+  readonly printed: number;
+  /** The act is promised at this printed value and above. */
+  readonly threshold: number;
+  /** The largest share of acts that may be wrong. */
+  readonly maxRisk: number;
+  /** The confidence that all promises of the artifact share. */
+  readonly confidence: number;
+  /** The part of 1 − confidence that this threshold was tested at. */
+  readonly level: number;
+  /** Labels at the threshold and above, and how many of them were wrong. */
+  readonly n: number;
+  readonly wrong: number;
+}
+
+/** What to do about one answer: `yes`, `no`, an option or the index of a level, or no act. */
+export type Decision =
+  | { readonly act: string; readonly evidence: ActEvidence }
+  | { readonly act: null; readonly why: "below-threshold" | "no-promise" };
+
+/**
+ * Returns for each answered question the act that the artifact promises, or why there is none. It compares
+ * the printed answers, also of an evaluation that `calibrate` returned, in hundredths as the promise did.
+ *
+ * @throws CalibrationMismatchError if another model answered, the questions differ or are not known.
+ * @example decide(evaluation, artifact, { questions }).refund // { act: "no", evidence: { printed: 0.99, … } }
+ */
+export function decide(
+  evaluation: PrintedEvaluation & { readonly printed?: PrintedEvaluation["answers"] },
+  artifact: CalibrationArtifact,
+  { questions }: { readonly questions?: AskedQuestions } = {},
+): Record<string, Decision> {
+  const answers = evaluation.printed ?? evaluation.answers;
+  const [mismatch] = findMismatches({ ...evaluation, answers }, artifact, questions);
+  if (mismatch !== undefined) throw mismatch;
+  if (questions === undefined && typeof evaluation.questionHash !== "string") {
+    const problem = "The evaluation does not name its questions.";
+    throw new CalibrationMismatchError("questionHash", `${problem} Give them as questions.`);
+  }
+  const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
+    const locked = artifact.thresholds.filter(({ question }) => question === id);
+    if (locked.length === 0) return [id, { act: null, why: "no-promise" }];
+    for (const threshold of locked) {
+      const { act, sureness } = actOf(answer, threshold);
+      if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
+      return [id, { act, evidence: toEvidence(artifact, threshold, sureness) }];
+    }
+    return [id, { act: null, why: "below-threshold" }];
+  });
+  return Object.fromEntries(decisions);
+}
+
+function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {
+  const isYesOrNo = formOf(answer.type).form === "probability";
+  if (isYesOrNo === (action === "top")) {
+    const made = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
+    throw new CalibrationMismatchError("answer", `${made}, which a ${answer.type} answer is not.`);
+  }
+  if ("probability" in answer) {
+    const { probability } = answer;
+    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
+    const no = Math.round(1e12 * (1 - probability)) / 1e12;
+    return { act: action, sureness: action === "yes" ? probability : no };
+  }
+  // The first of equals, as in the promise.
+  let [act, sureness] = ["", -1];
+  for (const [name, probability] of Object.entries(answer.probabilities)) {
+    if (probability > sureness) [act, sureness] = [name, probability];
+  }
+  return { act, sureness };
+}
+
+function toEvidence(
+  artifact: CalibrationArtifact,
+  { threshold, maxRisk, confidence, level = 1 - confidence, n, wrong }: LockedThreshold,
+  sureness: number,
+): ActEvidence {
+  return {
+    artifact: artifactHash(artifact),
+    questions: (artifact.questionHash ?? "").slice(0, 16),
+    model: artifact.model.id ?? "",
+    printed: Number(sureness.toFixed(artifact.rounding.probabilityDecimals)),
+    threshold,
+    maxRisk,
+    confidence,
+    level: Number(level.toPrecision(4)),
+    n,
+    wrong,
+  };
+}
+
+const hashes = new WeakMap<CalibrationArtifact, string>();
+
+/** Returns the first 16 hex digits of the SHA-256 of an artifact's JSON with sorted keys. */
+export function artifactHash(artifact: CalibrationArtifact): string {
+  let known = hashes.get(artifact);
+  if (known === undefined) {
+    known = hash("sha256", JSON.stringify(artifact, sortKeys)).slice(0, 16);
+    hashes.set(artifact, known);
+  }
+  return known;
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** An evaluation of the client, which names the service too. */
+type AnsweredEvaluation = PrintedEvaluation & {
+  readonly printed?: PrintedEvaluation["answers"];
+  readonly transport: string;
+  readonly rounding: object;
+  readonly headers?: object;
+};
+
+/**
+ * Returns an evaluation as one line of a file of answers, with the hash of its questions: for
+ * {@link AnswerTable}, {@link decide} and the commands that read answers.
+ *
+ * @example appendFileSync("answers.ndjson", `${JSON.stringify(toAnswerRecord(id, evaluation, questions))}\n`)
+ */
+export function toAnswerRecord<TEvaluation extends AnsweredEvaluation>(
+  id: string,
+  { answers, printed = answers, modelId, transport, rounding, headers = {} }: TEvaluation,
+  questions: AskedQuestions,
+) {
+  const wire = "x-evaluator-emulator" in headers ? `emulator ${transport}` : transport;
+  return {
+    id,
+    answers: printed as TEvaluation["answers"],
+    modelId,
+    wire,
+    questionHash: questionHash(questions),
+    rounding: rounding as TEvaluation["rounding"],
+  };
+}
