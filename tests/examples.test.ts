@@ -1,6 +1,7 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { triageIssue } from "../examples/github-action/triage-issue.ts";
 import { createApp } from "../examples/hono/app.ts";
 import { calibrateScams } from "../examples/label-and-calibrate/calibrate.ts";
@@ -88,19 +89,46 @@ function queueOf(texts: readonly string[]) {
   return { queue, ends };
 }
 
+/** Made up: a promise for "yes" at 0.95. */
+const artifact: CalibrationArtifact = {
+  version: 2,
+  model: { id: "local/rules-1", wire: null },
+  questionHash: null,
+  rounding: { probabilityDecimals: 2 },
+  kind: "none",
+  parameters: {},
+  fittedOn: { n: 90, from: null, to: null, hash: "made-up" },
+  heldOut: null,
+  thresholds: [
+    {
+      question: "spam",
+      action: "yes",
+      threshold: 0.95,
+      maxRisk: 0.05,
+      confidence: 0.95,
+      n: 90,
+      wrong: 0,
+    },
+  ],
+};
+
 test("queue worker: messages are done, come again, or go aside, and none is lost", async () => {
   const { signal } = new AbortController();
   const rules = [{ match: "lottery", answers: { spam: 0.97, urgency: { "0": 1 } } }];
   const good = queueOf(["You have won the lottery"]);
-  await runWorker(good.queue, { evaluator: evaluatorOn({ rules }), signal });
-  expect(good.ends).toEqual({ "m-0": { done: { urgency: 0, isSpam: true } } });
+  await runWorker(good.queue, { evaluator: evaluatorOn({ rules }), signal, artifact: null });
+  const record = expect.objectContaining({ id: "m-0", modelId: "local/rules-1" });
+  expect(good.ends).toEqual({ "m-0": { done: { urgency: 0, spam: null, record } } });
+  const promised = { ...artifact, questionHash: Object(good.ends["m-0"]).done.record.questionHash };
+  await runWorker(good.queue, { evaluator: evaluatorOn({ rules }), signal, artifact: promised });
+  expect(good.ends).toEqual({ "m-0": { done: { urgency: 0, spam: "yes", record } } });
   const down = queueOf(["a", "b"]);
   const evaluator = evaluatorOn({ faults: [{ kind: "status", status: 502 }] });
-  await runWorker(down.queue, { evaluator, signal });
+  await runWorker(down.queue, { evaluator, signal, artifact });
   expect(down.ends).toEqual({ "m-0": "later", "m-1": "later" });
   const refused = queueOf(["a"]);
   const refusing = evaluatorOn({ faults: [{ kind: "refusal" }] });
-  await runWorker(refused.queue, { evaluator: refusing, signal });
+  await runWorker(refused.queue, { evaluator: refusing, signal, artifact });
   expect(refused.ends).toEqual({ "m-0": { aside: "RefusalError" } });
 });
 
@@ -109,7 +137,7 @@ test("queue worker: what is not done when it stops is given back", async () => {
   const { queue, ends } = queueOf(["a", "b", "c"]);
   const stopping = { ...queue, done: async () => controller.abort(new Error("stopped")) };
   const { signal } = controller;
-  const run = runWorker(stopping, { evaluator: evaluatorOn(), signal });
+  const run = runWorker(stopping, { evaluator: evaluatorOn(), signal, artifact: null });
   await expect(run).rejects.toThrow("stopped");
   expect(Object.values(ends).every((end) => end === "later")).toBe(true);
   expect(Object.keys(ends).length).toBeGreaterThanOrEqual(2);

@@ -1,4 +1,14 @@
+import { type CalibrationArtifact, decide, toAnswerRecord } from "evaluator-calibration";
 import { boolean, type Evaluator, EvaluatorError, score } from "evaluator-client";
+
+/** What came of a message. */
+interface Result {
+  readonly urgency: number;
+  /** `yes` or `no` if the calibration promises it; null for a person. */
+  readonly spam: string | null;
+  /** The line to keep of its answers: later labels need it. */
+  readonly record: object;
+}
 
 /** A message of the queue. */
 interface Message {
@@ -11,7 +21,7 @@ interface Queue {
   /** Yields messages until the queue is closed; each is reserved for this worker. */
   receive(): AsyncIterable<Message>;
   /** The message is done, and this came of it. */
-  done(message: Message, result: { urgency: number; isSpam: boolean }): Promise<void>;
+  done(message: Message, result: Result): Promise<void>;
   /** The message is given out again later. */
   later(message: Message): Promise<void>;
   /** The message goes aside, for a person. */
@@ -27,10 +37,17 @@ const questions = {
   spam: boolean("Is this message spam?"),
 };
 
+interface WorkerOptions {
+  readonly evaluator: Evaluator;
+  readonly signal: AbortSignal;
+  /** Made by `evaluator calibrate`; null before there are labels. */
+  readonly artifact: CalibrationArtifact | null;
+}
+
 /** Works on messages, many at once, until the queue is closed or the signal aborts; loses none. */
 export async function runWorker(
   queue: Queue,
-  { evaluator, signal }: { evaluator: Evaluator; signal: AbortSignal },
+  { evaluator, signal, artifact }: WorkerOptions,
 ): Promise<void> {
   const taken = new Map<number, Message>();
   async function* requests() {
@@ -48,9 +65,11 @@ export async function runWorker(
     for await (const item of evaluator.evaluateMany(requests(), options)) {
       const message = taken.get(item.index) as Message;
       if (item.status === "succeeded") {
-        const { urgency, spam } = item.evaluation.answers;
-        const isSpam = spam.probability > 0.5;
-        await queue.done(message, { urgency: urgency.score, isSpam });
+        const { evaluation } = item;
+        const { spam } = artifact === null ? {} : decide(evaluation, artifact, { questions });
+        const record = toAnswerRecord(message.id, evaluation, questions);
+        const urgency = evaluation.answers.urgency.score;
+        await queue.done(message, { urgency, spam: spam?.act ?? null, record });
       } else if (item.error instanceof EvaluatorError && item.error.isRetryable) {
         await queue.later(message);
       } else {

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { questionHash } from "evaluator-calibration";
+import { artifactHash, parseCalibrationArtifact, questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "../testing/run.ts";
 
@@ -94,6 +94,8 @@ test("--action keeps the whole level for one act, and names the acts there are",
   const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
   const { thresholds } = JSON.parse(text) as { thresholds: { level: number }[] };
   expect(thresholds.map(({ level }) => level)).toEqual([expect.closeTo(0.05, 12)]);
+  const artifact = artifactHash(parseCalibrationArtifact(text));
+  expect(await readReport(folder)).toMatchObject({ artifact });
   const answers = await readFile(join(folder, "answers.ndjson"), "utf8");
   await writeFile(join(folder, "answers.ndjson"), answers + answers.replaceAll('"scam"', '"deal"'));
   const two = [...calibrate, "--action", "scam=no", "--require", "5%"];

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
+  artifactHash,
   type AnswerTable,
   type CalibrationArtifact,
   LabelJoin,
@@ -36,10 +37,11 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, typed);
   checkReport(report, typed);
-  const json = toFile(report);
-  const files: Record<string, string> = { "report.json": json, "report.html": reportPage(report) };
   const artifact = toArtifact(report, input, asked);
   const hasArtifact = artifact !== null && typeof artifact !== "string";
+  // The evidence of an act names its artifact in the same way.
+  const json = toFile({ ...report, artifact: hasArtifact ? artifactHash(artifact) : null });
+  const files: Record<string, string> = { "report.json": json, "report.html": reportPage(report) };
   if (hasArtifact) files["calibration.json"] = toFile(artifact);
   const printed = typed.json === true ? json : printReport(report);
   await writeReport({ out: typed.out, files, printed }, context);
