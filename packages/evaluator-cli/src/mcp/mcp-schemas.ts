@@ -48,11 +48,17 @@ const evaluateInput = z.object({
     .describe("id to question; the model sees no id"),
 });
 
+/** The fields that only answers of one kind have. */
+const answerFields: Readonly<Record<KindName, z.core.$ZodLooseShape>> = {
+  boolean: { probability: z.number().optional().describe("boolean: of yes") },
+  choice: { choice: z.string().optional() },
+  score: { score: z.number().optional().describe("mean of the level indexes, from 0") },
+};
+const ownFields: z.core.$ZodLooseShape = Object.assign({}, ...Object.values(answerFields));
+
 const answerSchema = z.object({
   type: z.enum(Object.keys(kindSchemas)),
-  probability: z.number().optional().describe("boolean: of yes"),
-  choice: z.string().optional(),
-  score: z.number().optional().describe("mean of the level indexes, from 0"),
+  ...ownFields,
   probabilities: z.record(z.string(), z.number()).optional().describe("the likeliest, at most 8"),
   omitted: z.int().optional().describe("options that are not listed"),
   confidence: z.number().optional(),
