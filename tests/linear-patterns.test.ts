@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Child, startChild } from "evaluator-kit/child";
 import { parseSync, Visitor } from "oxc-parser";
@@ -17,13 +17,9 @@ interface Pattern {
 
 // Of programs that read mail, replies or requests; tests read their own text.
 function sourceFiles(): string[] {
-  return ["apps", "packages", "fixtures"]
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
-        join(root, folder, name),
-      ),
-    )
-    .filter((path) => /\/src\/.*\.ts$/.test(path) && !/node_modules|\/testing\/|\.test/.test(path));
+  return globSync("{apps/*,packages/*,fixtures}/src/**/*.ts", { cwd: root })
+    .filter((path) => !/\/testing\/|\.test/.test(path))
+    .map((path) => join(root, path));
 }
 
 function patternsIn(path: string): Pattern[] {
