@@ -7,7 +7,7 @@ import {
   type PrintedEvaluation,
 } from "./calibrate.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
-import { toHundredths } from "./thresholds/risk-coverage.ts";
+import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
 
 /** The promise that an act is based on. */
 export interface ActEvidence {
@@ -76,9 +76,7 @@ function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {
   }
   if ("probability" in answer) {
     const { probability } = answer;
-    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
-    const no = Math.round(1e12 * (1 - probability)) / 1e12;
-    return { act: action, sureness: action === "yes" ? probability : no };
+    return { act: action, sureness: action === "yes" ? probability : complement(probability) };
   }
   // The first of equals, as in the promise.
   let [act, sureness] = ["", -1];

@@ -3,6 +3,7 @@ import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import type { Numbers } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
+import { complement } from "../thresholds/risk-coverage.ts";
 
 /** Some labelled answers of one source to one question, in arrays. */
 export type Rows = ReturnType<typeof rowsAt>;
@@ -144,8 +145,7 @@ export function actionRows(
   const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
   for (let i = 0; i < p.length; i += 1) {
     const yes = p[i] as number;
-    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
-    rows.sureness[i] = right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12;
+    rows.sureness[i] = right === 1 ? yes : complement(yes);
     rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
   }
   return rows;

@@ -25,6 +25,11 @@ export function toHundredths(value: number): number {
   return Math.round(100 * value);
 }
 
+/** Returns 1 − p rounded again: 1 − 0.83 is not the number that is printed as 0.17. */
+export function complement(p: number): number {
+  return Math.round(1e12 * (1 - p)) / 1e12;
+}
+
 /** Returns the counts, and their sums at each hundredth and above. */
 function cumulate({ rows, wrong }: { readonly rows: Float64Array; readonly wrong: Float64Array }) {
   const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
