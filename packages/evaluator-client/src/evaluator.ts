@@ -4,9 +4,9 @@ import type { Clock } from "./clock.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
-import type { JsonValue } from "./questions/json.ts";
 import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
+import type { StateOf } from "./questions/state.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** The call that a middleware is around. */
@@ -42,45 +42,6 @@ export type Middleware = <TQuestions extends Questions>(
   next: (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>,
   call: MiddlewareCall,
 ) => Promise<Evaluation<TQuestions>>;
-
-/** The reason in a compiler's message if a state is not JSON. */
-export interface NotJson<TWhy extends string> {
-  readonly notJson: TWhy;
-}
-
-/** The type itself if its values are JSON, interfaces included, else {@link NotJson} with the reason. */
-export type Json<TValue> = [TValue] extends [JsonValue | undefined]
-  ? TValue
-  : TValue extends string | number | boolean | null | undefined
-    ? TValue
-    : TValue extends bigint
-      ? NotJson<"a bigint: send it as text">
-      : TValue extends symbol
-        ? NotJson<"a symbol">
-        : TValue extends (...args: never[]) => unknown
-          ? NotJson<"a function, or an object with methods: send its fields">
-          : TValue extends
-                | Date
-                | RegExp
-                | Error
-                | ReadonlyMap<never, unknown>
-                | ReadonlySet<unknown>
-            ? NotJson<"an instance of a class: send its text or its fields">
-            : TValue extends object
-              ? { readonly [TKey in keyof TValue]: Json<TValue[TKey]> }
-              : NotJson<"unknown: give it a JSON type">;
-
-/** The type itself if it is text, a JSON object or a list of parts, else {@link NotJson}. */
-export type StateOf<TState> = TState extends readonly unknown[]
-  ? { readonly [TKey in keyof TState]: PartOf<TState[TKey]> }
-  : Json<TState>;
-
-/** The type itself if it can be one part of a state, else {@link NotJson}. */
-export type PartOf<TPart> = TPart extends string | { readonly image: string }
-  ? TPart
-  : TPart extends { readonly json: infer TValue }
-    ? { readonly json: Json<TValue> }
-    : NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">;
 
 /** Asks typed questions about a state. */
 export interface Evaluator extends AsyncDisposable {

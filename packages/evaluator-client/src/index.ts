@@ -70,7 +70,7 @@ export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
 export type { EvaluationRequest } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
-export type { Json, NotJson, PartOf, StateOf } from "./evaluator.ts";
+export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";
 
 // Failures
 export {
