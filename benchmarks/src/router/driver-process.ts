@@ -7,7 +7,7 @@ import { loadClient } from "../client-build.ts";
 import { apiKey, gatewayHeaders, openPost, replyText } from "../sample-requests.ts";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
-type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
+export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
 
 /** The setup of a driver; `origin` is of the router or its reference. */
 interface DriverSetUp {

@@ -5,16 +5,15 @@ import { callsPerSecond, cpuUsPerCall, type Round, type RoundOptions } from "../
 import { printNumber, printSummary, summarise } from "../figures.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 import { sampleExchanges } from "../sample-requests.ts";
-import type { DriverService } from "./driver-process.ts";
+import type { DriverService, RouteKind } from "./driver-process.ts";
 
-/** How a message gets its reply, with the title of its row. */
-const titles = {
+/** The title of each kind's row. */
+const titles: Readonly<Record<RouteKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",
   "upstream-by-hand": "the two upstream calls, raw undici",
   "upstream-by-libraries": "the two upstream calls, this SDK and `ai`",
   chat: "`POST /chat` at the router",
 };
-type RouteKind = keyof typeof titles;
 const kinds = Object.keys(titles) as readonly RouteKind[];
 
 /** Measures the cost of the router beyond its two upstream calls for each message. */

@@ -2,7 +2,7 @@ import { type Clock, wholeMicroseconds } from "../clock.ts";
 import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission, Patience } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import { Retries, type RetryPolicy } from "./retry-policy.ts";
+import { Retries, retryAfterMsOf, type RetryPolicy } from "./retry-policy.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
@@ -270,8 +270,7 @@ export class Attempt implements AttemptContext {
 function endFailed(admission: Admission, error: unknown) {
   const failure = classifyFailure(error);
   if (failure === "throttled") {
-    const retryAfterMs = error instanceof StatusError ? error.retryAfterMs : null;
-    return admission.throttled(retryAfterMs, error as EvaluatorError);
+    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
   }
   admission.ended();
   return failure;

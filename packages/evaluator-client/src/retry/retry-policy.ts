@@ -106,7 +106,7 @@ export class Retries {
 }
 
 /** Returns the wait that the service asks for, in milliseconds, or null. */
-function retryAfterMsOf(error: unknown): number | null {
+export function retryAfterMsOf(error: unknown): number | null {
   return error instanceof StatusError ? error.retryAfterMs : null;
 }
 

@@ -75,7 +75,7 @@ export interface NewRecords {
 }
 
 /** The status of a planned call; answered and refused calls are not made again. */
-type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
+export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
 
 /** An answer that is unchanged since it was written. */
 export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };

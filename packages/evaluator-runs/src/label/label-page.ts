@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { LabelFile } from "./label-file.ts";
 
 /** One question, and the records drawn for it in order, without the model's answers. */
-interface LabelSheet {
+export interface LabelSheet {
   readonly id: string;
   readonly question: Question;
   readonly records: readonly {

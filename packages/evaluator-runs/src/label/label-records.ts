@@ -11,7 +11,7 @@ import type { LabelCommand } from "../options.ts";
 import { printCounted } from "../amounts.ts";
 import type { ProgramContext } from "../service.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
-import { labelApp } from "./label-page.ts";
+import { labelApp, type LabelSheet } from "./label-page.ts";
 import { LabelFile } from "./label-file.ts";
 
 /**
@@ -52,8 +52,6 @@ export async function labelRecords(
   return 0;
 }
 
-type LabelSheet = ReturnType<typeof drawSheets>[number];
-
 // A calibration is of one model, so records that another model answered are not drawn.
 function describeShortage({ id, records }: LabelSheet, count: number, word: string): string {
   if (records.length >= count) return "";
@@ -81,7 +79,7 @@ function drawSheets(
     file,
     signal,
   }: Pick<LabelCommand, "count" | "seed" | "file"> & Pick<ProgramContext, "signal">,
-) {
+): LabelSheet[] {
   // A record that was asked about again keeps its newest answer.
   const table = new AnswerTable({ last: true });
   const questions = new Map<string, Question>();

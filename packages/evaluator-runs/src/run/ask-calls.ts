@@ -1,12 +1,11 @@
 import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
-import type { InputRecord } from "../input/record-source.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
-import type { CallPlan } from "./plan-calls.ts";
+import type { CallPlan, PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -55,7 +54,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   };
   try {
     const queue = callsToBegin(plan, work);
-    const firsts: OpenCall[] = [];
+    const firsts: PlannedCall[] = [];
     for (let next; firsts.length < run.concurrency; firsts.push(next.value)) {
       next = await queue.next();
       if (next.done) break;
@@ -76,11 +75,6 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   }
 }
 
-/** A record to ask about, and the key of its answer. */
-interface OpenCall extends InputRecord {
-  readonly key: string;
-}
-
 interface Work extends AskOptions {
   readonly totals: RunTotals;
   readonly budget: Budget;
@@ -92,7 +86,7 @@ interface Work extends AskOptions {
   inputError: unknown;
 }
 
-async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<OpenCall, undefined> {
+async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<PlannedCall, undefined> {
   const { context, streak, budget } = work;
   const { questions, signal } = context;
   try {
@@ -108,11 +102,11 @@ async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<OpenCal
 }
 
 async function runWorker(
-  first: OpenCall,
-  queue: AsyncGenerator<OpenCall, undefined>,
+  first: PlannedCall,
+  queue: AsyncGenerator<PlannedCall, undefined>,
   work: Work,
 ): Promise<void> {
-  for (let call: OpenCall | undefined = first; call !== undefined;) {
+  for (let call: PlannedCall | undefined = first; call !== undefined;) {
     const end = await askOne(call, work);
     call = (await queue.next()).value;
     await work.journal.end(end, call?.key ?? null);
@@ -142,7 +136,7 @@ export function toRunFacts(
 }
 
 async function askOne(
-  { record: { id, state }, key }: OpenCall,
+  { record: { id, state }, key }: PlannedCall,
   { evaluator, context: { questions }, budget, streak, signal }: Work,
 ) {
   const end = await evaluateOne(evaluator, { state, questions }, signal);

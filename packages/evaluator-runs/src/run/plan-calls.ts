@@ -8,12 +8,10 @@ import {
   type InputRecord,
   type RecordInput,
 } from "../input/record-source.ts";
+import type { CallStatus } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
-
-/** Answered and refused calls are not made again. */
-type CallStatus = ReturnType<Journal["statusesOf"]>[number];
 
 /** Records planned at once: each group waits for the disk once. Chosen, not measured. */
 const GROUP_SIZE = 500;
@@ -23,7 +21,7 @@ const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 
 /** A record, the key of its answer, and its status. */
-interface PlannedCall extends InputRecord {
+export interface PlannedCall extends InputRecord {
   readonly key: string;
   readonly status: CallStatus;
 }
