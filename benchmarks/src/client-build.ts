@@ -20,8 +20,8 @@ const ownClient = join(repository, clientPath);
 export const programs = { router: "apps/router/src/main.ts", triage: "apps/triage/src/main.ts" };
 
 /**
- * Builds a copy of the client for publishing, because users run compiled files. The copy lies
- * beside this repository's `node_modules`, where its dependencies are found.
+ * Builds a copy of the client for publishing, because users run compiled files. The copy is
+ * beside this repository's `node_modules`, so Node finds its dependencies.
  *
  * @param given - A checkout of this repository, or the client's workspace in one; this one by default.
  * @throws CliError if it is neither, or with the output of a failed build.

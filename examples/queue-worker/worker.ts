@@ -1,7 +1,7 @@
 import { type CalibrationArtifact, decide, toAnswerRecord } from "evaluator-calibration";
 import { boolean, type Evaluator, EvaluatorError, score } from "evaluator-client";
 
-/** What came of a message. */
+/** The result for one message. */
 interface Result {
   readonly urgency: number;
   /** `yes` or `no` if the calibration promises it; null for a person. */
@@ -20,7 +20,7 @@ interface Message {
 interface Queue {
   /** Yields messages until the queue is closed; each is reserved for this worker. */
   receive(): AsyncIterable<Message>;
-  /** The message is done, and this came of it. */
+  /** The message is done, with this result. */
   done(message: Message, result: Result): Promise<void>;
   /** The message is given out again later. */
   later(message: Message): Promise<void>;

@@ -52,7 +52,7 @@ A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or 
 records have no answer; 130, 143 interrupted.`,
     );
   addRunCommands(program, context);
-  // An action imports its command's code: all of it together is half of what a short one takes.
+  // An action imports its command's code: loading all of it would add half the time of a short run.
   addImport(program, context);
   addReport(program, context);
   addExplain(program, context);
@@ -112,8 +112,8 @@ function addReport(program: Program, context: ProgramContext): void {
 function addExplain(program: Program, context: ProgramContext): void {
   program
     .command("explain")
-    .summary("print what was sent, asked and answered about one mail")
-    .description("Prints what was sent, asked and answered about one mail.")
+    .summary("print the state, questions and answers of one mail")
+    .description("Prints the state, the questions and the answers of one mail.")
     .argument("<id>", "the id of the mail")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(context.source))
@@ -134,7 +134,9 @@ function addQuestions(program: Program, context: ProgramContext): void {
     .helpCommand(false);
   questions
     .command("check")
-    .description("Prints what is wrong with a file of questions and where, else what it asks.")
+    .description(
+      "Prints each problem of a file of questions with its line and column, or else its questions.",
+    )
     .argument("<file>", "a JSON object of id to question")
     .action(async (file) => {
       const { checkQuestions } = await import("./check-questions.ts");

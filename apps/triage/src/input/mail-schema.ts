@@ -13,7 +13,7 @@ const dayWithTime =
 const sourceSchema = z.object({
   /** The file of the export, `/` between folders. */
   file: z.string(),
-  /** Where the mail begins in it, in bytes. */
+  /** The byte at which the mail begins. */
   offset: z.int().min(0).optional(),
   /** Whether Gmail has the mail. */
   gmail: z.literal(true).optional(),
@@ -42,7 +42,7 @@ export const mailSchema = z.object(
     from: textField(advice.text),
     subject: textField(advice.text),
     snippet: textField(advice.text),
-    // Fields of these names that somebody else wrote say something else.
+    // Other programs use these names for other things, so an invalid value is left out.
     attachments: z
       .array(
         z.object({ name: z.string(), type: z.string() }, "is not an object; write { name, type }"),
@@ -56,7 +56,7 @@ export const mailSchema = z.object(
       .optional()
       .catch(undefined),
     source: sourceSchema.optional().catch(undefined),
-    // When the mail arrived, in UTC; no model is told. Null says that it is not known.
+    // The time of arrival, in UTC; no model reads it. Null means unknown.
     received: z.preprocess((time) => time ?? undefined, receivedSchema.optional()).optional(),
   },
   "is not an object; write { id, date, from, subject, snippet }",

@@ -196,7 +196,7 @@ export const reportCommands = {
       .command("record")
       .summary("record exchanges from a live service, or compare its answers with them")
       .description(
-        "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports where the shape of an answer (keys and types,\nnot values) differs from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
+        "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports each difference in the shape of an answer (keys and\ntypes, not values) from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
       )
       .argument(
         "[names...]",

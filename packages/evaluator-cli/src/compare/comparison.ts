@@ -151,7 +151,7 @@ function textsOf(ids: readonly string[], { states }: Asked): Readonly<Record<str
 
 const MOST_SHOWN = 12;
 
-/** Returns how far each two engines agree on the records that both answered, and where they do not. */
+/** Returns the agreement of each two engines on the records that both answered, and their differences. */
 function agreementsOf(columns: readonly ComparedColumn[], names: readonly string[]) {
   const agreements = columns.flatMap((one, at) =>
     columns.slice(at + 1).flatMap((other, after) => {

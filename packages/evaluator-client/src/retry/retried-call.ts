@@ -276,7 +276,7 @@ function endFailed(admission: Admission, error: unknown) {
   return failure;
 }
 
-/** Returns what a failure means for the call, before the pacer has decided about a refusal. */
+/** Classifies a failure; the pacer then decides whether a refusal shows a limit. */
 function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
   if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
   // If the probe of a pause times out, its cause is the refusal that began the pause.

@@ -71,7 +71,7 @@ export class ChunkQueue {
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: 1,
     });
-    // What fails in the background is tried again a moment later; what is called throws.
+    // Background work is retried a moment after a failure; calls throw.
     boss.on("error", () => {});
     if (!onlyReads) await withOwnErrors(() => boss.start());
     return new ChunkQueue(boss, database.query);

@@ -144,7 +144,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
     };
   }
 
-  /** Reserves what a chunk may cost, in US dollars, and returns how much of it is left. */
+  /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left. */
   async reserve({ run, chunk }: LeasedChunk, wantedUsd: number): Promise<number> {
     const [row] = await this.sql<{ granted: number }>(
       "select evaluator.reserve_chunk($1, $2, $3) as granted",

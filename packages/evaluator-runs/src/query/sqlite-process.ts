@@ -45,7 +45,7 @@ export class SqliteProcess implements AsyncDisposable {
   /** Begins the query, or asks for more of its rows. */
   async call(call: Call): Promise<Reply> {
     this.#reply = Promise.withResolvers();
-    // Without the callback, a process that has just ended would be an error of its own.
+    // Without the callback, sending to a process that has just ended would emit a second error.
     this.#child.send(call, () => {});
     return this.#hasEnded ? { end: this.#child.signalCode } : await this.#reply.promise;
   }

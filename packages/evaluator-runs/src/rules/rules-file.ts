@@ -21,7 +21,7 @@ export interface Rule {
   /** Its line in the file, from 1. */
   readonly line: number;
   readonly conditions: readonly Condition[];
-  /** The conditions as they were written. */
+  /** The text of the conditions. */
   readonly text: string;
   /** What another program is to do with them. */
   readonly action: string;

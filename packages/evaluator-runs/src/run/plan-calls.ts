@@ -39,7 +39,7 @@ interface PlanContext extends Pick<
   readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
 }
 
-/** What a plan reads from a journal and notes in it. @default unknown statuses, and no notes */
+/** The reads and notes of a plan in a journal. @default unknown statuses, and no notes */
 interface PlanJournal extends Partial<Pick<Journal, "noteRecords">> {
   statusesOf?(keys: readonly string[]): readonly CallStatus[] | Promise<readonly CallStatus[]>;
 }

@@ -263,7 +263,7 @@ export class RunWorker {
   }
 }
 
-/** Returns the outcome of a call as it is stored. */
+/** Returns the stored form of the outcome of a call. */
 function toEnd(
   { idx, key, state }: ChunkRecord,
   outcome: Awaited<ReturnType<typeof evaluateOne>>,
