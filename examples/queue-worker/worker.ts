@@ -40,7 +40,7 @@ const questions = {
 interface WorkerOptions {
   readonly evaluator: Evaluator;
   readonly signal: AbortSignal;
-  /** Made by `evaluator calibrate`; null before there are labels. */
+  /** Made by `evaluator-cli calibrate`; null before there are labels. */
   readonly artifact: CalibrationArtifact | null;
 }
 

@@ -42,7 +42,8 @@ test.each(publishedPackages())("%s is installed as its README says", async (name
   const install = (fromClone[0] ?? "").replaceAll("../evaluator/", `${packed}/`);
   const quickly = "--prefer-offline --no-audit --no-fund --ignore-scripts";
   await outputOf(`${install} ${quickly}`, { cwd: project });
-  const used = name === "evaluator-cli" ? "npx --no-install evaluator --version" : importOf(name);
+  const used =
+    name === "evaluator-cli" ? "npx --no-install evaluator-cli --version" : importOf(name);
   await outputOf(used, { cwd: project });
 });
 

@@ -20,7 +20,7 @@ test("publint finds nothing wrong with any of them", async () => {
 });
 
 test("the programs say how they are typed", async () => {
-  const cli = await outputOf("npx --no-install evaluator --help", { cwd: project });
+  const cli = await outputOf("npx --no-install evaluator-cli --help", { cwd: project });
   expect(cli).toContain("Usage: evaluator [options] [command]");
   const emulator = await outputOf("npx --no-install evaluator-emulator --help", { cwd: project });
   expect(emulator).toContain("--engine <name>");
@@ -81,9 +81,9 @@ test.each(nodes)(
     const [, gateway = ""] = await startUntil(command, printed, options);
     await writeFile(join(project, "state.txt"), "You have won the lottery");
     const words = `--state state.txt --boolean "Is it a scam?" --engine gateway=${gateway}`;
-    const asked = await outputOf(`npx --no-install evaluator ask ${words}`, options);
+    const asked = await outputOf(`npx --no-install evaluator-cli ask ${words}`, options);
     expect(asked).toMatch(/^boolean {2}yes 0\.\d\d$/m);
-    const doctor = `npx --no-install evaluator doctor ${new URL(gateway).origin}`;
+    const doctor = `npx --no-install evaluator-cli doctor ${new URL(gateway).origin}`;
     expect(await outputOf(doctor, options)).toContain("EVALUATOR_TRANSPORT=logprobs");
   },
 );
@@ -93,9 +93,8 @@ const oldNodes = inject("oldNodes").map(([version, path]) => [version, dirname(p
 test.each(oldNodes)("on Node %s each program says which Node it needs", async (version, folder) => {
   const options = { cwd: project, env: pathFrom(folder) };
   const needs = `needs Node 22.19 or later, and this is Node ${version}.\n`;
-  const programs = { evaluator: "evaluator-cli", "evaluator-emulator": "evaluator-emulator" };
-  for (const [program, name] of Object.entries(programs)) {
-    const ended = await runCommand(`node_modules/.bin/${program} --help`, options);
+  for (const name of ["evaluator-cli", "evaluator-emulator"]) {
+    const ended = await runCommand(`node_modules/.bin/${name} --help`, options);
     expect(ended).toEqual({ exitCode: 1, stdout: "", stderr: `${name} ${needs}` });
   }
 });
@@ -105,7 +104,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 const [, , gateway] = process.argv;
 const env = { ...process.env, AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gateway, EVALUATOR_MAX_COST_USD: "1" };
 const client = new Client({ name: "assistant", version: "1" });
-await client.connect(new StdioClientTransport({ command: "npx", args: ["--no-install", "evaluator", "mcp"], env }));
+await client.connect(new StdioClientTransport({ command: "npx", args: ["--no-install", "evaluator-cli", "mcp"], env }));
 const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } };
 const { structuredContent } = await client.callTool({ name: "evaluate", arguments: { state: "You have won the lottery", questions } });
 console.log(JSON.stringify(structuredContent.answers), structuredContent.model);
@@ -117,7 +116,7 @@ test.each(nodes)(
   async (_version, folder) => {
     const options = { cwd: project, env: pathFrom(folder) };
     const printed = /gateway +(\S+)\n/;
-    const command = "npx --no-install evaluator emulator --port 0";
+    const command = "npx --no-install evaluator-cli emulator --port 0";
     const [, gateway = ""] = await startUntil(command, printed, options);
     await writeFile(join(project, "assistant.mjs"), assistant);
     const asked = await outputOf(`node assistant.mjs ${gateway}`, options);

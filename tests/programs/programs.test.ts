@@ -82,7 +82,7 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 test.each([byNpm, ...byNode, ...installed])(
-  "started by %s the emulator answers the command evaluator",
+  "started by %s the emulator answers the command evaluator-cli",
   async (_name, start) => {
     const options = { cwd: root };
     const printed = /gateway +(\S+)\n/;

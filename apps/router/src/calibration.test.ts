@@ -120,7 +120,7 @@ test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async 
   const { code, stdout, stderr } = await startRouterHere(env).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${message}`);
-  expect(stderr).toMatch(/^[^\n]+evaluator calibrate[^\n]+\n$/);
+  expect(stderr).toMatch(/^[^\n]+evaluator-cli calibrate[^\n]+\n$/);
 });
 
 test("a calibration for another model is an error for whoever asks, and the router goes on", async () => {

@@ -130,7 +130,7 @@ async function startUnlessInterrupted(
   }
 }
 
-/** Reads a calibration of `evaluator calibrate`. @throws CliError if it does not fit the tier question. */
+/** Reads a calibration of `evaluator-cli calibrate`. @throws CliError if it does not fit the tier question. */
 function readCalibration(path: string): Promise<CalibrationArtifact> {
   return readParsedFile(path, {
     name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
@@ -144,7 +144,7 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
       throw new Error("corrects no choice of a tier");
     },
     advice:
-      "Name a calibration.json that evaluator calibrate wrote from this router's decision log.",
+      "Name a calibration.json that evaluator-cli calibrate wrote from this router's decision log.",
   });
 }
 

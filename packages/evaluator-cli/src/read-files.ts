@@ -178,7 +178,7 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 /** Reads a calibration file. @throws CliError with its name and the problem. */
 export async function readArtifact(name: string, { cwd }: CliContext) {
-  const advice = "Name a calibration.json that evaluator calibrate wrote.";
+  const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
   const parse = parseCalibrationArtifact;
   return await readParsedFile(resolve(cwd, name), { name, parse, advice });
 }

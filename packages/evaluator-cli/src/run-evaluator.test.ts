@@ -76,7 +76,7 @@ test("the emulator starts, and its errors name the typed command", async () => {
   const folder = await folderWith(1);
   const { exitCode, stderr } = await run(folder, ["emulator", "--tier", "gold"]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("\nFor its options: evaluator emulator --help\n");
+  expect(stderr).toContain("\nFor its options: evaluator-cli emulator --help\n");
   const interruption = new AbortController();
   const context = createTestContext({
     signal: interruption.signal,

@@ -17,7 +17,7 @@ export async function runEvaluator(words: readonly string[], context: CliContext
   if (name === "emulator") {
     // It declares its own options.
     const { runEmulator } = await import("evaluator-emulator/program");
-    return await runEmulator(rest, context, "evaluator emulator");
+    return await runEmulator(rest, context, "evaluator-cli emulator");
   }
   try {
     return await runCommand(createProgram(context), typed, context);
@@ -31,12 +31,12 @@ export async function runEvaluator(words: readonly string[], context: CliContext
 // An action imports its command's code: all of it together takes a second.
 function createProgram(context: CliContext) {
   const version = packageVersion(import.meta.url);
-  const program = createCommand("evaluator", { context, version })
+  const program = createCommand("evaluator-cli", { context, version })
     .addHelpText(
       ...examples(
-        'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-        "evaluator emulator --port 8787",
-        "evaluator mcp --max-cost 1",
+        'evaluator-cli ask --state mail.txt --boolean "Does it look like a scam?"',
+        "evaluator-cli emulator --port 8787",
+        "evaluator-cli mcp --max-cost 1",
       ),
     )
     .addHelpText(

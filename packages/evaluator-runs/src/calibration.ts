@@ -19,14 +19,14 @@ export interface CalibratedAnswers {
   readonly printed: Readonly<Record<string, Answer>>;
 }
 
-/** Reads a calibration that `evaluator calibrate` wrote for the same questions. */
+/** Reads a calibration that `evaluator-cli calibrate` wrote for the same questions. */
 export async function readCalibration(
   file: string,
   questions: Questions,
   { cwd }: CliContext,
 ): Promise<CalibrationArtifact> {
   const path = resolve(cwd, file);
-  const advice = "Name a calibration.json that evaluator calibrate wrote.";
+  const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
   const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
   if (artifact.questionHash === questionHash(questions)) return artifact;
   const problem =

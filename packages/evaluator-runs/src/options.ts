@@ -78,7 +78,7 @@ export const sharedOptions = {
   ).argParser(count),
   calibration: new Option(
     "--calibration <file>",
-    'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
+    'recalibrate the results with a file of "evaluator-cli calibrate"; the printed values go beside them (scamPrinted)',
   ),
   format: new Option("--format <format>", "the format of the results")
     .choices(outputFormats)
@@ -199,9 +199,9 @@ const declareExport = (program: Command, source: RecordSource) =>
 const declareLabel = (program: Command, { word }: RecordSource) =>
   program
     .command("label")
-    .summary(`label drawn ${word}s on a page, for "evaluator calibrate"`)
+    .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
-      `Serves a page on this machine that shows drawn ${word}s without the answers, and saves each label\nat once (.labels.ndjson), for "evaluator calibrate". Ctrl-C ends it.`,
+      `Serves a page on this machine that shows drawn ${word}s without the answers, and saves each label\nat once (.labels.ndjson), for "evaluator-cli calibrate". Ctrl-C ends it.`,
     )
     .argument("<file>", "the input of the run")
     .option("--question <id>", "the question to begin with (default: the first boolean)")

@@ -2,7 +2,7 @@ import type { CalibrationArtifact } from "evaluator-calibration";
 import { tierQuestionHash } from "../decision/tier-question.ts";
 
 /**
- * Returns what `evaluator calibrate` writes for the question that picks a tier; a temperature of 2
+ * Returns what `evaluator-cli calibrate` writes for the question that picks a tier; a temperature of 2
  * makes less sure.
  */
 export function calibrationOf(modelId: string): CalibrationArtifact {

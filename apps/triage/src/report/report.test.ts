@@ -50,7 +50,7 @@ test("a list to act on: what needs somebody, scams, deals, deadlines, the rest, 
   expect((await texts(".why")).slice(0, 2)).toEqual(["receipt 1.00", "receipt 1.00"]);
   expect(await texts("#unsure .why")).toEqual(["receipt 1.00 · in doubt: category conf 0.30"]);
   expect(await texts(".basis")).toEqual([
-    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator calibrate).",
+    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator-cli calibrate).",
   ]);
   expect(requests).toEqual([page.url()]);
 });

@@ -51,9 +51,9 @@ export const askCommands = {
       .addHelpText("after", engineHelp)
       .addHelpText(
         ...examples(
-          'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-          'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
-          "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+          'evaluator-cli ask --state mail.txt --boolean "Does it look like a scam?"',
+          'evaluator-cli ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
+          "cat mail.txt | evaluator-cli ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
         ),
       );
     for (const kind of Object.keys(typedKinds) as KindName[]) {
@@ -83,8 +83,8 @@ export const askCommands = {
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
-          "evaluator doctor http://127.0.0.1:11434",
-          "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
+          "evaluator-cli doctor http://127.0.0.1:11434",
+          "evaluator-cli doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
         ),
       ),
 
@@ -131,9 +131,9 @@ ${engineHelp}`,
       )
       .addHelpText(
         ...examples(
-          "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
-          "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
-          "evaluator mcp --http 8765",
+          "AI_GATEWAY_API_KEY=… evaluator-cli mcp --max-cost 1 --hours 24",
+          "evaluator-cli mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
+          "evaluator-cli mcp --http 8765",
         ),
       ),
 
@@ -186,7 +186,7 @@ ${engineHelp}`,
       .addHelpText("after", engineHelp)
       .addHelpText(
         ...examples(
-          "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+          "evaluator-cli compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
         ),
       ),
 };

@@ -112,8 +112,8 @@ export const reportCommands = {
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
-          "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
-          "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
+          "evaluator-cli calibrate labels.ndjson --answers inbox.triage.sqlite",
+          "evaluator-cli calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
         ),
       ),
 
@@ -143,7 +143,7 @@ export const reportCommands = {
       .addOption(new Option("--uncertain").hideHelp())
       .addHelpText(
         ...examples(
-          "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
+          "evaluator-cli pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
         ),
       ),
 
@@ -162,7 +162,7 @@ export const reportCommands = {
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
-          "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
+          "evaluator-cli check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
         ),
       ),
 
@@ -186,8 +186,8 @@ export const reportCommands = {
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
-          "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
-          "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
+          "evaluator-cli drift --before may.triage.sqlite --after june.triage.sqlite",
+          "evaluator-cli drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
         ),
       ),
 
@@ -213,8 +213,8 @@ export const reportCommands = {
       )
       .addHelpText(
         ...examples(
-          "evaluator record gateway/greeting-routes-to-nano --out recordings",
-          "evaluator record --compare",
+          "evaluator-cli record gateway/greeting-routes-to-nano --out recordings",
+          "evaluator-cli record --compare",
         ),
       ),
 };

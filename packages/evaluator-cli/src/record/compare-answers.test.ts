@@ -154,7 +154,7 @@ test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
   expect(stderr).toContain(message);
 });
 
-const help = "For its options: evaluator record --help\n";
+const help = "For its options: evaluator-cli record --help\n";
 
 test.each([
   [["--fast"], `Unknown option '--fast'.\n${help}`],

@@ -35,7 +35,7 @@ interface Given extends Partial<CliContext> {
   readonly exchangesFolder?: string;
 }
 
-/** Runs `evaluator record` in this process, with both keys and an emulator as the service. */
+/** Runs `evaluator-cli record` in this process, with both keys and an emulator as the service. */
 export async function startRecord(words: readonly string[], given: Given = {}) {
   const { fetch = liveService(), timeoutMs = 30_000, exchangesFolder: folder, ...machine } = given;
   const context = createTestContext({
@@ -43,7 +43,7 @@ export async function startRecord(words: readonly string[], given: Given = {}) {
     clock: stoppedClock,
     ...machine,
   });
-  const program = createCommand("evaluator", { context, version: "0.0.0" });
+  const program = createCommand("evaluator-cli", { context, version: "0.0.0" });
   reportCommands.record(program).action(async (names, options) => {
     await record({ ...options, names }, context, { fetch, timeoutMs });
   });

@@ -15,7 +15,7 @@ const labelSchema = z.looseObject({
 // One line of a file of labels; unknown fields are kept.
 type SavedLabel = z.infer<typeof labelSchema>;
 
-/** Labels in a file for `evaluator calibrate`, one JSON object per line. */
+/** Labels in a file for `evaluator-cli calibrate`, one JSON object per line. */
 export class LabelFile {
   readonly path: string;
   readonly #labels: Map<string, SavedLabel>;
