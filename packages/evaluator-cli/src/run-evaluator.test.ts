@@ -31,7 +31,7 @@ test.each([
   const { exitCode, stderr } = await run(folder, words);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(message);
-  expect(stderr).toMatch(/\nFor its options: evaluator(?: [a-z]+)? --help\n$/);
+  expect(stderr).toMatch(/\nFor its options: evaluator-cli(?: [a-z]+)? --help\n$/);
 });
 
 test.each([
@@ -49,8 +49,8 @@ test.each([
   const { exitCode, stdout } = await run("/", words);
   expect(exitCode).toBe(0);
   const [name = ""] = words.length === 2 ? words : [];
-  expect(stdout).toContain(`Usage: evaluator ${name}`);
-  expect(stdout).toMatch(new RegExp(`^Examples\n(?:  .*evaluator ${name}.*\n)+`, "m"));
+  expect(stdout).toContain(`Usage: evaluator-cli ${name}`);
+  expect(stdout).toMatch(new RegExp(`^Examples\n(?:  .*evaluator-cli ${name}.*\n)+`, "m"));
 });
 
 test("--version prints the version of the package, and so does the emulator's", async () => {
