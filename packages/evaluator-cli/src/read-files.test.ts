@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readAnswers } from "./read-files.ts";
+import { readAnswers, readRecords } from "./read-files.ts";
 
 const tables = `
 CREATE TABLE setups (setup INTEGER PRIMARY KEY, hash TEXT, wire TEXT, model TEXT, questions TEXT);
@@ -81,4 +81,35 @@ test("a journal that is cut is refused by name, and so is a cut text in it", asy
     const read = readAnswers([path], {}, createTestContext());
     await expect(read).rejects.toThrow(`The journal ${path} is damaged.`);
   }
+});
+
+async function readBytes(bytes: Buffer) {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "t.csv"), bytes);
+  const values: unknown[] = [];
+  const take = ({ value }: { value: unknown }) => void values.push(value);
+  await readRecords({ name: "t.csv", csv: true }, createTestContext({ cwd }), take);
+  return values;
+}
+
+test("a file of UTF-16 with its mark is read like one of UTF-8", async () => {
+  const text = "\uFEFFid,text\na,schön 👍\n";
+  const little = Buffer.from(text, "utf16le");
+  const big = Buffer.from(text, "utf16le").swap16();
+  for (const bytes of [Buffer.from(text), little, big]) {
+    expect(await readBytes(bytes)).toEqual([{ id: "a", text: "schön 👍" }]);
+  }
+});
+
+test("bytes that are not UTF-8 are refused with their line", async () => {
+  const advice = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
+  const text = "id,text\na,\uFFFD\nb,schön\n";
+  const line = Buffer.from("b,schön\n", "latin1");
+  const bytes = Buffer.concat([Buffer.from(text.slice(0, 12)), line]);
+  await expect(readBytes(bytes)).rejects.toThrow(`t.csv line 3: ${advice}`);
+  const cut = Buffer.from(text).subarray(0, -3);
+  await expect(readBytes(cut)).rejects.toThrow(`t.csv line 3: ${advice}`);
+  await expect(readBytes(Buffer.from("\uFEFFid", "utf16le").subarray(0, 5))).rejects.toThrow(
+    advice,
+  );
 });

@@ -1,11 +1,14 @@
+import { isUtf8 } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
-import { StringDecoder } from "node:string_decoder";
+import { TextDecoder } from "node:util";
 import {
   AnswerTable,
+  CalibrationInputError,
   type InputRecord,
   parseCalibrationArtifact,
   recordSplitter,
@@ -19,6 +22,7 @@ import {
   printable,
   readParsedFile,
   readTextFile,
+  systemErrorCode,
   toFileError,
   UsageError,
 } from "evaluator-kit";
@@ -134,7 +138,7 @@ export async function readRecords(
 ) {
   const path = resolve(cwd, name);
   const splitter = recordSplitter(name, { csv });
-  const decoder = new StringDecoder("utf8");
+  let decoder: TextDecoder | null = null;
   const sha256 = createHash("sha256");
   const size = (await stat(path).catch(() => null))?.size ?? 0;
   const isDue = progressTimer(clock);
@@ -146,18 +150,40 @@ export async function readRecords(
   try {
     for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
       sha256.update(chunk);
-      takeAll(splitter.push(decoder.write(chunk)));
+      decoder ??= decoderFor(chunk);
+      takeAll(splitter.push(decoder.decode(chunk, { stream: true })));
       bytes += chunk.length;
       if (!isDue()) continue;
       const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
       stderr.write(printable`${name}: ${records.toLocaleString("en")} records read${share}\n`);
     }
+    takeAll(splitter.push(decoder?.decode() ?? ""));
   } catch (error) {
+    const isUndecodable = systemErrorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA";
+    if (isUndecodable) throw await toEncodingError(name, path);
     throw toFileError(error, `read ${path}`, "Check its name and rights.");
   }
-  takeAll(splitter.push(decoder.end()));
   takeAll(splitter.end());
   return { name, sha256: sha256.digest("hex") };
+}
+
+/** Returns the decoder for the byte order mark at the start of a file; UTF-8 without one. */
+function decoderFor([first, second]: Buffer): TextDecoder {
+  const mark = [first, second].join(" ");
+  const encoding = { "255 254": "utf-16le", "254 255": "utf-16be" }[mark] ?? "utf-8";
+  return new TextDecoder(encoding, { fatal: true });
+}
+
+/** Names the first line that is not UTF-8. */
+async function toEncodingError(file: string, path: string): Promise<CalibrationInputError> {
+  let line = 0;
+  const input = createReadStream(path, "latin1");
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    line += 1;
+    if (!isUtf8(Buffer.from(text, "latin1"))) break;
+  }
+  const problem = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
+  return new CalibrationInputError({ file, line }, problem);
 }
 
 /** Returns a function that returns true once in two seconds. */

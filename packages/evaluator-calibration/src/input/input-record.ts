@@ -40,9 +40,11 @@ export function isObject(value: unknown): value is Fields {
 }
 
 /** Returns the id of a record. @throws CalibrationInputError if it has none. */
-export function idOf({ id }: Fields, location: SourceLocation): string {
+export function idOf(record: Fields, location: SourceLocation): string {
+  const { id } = record;
   if (typeof id === "string" && id !== "") return id;
   if (typeof id === "number" && Number.isFinite(id)) return String(id);
-  const problem = id === undefined ? "has no id" : `id is ${quote(id)}`;
+  const missing = `has no id among ${listNames(Object.keys(record))}`;
+  const problem = id === undefined ? missing : `id is ${quote(id)}`;
   throw new CalibrationInputError(location, `${problem}; each record needs its own id`);
 }

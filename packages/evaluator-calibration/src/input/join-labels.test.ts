@@ -133,7 +133,7 @@ test.each([
   ],
   [{ id: "a", question: "scam" }, "has no probability"],
   [{ id: "a", probability: 0.5 }, "has no question"],
-  [{ question: "scam", probability: 0.5 }, "has no id; each record needs its own id"],
+  [{ question: "scam", probability: 0.5 }, 'has no id among "question", "probability"'],
   [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],
   ["a", "is no JSON object"],
 ])("the answer %j is refused: %s", (answer, message) => {

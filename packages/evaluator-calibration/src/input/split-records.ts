@@ -1,3 +1,4 @@
+import { CsvSplitter } from "./csv-splitter.ts";
 import { CalibrationInputError, type InputRecord } from "./input-record.ts";
 
 /** Takes a text in pieces of any size, and returns the records that are complete. */
@@ -19,7 +20,7 @@ export function recordSplitter(file: string, { csv = false } = {}): RecordSplitt
       start = start.replace(/^\uFEFF/, "");
       const [first] = start.trimStart();
       if (first === "[") splitter = arraySplitter(file);
-      else if (csv && first !== undefined && first !== "{") splitter = csvSplitter(file);
+      else if (csv && first !== undefined && first !== "{") splitter = new CsvSplitter(file);
       else splitter = lineSplitter(file);
       return splitter.push(start);
     },
@@ -108,68 +109,4 @@ function parseJson(text: string, file: string, line: number): unknown {
     const problem = "is not JSON; each record is one JSON object";
     throw new CalibrationInputError({ file, line }, problem);
   }
-}
-
-/** Splits comma- or semicolon-separated values with a header; each record is an object of texts. */
-function csvSplitter(file: string): RecordSplitter {
-  let header: string[] | null = null;
-  let delimiter = ",";
-  let [cells, cell]: [string[], string] = [[], ""];
-  let [isQuoted, hasQuoteBefore] = [false, false];
-  let [line, recordLine] = [1, 1];
-  const records: InputRecord[] = [];
-
-  function endRecord(): void {
-    const found = [...cells, cell];
-    const location = { file, line: recordLine };
-    [cells, cell, recordLine] = [[], "", line];
-    if (found.length === 1 && found[0]?.trim() === "") return;
-    if (header === null) {
-      header = found.map((name) => name.trim());
-      return;
-    }
-    if (found.length !== header.length) {
-      const problem = `has ${found.length} fields, and the header ${header.length}`;
-      throw new CalibrationInputError(location, problem);
-    }
-    const filled = header
-      .map((name, i) => [name, found[i] === "" ? undefined : found[i]] as const)
-      // An empty truth is a row that is not filled in yet; without the column there is no truth at all.
-      .filter(([name, text]) => text !== undefined || name === "truth");
-    records.push({ line: location.line, value: Object.fromEntries(filled) });
-  }
-
-  function take(character: string): void {
-    if (character === "\n") line += 1;
-    if (isQuoted) {
-      if (character === '"') hasQuoteBefore = !hasQuoteBefore;
-      // The second of two quotes is one; after a single one the quoted part is over.
-      if (!hasQuoteBefore) cell += character;
-      if (!hasQuoteBefore || character === '"') return;
-      [isQuoted, hasQuoteBefore] = [false, false];
-    }
-    // A header without a comma shows the semicolons of a spreadsheet.
-    if (header === null && cells.length === 0 && character === ";") delimiter = ";";
-    if (character === '"' && cell === "") isQuoted = true;
-    else if (character === delimiter) {
-      cells.push(cell);
-      cell = "";
-    } else if (character === "\n") endRecord();
-    else if (character !== "\r") cell += character;
-  }
-
-  return {
-    push(text) {
-      for (const character of text) take(character);
-      return records.splice(0);
-    },
-    end() {
-      if (isQuoted && !hasQuoteBefore) {
-        const problem = 'a quoted field has no end; close it with "';
-        throw new CalibrationInputError({ file, line: recordLine }, problem);
-      }
-      if (cells.length > 0 || cell !== "") endRecord();
-      return records.splice(0);
-    },
-  };
 }

@@ -90,7 +90,7 @@ function toState({ line, value }: InputRecord, file: string) {
 function statesOf(labels: readonly InputRecord[], file: string) {
   const states = new Map<string, string | object>();
   for (const record of labels) {
-    if (!("state" in fieldsOf(record.value))) continue;
+    if ((fieldsOf(record.value)["state"] ?? "") === "") continue;
     const { id, state } = toState(record, file);
     if (!states.has(id)) states.set(id, state);
   }

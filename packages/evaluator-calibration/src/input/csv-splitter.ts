@@ -1,0 +1,141 @@
+import { CalibrationInputError, type InputRecord, quote } from "./input-record.ts";
+
+const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 44, 59];
+
+/**
+ * Splits values that commas, semicolons or tabs separate, with a header. A record is an object with
+ * a text for each column; an empty cell is an empty text.
+ */
+export class CsvSplitter {
+  readonly #file: string;
+  #header: readonly string[] | null = null;
+  /** Null until the header shows it. */
+  #delimiter: number | null = null;
+  #records: InputRecord[] = [];
+  #cells: string[] = [];
+  /** The part of a cell before the current piece. */
+  #cell = "";
+  #quotes: "none" | "open" | "closed" = "none";
+  #before: number | undefined;
+  #line = 1;
+  #recordLine = 1;
+  #quoteLine = 1;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Takes a piece of any size; returns the records that are complete. */
+  push(text: string): InputRecord[] {
+    let from = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      // Most characters are letters, which end no cell.
+      if (code > SEMICOLON && this.#quotes !== "closed") continue;
+      const isFirst = from === at && this.#cell === "";
+      const isSyntax = this.#isSyntax(code, isFirst);
+      this.#countLine(code, at === 0 ? this.#before : text.charCodeAt(at - 1));
+      if (!isSyntax) continue;
+      this.#cell += text.slice(from, at);
+      from = at + 1;
+      this.#take(code);
+    }
+    this.#cell += text.slice(from);
+    this.#before = text.charCodeAt(text.length - 1);
+    return this.#records.splice(0);
+  }
+
+  /** Returns the last record. @throws CalibrationInputError if a quote is not closed. */
+  end(): InputRecord[] {
+    if (this.#quotes === "open") {
+      const problem = "a quote opens here and never closes; a quote inside a cell is written twice";
+      this.#refuse(problem, this.#quoteLine);
+    }
+    this.#endCell();
+    this.#endRecord();
+    return this.#records.splice(0);
+  }
+
+  #isSyntax(code: number, isFirst: boolean): boolean {
+    if (this.#quotes === "closed") return true;
+    if (code === QUOTE) return isFirst || this.#quotes === "open";
+    return this.#quotes === "none" && (this.#isDelimiter(code) || isLineEnd(code));
+  }
+
+  #isDelimiter(code: number): boolean {
+    if (this.#delimiter !== null) return code === this.#delimiter;
+    return code === COMMA || code === SEMICOLON || code === TAB;
+  }
+
+  #countLine(code: number, before: number | undefined): void {
+    if (code === RETURN || (code === NEWLINE && before !== RETURN)) this.#line += 1;
+    if (code !== NUL) return;
+    const problem = "has a NUL character, so that it is binary or UTF-16; save it as UTF-8 text";
+    this.#refuse(problem, this.#line);
+  }
+
+  #take(code: number): void {
+    if (code === QUOTE) this.#takeQuote();
+    else if (this.#isDelimiter(code)) {
+      this.#delimiter = code;
+      this.#endCell();
+    } else if (isLineEnd(code)) {
+      this.#endCell();
+      this.#endRecord();
+    } else {
+      const problem = `text follows the quote that closes the cell of line ${this.#quoteLine}`;
+      this.#refuse(`${problem}; a quote inside a cell is written twice`, this.#line);
+    }
+  }
+
+  #takeQuote(): void {
+    if (this.#quotes === "none") this.#quoteLine = this.#line;
+    // The second of two quotes is one.
+    if (this.#quotes === "closed") this.#cell += '"';
+    this.#quotes = this.#quotes === "open" ? "closed" : "open";
+  }
+
+  #endCell(): void {
+    this.#cells.push(this.#cell);
+    this.#cell = "";
+    this.#quotes = "none";
+  }
+
+  #endRecord(): void {
+    const [cells, line] = [this.#cells, this.#recordLine];
+    [this.#cells, this.#recordLine] = [[], this.#line];
+    if (cells.length === 1 && cells[0]?.trim() === "") return;
+    if (this.#header === null) {
+      this.#takeHeader(cells, line);
+      return;
+    }
+    if (cells.length !== this.#header.length) {
+      const problem = `has ${cells.length} cells, and the header ${this.#header.length}`;
+      const advice = "a cell that holds a comma or a line break needs quotes around it";
+      this.#refuse(`${problem}; ${advice}`, line);
+    }
+    const value = Object.fromEntries(this.#header.map((name, i) => [name, cells[i] as string]));
+    this.#records.push({ line, value });
+  }
+
+  #takeHeader(cells: readonly string[], line: number): void {
+    const names = new Set<string>();
+    for (const [i, cell] of cells.entries()) {
+      const name = cell.trim();
+      const rule = "the first row gives each column its own name";
+      if (name === "") this.#refuse(`column ${i + 1} has no name; ${rule}`, line);
+      if (names.has(name)) this.#refuse(`two columns are named ${quote(name)}; ${rule}`, line);
+      names.add(name);
+    }
+    this.#header = [...names];
+    this.#delimiter ??= COMMA;
+  }
+
+  #refuse(problem: string, line: number): never {
+    throw new CalibrationInputError({ file: this.#file, line }, problem);
+  }
+}
+
+function isLineEnd(code: number): boolean {
+  return code === NEWLINE || code === RETURN;
+}
