@@ -1,4 +1,5 @@
-import { hash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { CalibrationArtifact, LockedThreshold } from "./artifact.ts";
 import {
   CalibrationMismatchError,
@@ -111,7 +112,7 @@ const hashes = new WeakMap<CalibrationArtifact, string>();
 export function artifactHash(artifact: CalibrationArtifact): string {
   let known = hashes.get(artifact);
   if (known === undefined) {
-    known = hash("sha256", JSON.stringify(artifact, sortKeys)).slice(0, 16);
+    known = bytesToHex(sha256(utf8ToBytes(JSON.stringify(artifact, sortKeys)))).slice(0, 16);
     hashes.set(artifact, known);
   }
   return known;

@@ -12,6 +12,12 @@ export {
   type PromiseOptions,
   promiseThresholds,
 } from "./thresholds/learn-then-test.ts";
+export { createPromiseDraw, type PromiseDrawOptions } from "./thresholds/promise-draw.ts";
+export {
+  createRiskAlarm,
+  type RiskAlarmState,
+  type SavedRiskAlarm,
+} from "./thresholds/risk-alarm.ts";
 export type { Bound, Interval } from "./thresholds/intervals.ts";
 export type { Costs } from "./thresholds/risk-coverage.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/check-threshold.ts";

@@ -1,4 +1,5 @@
-import { hash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 /** The form of a printed value: the probability of yes, or a probability for each option. */
 export type Form = "probability" | "distribution";
@@ -50,5 +51,9 @@ export function questionHash(questions: AskedQuestions): string {
     instructions,
     criteria ?? null,
   ]);
-  return hash("sha256", JSON.stringify(asked), "base64url");
+  const digest = sha256(utf8ToBytes(JSON.stringify(asked)));
+  return btoa(String.fromCharCode(...digest))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace("=", "");
 }

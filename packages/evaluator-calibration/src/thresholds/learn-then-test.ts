@@ -149,19 +149,34 @@ function orderOf(
   { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
 ): number[] {
   const from = toHundredths(lowest);
-  const printed = Array.from({ length: 101 - from }, (_, index) => 100 - index).filter(
-    (at) => (rows[at] as number) > 0,
-  );
-  // The rows at which the printed values themselves allow acting.
-  let [region, printedWrong] = [0, 0];
-  for (const at of printed) {
-    printedWrong += (rows[at] as number) * (100 - at);
-    const all = acted[at] as number;
-    if (at > 50 && printedWrong <= 100 * maxRisk * all + 1e-9) region = all;
-  }
+  const printed = printedFrom(rows, from);
+  const region = regionOf({ rows, acted }, maxRisk, from).at(-1)?.acted ?? 0;
   const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
   const start = printed.findIndex(
     (at) => (acted[at] as number) >= Math.max(least, START_SHARE * region),
   );
   return start === -1 ? [] : printed.slice(start);
+}
+
+type Counts = Pick<ReturnType<typeof countRisks>, "rows" | "acted">;
+
+function printedFrom(rows: Counts["rows"], from: number): number[] {
+  return Array.from({ length: 101 - from }, (_, index) => 100 - index).filter(
+    (at) => (rows[at] as number) > 0,
+  );
+}
+
+/**
+ * Returns the thresholds, in hundredths from the highest down, at which the printed values themselves allow
+ * acting, with the rows at each and above, and the share of them that is wrong if the values are true.
+ */
+export function regionOf({ rows, acted }: Counts, maxRisk: number, from = 0) {
+  let printedWrong = 0;
+  const all = printedFrom(rows, Math.max(51, from)).map((at) => {
+    printedWrong += (rows[at] as number) * (100 - at);
+    const count = acted[at] as number;
+    return { at, acted: count, printedRisk: printedWrong / (100 * count) };
+  });
+  const lowest = all.findLastIndex(({ printedRisk }) => printedRisk <= maxRisk + 1e-12);
+  return all.slice(0, lowest + 1);
 }

@@ -1,0 +1,232 @@
+import { seededRandom, shuffle } from "../math/random.ts";
+import { checkRows, type Numbers } from "../math/rows.ts";
+import { type Bound, checkShare } from "./intervals.ts";
+import { type PromiseAction, regionOf } from "./learn-then-test.ts";
+import { countRisks, toHundredths } from "./risk-coverage.ts";
+
+/** How labels are drawn for the promise of one action. */
+export interface PromiseDrawOptions extends Bound {
+  readonly action: PromiseAction["action"];
+  /** The same seed draws the same records from the same pool. */
+  readonly seed: number;
+  /** How many actions share 1 − confidence. @default 1 */
+  readonly shares?: number;
+}
+
+/** The labels at a threshold and above that count there. */
+interface Test {
+  /** In hundredths. */
+  readonly at: number;
+  /** The records at it and above. */
+  readonly acted: number;
+  /** The share of wrong acts if the printed values are true. */
+  readonly printedRisk: number;
+  /** The first place in the order whose record is not counted. */
+  next: number;
+  n: number;
+  wrong: number;
+  /** Whether the evidence was ever enough. */
+  isEnough: boolean;
+}
+
+/** The shares of the region at which a search begins; each search has a part of the level. */
+const STARTS = [0.7, 0.4, 0.2, 0.1];
+
+/** Each bet is that the risk is a share of the promised one, with a part of the stake. */
+const BETS = [
+  [0.01, 0.3],
+  [0.1, 0.2],
+  [0.2, 0.2],
+  [0.3, 0.1],
+  [0.4, 0.1],
+  [0.6, 0.1],
+] as const;
+
+/**
+ * Returns a draw of records to label for the promise of one action. The promise may be looked at after each
+ * label: with the requested confidence it is never wrong at any look.
+ *
+ * @param printed - The printed probability of each record of the pool: of yes, or for `top` the largest.
+ * @throws RangeError that names the index of an invalid probability, or the invalid option.
+ * @example
+ * const draw = createPromiseDraw(printed, { action: "yes", maxRisk: 0.05, seed: 7 });
+ * for (let index = draw.next(); index !== null && draw.state.promised === null; index = draw.next()) {
+ *   draw.add(index, await isWrong(records[index]));
+ * }
+ */
+export function createPromiseDraw(printed: Numbers, options: PromiseDrawOptions): PromiseDraw {
+  return new PromiseDraw(printed, options);
+}
+
+/**
+ * Every threshold counts its labels along one random order of the records. So the order in which labels are
+ * made changes nothing, and the evidence at a threshold is a path that looking cannot bend.
+ */
+class PromiseDraw {
+  readonly #maxRisk: number;
+  /** The evidence that a promise takes. */
+  readonly #need: number;
+  /** How sure each record is of the action, in hundredths. */
+  readonly #sureness: Uint8Array;
+  /** The records that may be acted on, in random order. */
+  readonly #order: readonly number[];
+  /** The thresholds of the region, from the highest down. */
+  readonly #tests: readonly Test[];
+  /** The tests at which searches begin. */
+  readonly #starts: readonly number[];
+  /** Whether acting on a labelled record is wrong. */
+  readonly #labels = new Map<number, boolean>();
+  /** Drawn and not labelled. */
+  readonly #open = new Set<number>();
+  #from: number | null = null;
+
+  constructor(printed: Numbers, options: PromiseDrawOptions) {
+    const { action, maxRisk, confidence = 0.95, seed, shares = 1 } = options;
+    checkShare("maxRisk", maxRisk);
+    checkShare("confidence", confidence);
+    if (!Number.isInteger(shares) || shares < 1) {
+      throw new RangeError(`shares is ${shares}; it must be a count of actions.`);
+    }
+    checkRows(printed, new Uint8Array(printed.length), { names: ["printed", "rows"] });
+    this.#maxRisk = maxRisk;
+    this.#need = (STARTS.length * shares) / (1 - confidence);
+    const hundredths = Uint8Array.from(printed, toHundredths);
+    this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
+    const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
+    const region = regionOf(countRisks(sureness, new Uint8Array(printed.length)), maxRisk);
+    const { at: lowest = 101, acted: size = 0 } = region.at(-1) ?? {};
+    this.#tests = region.map((part) => ({ ...part, next: 0, n: 0, wrong: 0, isEnough: false }));
+    const starts = STARTS.map((share) => region.findIndex(({ acted }) => acted >= share * size));
+    this.#starts = region.length === 0 ? [] : [...new Set(starts)];
+    const records = Array.from(this.#sureness.keys());
+    this.#order = shuffle(
+      records.filter((index) => this.#surenessOf(index) >= lowest),
+      seededRandom(seed),
+    );
+  }
+
+  /** How many records may be acted on if their printed values are true. */
+  get regionSize(): number {
+    return this.#order.length;
+  }
+
+  /** The threshold that the latest record was drawn from; null before the first. */
+  get from(): number | null {
+    return this.#from;
+  }
+
+  /** The labels so far, and what they promise. */
+  get state() {
+    const reached = this.#starts.flatMap((start) => this.#tests.slice(start, this.#endOf(start)));
+    const promised = reached.reduce<Test | null>(
+      (lowest, test) => (lowest === null || test.at < lowest.at ? test : lowest),
+      null,
+    );
+    const { more } = this.#nearest();
+    return {
+      labelled: this.#labels.size,
+      wrong: [...this.#labels.values()].filter(Boolean).length,
+      /** The lowest promised threshold, and the labels that were counted there; null for none yet. */
+      promised:
+        promised === null
+          ? null
+          : { threshold: promised.at / 100, n: promised.n, wrong: promised.wrong },
+      /** About how many more labels the next lower threshold takes; null if none is in sight. */
+      more: Number.isFinite(more) ? Math.ceil(more) : null,
+    };
+  }
+
+  /** Returns the index of the next record to label, never one twice; null if all are drawn. */
+  next(): number | null {
+    const lowest = this.#tests.at(-1);
+    // If no threshold is in sight, labels of the whole region may show one. To draw every second record from
+    // the whole region, as well, takes 130 to 180 labels to a first promise instead of 100 to 110, and 600
+    // labels promise the same.
+    for (const test of [this.#nearest().test, lowest]) {
+      if (test === undefined) continue;
+      const index = this.#order.slice(test.next).find((record) => this.#isFree(record, test.at));
+      if (index === undefined) continue;
+      this.#open.add(index);
+      this.#from = test.at / 100;
+      return index;
+    }
+    return null;
+  }
+
+  /**
+   * Adds a label, or corrects one, and returns the state. A record that no person can judge counts as wrong.
+   *
+   * @throws RangeError if the record is not one that may be acted on.
+   */
+  add(index: number, wrong: boolean) {
+    const [lowest] = this.#tests.slice(-1);
+    if (lowest === undefined || !(this.#surenessOf(index) >= lowest.at)) {
+      throw new RangeError(`index ${index} is not a record that may be acted on.`);
+    }
+    const isCorrected = this.#labels.has(index) && this.#labels.get(index) !== wrong;
+    this.#open.delete(index);
+    this.#labels.set(index, wrong);
+    for (const test of this.#tests) {
+      if (isCorrected) Object.assign(test, { next: 0, n: 0, wrong: 0, isEnough: false });
+      if (isCorrected || test.at <= this.#surenessOf(index)) this.#count(test);
+    }
+    return this.state;
+  }
+
+  #surenessOf(index: number): number {
+    return this.#sureness[index] ?? Number.NaN;
+  }
+
+  /** Counts the labels that follow in the order without a gap. */
+  #count(test: Test): void {
+    for (; test.next < this.#order.length; test.next += 1) {
+      const index = this.#order[test.next] as number;
+      if (this.#surenessOf(index) < test.at) continue;
+      const wrong = this.#labels.get(index);
+      if (wrong === undefined) return;
+      test.n += 1;
+      test.wrong += Number(wrong);
+      // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
+      test.isEnough ||= this.#evidenceOf(test) >= this.#need;
+    }
+  }
+
+  #evidenceOf({ n, wrong }: Test): number {
+    const M = this.#maxRisk;
+    const payoffs = BETS.map(([share, stake]) => {
+      return stake * share ** wrong * ((1 - share * M) / (1 - M)) ** (n - wrong);
+    });
+    return payoffs.reduce((sum, payoff) => sum + payoff, 0);
+  }
+
+  /** Returns the index after the last test of a search that passed without a gap. */
+  #endOf(start: number): number {
+    const failed = this.#tests.findIndex(({ isEnough }, at) => at >= start && !isEnough);
+    return failed === -1 ? this.#tests.length : failed;
+  }
+
+  /** Returns the tested threshold that takes the fewest further labels. */
+  #nearest(): { readonly test: Test | undefined; readonly more: number } {
+    const tested = this.#starts.flatMap((start) => this.#tests[this.#endOf(start)] ?? []);
+    return tested
+      .map((test) => ({ test, more: this.#labelsFor(test) }))
+      .reduce<{ test: Test | undefined; more: number }>(
+        (one, other) => (other.more < one.more ? other : one),
+        { test: undefined, more: Number.POSITIVE_INFINITY },
+      );
+  }
+
+  /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
+  #labelsFor(test: Test): number {
+    const M = this.#maxRisk;
+    const risk = (test.wrong + 4 * test.printedRisk) / (test.n + 4);
+    if (risk >= M) return Number.POSITIVE_INFINITY;
+    const growth = risk * Math.log(risk / M || 1) + (1 - risk) * Math.log((1 - risk) / (1 - M));
+    const more = Math.max(1, Math.log(this.#need / this.#evidenceOf(test)) / growth);
+    return more <= test.acted - test.n ? more : Number.POSITIVE_INFINITY;
+  }
+
+  #isFree(index: number, at: number): boolean {
+    return this.#surenessOf(index) >= at && !this.#labels.has(index) && !this.#open.has(index);
+  }
+}

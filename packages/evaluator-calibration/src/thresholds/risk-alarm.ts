@@ -1,0 +1,88 @@
+import { type Bound, checkShare } from "./intervals.ts";
+
+/** The alarm bets that the risk is one of these multiples of the promised one, each with a part of the stake. */
+const BETS = [
+  [1.5, 0.3],
+  [2, 0.3],
+  [3, 0.2],
+  [5, 0.1],
+  [10, 0.1],
+] as const;
+
+const HIGHEST_RISK = 0.95;
+/** Far above any alarm, and a number in JSON. */
+const LARGEST_GAIN = 1e300;
+/** The risk may have risen before any label of which the number is a multiple of it. */
+const LABELS_BETWEEN = 5;
+
+/** The result of a running test. */
+export interface RiskAlarmState {
+  readonly n: number;
+  readonly wrong: number;
+  /** The gain of bets against the promise, from a stake of 1. */
+  readonly evidence: number;
+  /** Whether the evidence ever reached 1 / (1 − confidence); it stays. */
+  readonly alarm: boolean;
+}
+
+/** An alarm as JSON. */
+export interface SavedRiskAlarm extends RiskAlarmState {
+  /** The gains of the bets that have begun, by multiple of the risk. */
+  readonly gains: readonly number[];
+}
+
+/**
+ * Returns a test of a promised risk that takes one label after another, for any time: the chance of a false
+ * alarm is at most 1 − confidence in all. It detects a rise above `maxRisk`, whenever it begins.
+ *
+ * @param saved - `JSON.parse(JSON.stringify(alarm))` of an earlier alarm, which goes on.
+ * @throws RangeError if an option or a saved number is invalid.
+ * @example createRiskAlarm({ maxRisk: 0.05 }).add(true) // { n: 1, wrong: 1, evidence: 2.075, alarm: false }
+ */
+export function createRiskAlarm(
+  { maxRisk, confidence = 0.95 }: Bound,
+  saved: SavedRiskAlarm = { n: 0, wrong: 0, evidence: 1, alarm: false, gains: BETS.map(() => 0) },
+) {
+  checkShare("maxRisk", maxRisk);
+  checkShare("confidence", confidence);
+  checkSaved(saved);
+  let state: SavedRiskAlarm = saved;
+  return {
+    /** Adds the label of one record that was acted on, and returns the state. */
+    add(wrong: boolean): RiskAlarmState {
+      state = nextState(state, wrong, { maxRisk, confidence });
+      const { gains: _, ...shown } = state;
+      return shown;
+    },
+    toJSON: () => state,
+  };
+}
+
+/** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; what is not bet yet stays. */
+function nextState(
+  { n: before, wrong: wrongBefore, alarm, gains: former }: SavedRiskAlarm,
+  isWrong: boolean,
+  { maxRisk, confidence }: Required<Bound>,
+): SavedRiskAlarm {
+  const starts = Math.floor(before / LABELS_BETWEEN) + 1;
+  const begun = before % LABELS_BETWEEN === 0 ? 1 / (starts * (starts + 1)) : 0;
+  const gains = BETS.map(([multiple, stake], i) => {
+    const risk = Math.min(HIGHEST_RISK, multiple * maxRisk);
+    const payoff = isWrong ? risk / maxRisk : (1 - risk) / (1 - maxRisk);
+    return Math.min(LARGEST_GAIN, ((former[i] as number) + stake * begun) * payoff);
+  });
+  const evidence = gains.reduce((sum, gain) => sum + gain, 1 / (starts + 1));
+  return {
+    n: before + 1,
+    wrong: wrongBefore + Number(isWrong),
+    evidence,
+    alarm: alarm || evidence >= 1 / (1 - confidence),
+    gains,
+  };
+}
+
+function checkSaved({ n, wrong, evidence, alarm, gains }: SavedRiskAlarm): void {
+  const numbers = [n, wrong, evidence, ...(gains.length === BETS.length ? gains : [Number.NaN])];
+  if (numbers.every((value) => value >= 0) && wrong <= n && typeof alarm === "boolean") return;
+  throw new RangeError("The saved alarm is invalid; start a new one.");
+}
