@@ -96,3 +96,41 @@ test("a file that is no calibration is named with what is wrong", async () => {
     stderr: expect.stringContaining("calibration.json is not a calibration"),
   });
 });
+
+// A printed 0.12 is a recalibrated 0.02, so the rule takes the mail, and the promise does not reach it.
+const noScam = { question: "scam", action: "no", maxRisk: 0.05, confidence: 0.95, level: 0.05 };
+test.each([
+  [
+    0.88,
+    "promised: at most 5 % of all",
+    {
+      question: "scam",
+      act: "no",
+      evidence: expect.objectContaining({
+        artifact: expect.stringMatching(/^[0-9a-f]{16}$/),
+        printed: 0.88,
+        n: 92,
+      }),
+    },
+  ],
+  [0.89, "not promised for any of them: at most 5 % of all", { evidence: null }],
+])("a no promised at %s is compared with the printed 0.12", async (threshold, promise, act) => {
+  const thresholds = [{ ...noScam, threshold, n: 92, wrong: 0 }];
+  const promising = artifact({ thresholds } as Partial<CalibrationArtifact>);
+  const { cwd } = await triage(promising);
+  await writeFile(join(cwd, "rules.txt"), "scam <= 0.05 -> keep\n");
+  const exported = await startTriage(["export", "--rules", "rules.txt", "--format", "ndjson"], {
+    cwd,
+  });
+  expect(JSON.parse(exported.stdout)).toEqual({ id: "m-1", action: "keep", ...act });
+  const set = `"no" answers to scam printed at ${threshold} and above are wrong`;
+  const basis = "with 95 % confidence (0 of 92 labels)";
+  expect(exported.stderr).toContain(
+    `line 1: scam <= 0.05 → keep: 1 mail; ${promise} ${set}, ${basis}\n`,
+  );
+  await startTriage(["report", "inbox.json", "--rules", "rules.txt"], { cwd });
+  const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
+  expect(page.replaceAll("&quot;", '"')).toContain(`${promise} ${set}, ${basis}`);
+  const csv = await startTriage(["export", "--rules", "rules.txt", "--format", "csv"], { cwd });
+  expect(csv.stdout).toBe("id,action\nm-1,keep\n");
+});

@@ -4,6 +4,8 @@ import {
   calibrate,
   type CalibrationArtifact,
   CalibrationMismatchError,
+  decide,
+  type Decision,
   parseCalibrationArtifact,
   questionHash,
 } from "evaluator-calibration";
@@ -42,11 +44,27 @@ export function calibratedAnswers(
   artifact: CalibrationArtifact | null,
 ): CalibratedAnswers {
   if (artifact === null) return { answers, confidence, printed: {} };
+  const changed = refuseMismatch(() =>
+    calibrate({ answers, confidence: { ...confidence }, modelId }, artifact),
+  );
+  const isChanged = ([id, answer]: [string, Answer]) => changed.answers[id] !== answer;
+  const printed = Object.fromEntries(Object.entries(answers).filter(isChanged));
+  return { ...changed, printed };
+}
+
+/** Returns for each question the act that a calibration promises, or why there is none. */
+export function decisionsOf(
+  { answers, modelId }: Pick<KeptEvaluation, "answers" | "modelId">,
+  artifact: CalibrationArtifact,
+): Readonly<Record<string, Decision>> {
+  // `readCalibration` compared the questions.
+  const { questionHash: hash } = artifact;
+  return refuseMismatch(() => decide({ answers, modelId, questionHash: hash }, artifact));
+}
+
+function refuseMismatch<TResult>(apply: () => TResult): TResult {
   try {
-    const changed = calibrate({ answers, confidence: { ...confidence }, modelId }, artifact);
-    const isChanged = ([id, answer]: [string, Answer]) => changed.answers[id] !== answer;
-    const printed = Object.fromEntries(Object.entries(answers).filter(isChanged));
-    return { ...changed, printed };
+    return apply();
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     const next =

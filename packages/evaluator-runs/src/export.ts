@@ -3,8 +3,9 @@ import type { RunInfo } from "./postgres/index.ts";
 import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
 import { withResults } from "./journal-results.ts";
-import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
-import { readFilter, readRules, type Rule, takeRecord, toAnswered } from "./rules/rules-file.ts";
+import { formatRecords, toSafeTexts } from "./output/write-records.ts";
+import { planOf } from "./rules/plan.ts";
+import { readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
 
 /**
@@ -20,13 +21,14 @@ export async function exportResults(
     const { source } = context;
     const rules =
       command.rules === undefined ? null : await readRules(command.rules, results.columns, context);
-    const names = rules === null ? await results.names() : ["id", "action"];
+    const plan = rules === null ? null : planOf(rules, results.calibration);
+    const names = plan === null ? await results.names() : ["id", "action"];
     // What is printed cannot be taken back, and read again it would follow what is there.
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;
     const isShown = readFilter(command, results.columns);
-    const counts = { all: 0, failed: 0, refused: 0, taken: (rules ?? []).map(() => 0) };
-    const records = async function* records(): AsyncGenerator<ResultRecord> {
+    const counts = { all: 0, failed: 0, refused: 0 };
+    const records = async function* records() {
       const newRecords = await results.newRecords();
       for await (const row of results.rows) {
         const answered = toAnswered(row, results, newRecords);
@@ -35,11 +37,9 @@ export async function exportResults(
         counts.all += 1;
         counts.failed += Number(record["error"] !== undefined);
         counts.refused += Number(answered.isRefused === true);
-        if (rules === null) yield record;
-        const { taken: at } = takeRecord(rules ?? [], answered);
-        if (at === null) continue;
-        counts.taken[at] = (counts.taken[at] ?? 0) + 1;
-        yield { id: record.id, action: rules?.[at]?.action ?? "" };
+        if (plan === null) yield record;
+        const taken = plan?.take(answered) ?? null;
+        if (taken !== null) yield { id: record.id, action: taken.action, ...taken.act };
       }
     };
     const texts = formatRecords(records(), { format: command.format, names });
@@ -48,7 +48,7 @@ export async function exportResults(
     const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
     // The reader of the output closed it early, as `head` does; the counts are of no use.
     if (!isWhole) return 0;
-    if (rules !== null) context.stderr.write(describePlan(rules, counts, source.word));
+    if (plan !== null) context.stderr.write(describePlan(plan.rules(), counts.all, source.word));
     if (counts.failed === 0) return 0;
     context.stderr.write(describeLack(counts, source.program, results.info));
     return 2;
@@ -61,16 +61,16 @@ interface Counts {
   readonly failed: number;
   /** Records that were refused as too long. */
   readonly refused: number;
-  /** The records that each rule takes. */
-  readonly taken: readonly number[];
 }
 
-function describePlan(rules: readonly Rule[], { taken, all }: Counts, word: string): string {
-  const sum = taken.reduce((total, one) => total + one, 0);
-  const lines = rules.map(
-    ({ line, text, action }, at) =>
-      printable`line ${String(line)}: ${text} → ${action}: ${printCounted(taken[at] ?? 0, word)}\n`,
-  );
+type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
+
+function describePlan(rules: PlannedRules, all: number, word: string): string {
+  const sum = rules.reduce((total, { taken }) => total + taken, 0);
+  const lines = rules.map(({ rule: { line, text, action }, taken, promise }) => {
+    const named = printable`line ${String(line)}: ${text} → ${action}`;
+    return `${named}: ${printCounted(taken, word)}; ${promise}\n`;
+  });
   return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done to any of them.\n`;
 }
 

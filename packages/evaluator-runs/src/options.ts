@@ -185,7 +185,7 @@ const declareExport = (program: Command, source: RecordSource) =>
     .command("export")
     .summary("print the results of a run so far, in the order of its input")
     .description(
-      "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions. Exit code 2: some records have no answer.",
+      "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions, in JSON with the evidence of a promised act. Exit code 2: some records have no answer.",
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))

@@ -5,14 +5,7 @@ export type { NewRecords, RunFacts } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { ResultRecord } from "./output/write-records.ts";
 export type { AnsweredRecord } from "./rules/conditions.ts";
-export { promiseOf } from "./rules/promise.ts";
-export {
-  describeFilter,
-  readFilter,
-  readRules,
-  type Rule,
-  takeRecord,
-  toAnswered,
-} from "./rules/rules-file.ts";
+export { planOf } from "./rules/plan.ts";
+export { describeFilter, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";
 export type { BaseAnswers } from "./workers/open-runs.ts";

@@ -25,6 +25,7 @@ import {
   inputOf,
   type KeptEvaluation,
   type NewRecords,
+  planOf,
   readFilter,
   readRules,
   type ResultRow,
@@ -43,7 +44,7 @@ import {
 import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
-import { planOf } from "./plan.ts";
+import { planSection } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { toSections } from "./sections.ts";
 import { mailSource } from "../mail-source.ts";
@@ -98,7 +99,7 @@ async function makeReport(
   const { questions, columns, calibration, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
-  const plan = rules === null ? null : planOf(rules);
+  const plan = rules === null ? null : planOf(rules, calibration);
   const newRecords = await results.newRecords();
   const isShown = readFilter(command, columns);
   const sections = toSections(questions);
@@ -112,7 +113,7 @@ async function makeReport(
     all.failed += Number(row.kept === null);
     const answered = toAnswered(row, results, newRecords);
     if (isShown?.(answered) === false) continue;
-    const rule = plan?.take(answered) ?? -1;
+    const rule = plan?.take(answered)?.at ?? -1;
     const shown = toMailRow(row, answered, { asked, rule });
     list.add(shown, sections.rankOf(shown.answers));
     await changes.add(row);
@@ -126,7 +127,7 @@ async function makeReport(
     all,
     calibration,
     notes: [...describeNew(newRecords, list), ...describeShown(command, list.length, all.mails)],
-    plan: plan?.toHtml(calibration, list.length) ?? null,
+    plan: plan && planSection(plan.rules(), list.length),
     changes: changes.toHtml(),
   });
 }

@@ -67,7 +67,7 @@ test("an export has the mails that are asked for, and a count of what lacks amon
 
 test.each([
   ["csv", "id,action\nm-1,star\nm-0,archive\nm-2,archive\n"],
-  ["ndjson", '{"id":"m-1","action":"star"}\n'],
+  ["ndjson", '{"id":"m-1","action":"star","evidence":null}\n'],
 ])(
   "rules are exported as ids and actions, in %s, the first rule that fits",
   async (format, text) => {
@@ -83,8 +83,8 @@ test.each([
     const lines = (printed: string) => printed.split("\n").toSorted();
     expect(lines(stdout)).toEqual(expect.arrayContaining(lines(text)));
     expect(stderr).toBe(
-      "line 1: importance >= 1 → star: 1 mail\n" +
-        "line 2: category = receipt → archive: 2 mails\n" +
+      "line 1: importance >= 1 → star: 1 mail; not promised: there is no calibration (--calibration)\n" +
+        "line 2: category = receipt → archive: 2 mails; not promised: there is no calibration (--calibration)\n" +
         "Rules take 3 of 3 mails; nothing was done to any of them.\n",
     );
   },

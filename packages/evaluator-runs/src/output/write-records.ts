@@ -14,8 +14,7 @@ export interface ResultRecord {
 
 // Records may be more than memory holds.
 type Items<TItem> = Iterable<TItem> | AsyncIterable<TItem>;
-type Fields = Readonly<Record<string, Cell>>;
-type Cell = string | number | boolean | null;
+type Fields = Readonly<Record<string, unknown>>;
 
 interface RecordsFormat {
   readonly format: OutputFormat;

@@ -1,3 +1,4 @@
+import type { Decision } from "evaluator-calibration";
 import type { Answer } from "evaluator-client";
 import { printable } from "evaluator-kit";
 import {
@@ -17,6 +18,8 @@ export interface AnsweredRecord {
   readonly day: string;
   /** Recalibrated if the record is; null without an answer. */
   readonly answers: Readonly<Record<string, Answer>> | null;
+  /** What the calibration promises about its printed answers; empty without a calibration. */
+  readonly decisions: Readonly<Record<string, Decision>>;
   readonly isNew: boolean;
   /** Whether the service refused it as too long. */
   readonly isRefused?: boolean;
@@ -25,13 +28,8 @@ export interface AnsweredRecord {
 /** One condition; a record without an answer meets none about answers. */
 export interface Condition {
   readonly meets: (record: AnsweredRecord) => boolean;
-  /** The threshold that it is on the number of a column; null for any other condition. */
-  readonly threshold: {
-    readonly column: AnswerColumn;
-    /** Whether it is the lowest number that meets it, not the highest. */
-    readonly isLowest: boolean;
-    readonly isMetBy: (number: number) => boolean;
-  } | null;
+  /** The acts on a question's answer that it asks for, as `decide` names them; null for none. */
+  readonly wanted: { readonly question: string; readonly acts: readonly string[] } | null;
 }
 
 /** The tokens that are left; the last one stays. */
@@ -84,7 +82,7 @@ function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Conditio
   const found = findNamed(name.parts, named);
   if (operator.kind !== "operator") {
     if (found === null && name.parts.join(".") === "new") {
-      return { meets: ({ isNew }) => isNew, threshold: null };
+      return { meets: ({ isNew }) => isNew, wanted: null };
     }
     if (found === null) throw noAnswer(name, named);
     const example = found.most === null ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
@@ -197,11 +195,12 @@ function readOptions(
   const options = [readOption()];
   while (accept(tokens, "bar")) options.push(readOption());
   const isNot = operator.text === "!=";
+  const acts = all.filter((option) => options.includes(option) !== isNot);
   const meets = ({ answers }: AnsweredRecord) => {
     const answer = answers?.[asked.id];
-    return answer !== undefined && options.includes(String(shortValue(asked, answer))) !== isNot;
+    return answer !== undefined && acts.includes(String(shortValue(asked, answer)));
   };
-  return { meets, threshold: null };
+  return { meets, wanted: { question: asked.id, acts } };
 }
 
 const comparisons = new Map(
@@ -214,10 +213,11 @@ const comparisons = new Map(
 );
 
 function readNumber(
-  { column, share }: Named,
+  named: Named,
   most: number,
   { operator, name, value }: { operator: Token; name: string; value: Token },
 ): Condition {
+  const { column, share } = named;
   const compare = comparisons.get(operator.text);
   if (compare === undefined) {
     throw new ConditionError(
@@ -240,6 +240,13 @@ function readNumber(
     if (answer === undefined) return false;
     return isMetBy(share === null ? record[column.name] : asked.distribution?.of(answer)[share]);
   };
-  const isLowest = operator.text.startsWith(">");
-  return { meets, threshold: share === null ? { column, isLowest, isMetBy } : null };
+  const act = actOf(named, operator.text.startsWith(">"));
+  return { meets, wanted: act === null ? null : { question: asked.id, acts: [act] } };
+}
+
+/** Returns the act that high, or low, numbers ask for; null for a confidence or a mean level. */
+function actOf({ column: { asked, part }, share }: Named, isHigh: boolean): string | null {
+  if (share !== null) return isHigh ? share : null;
+  if (part === "confidence" || asked.short.form !== "probability") return null;
+  return isHigh ? "yes" : "no";
 }

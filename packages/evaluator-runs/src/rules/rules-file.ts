@@ -8,7 +8,7 @@ import {
   truncateCharacters,
   UsageError,
 } from "evaluator-kit";
-import { calibratedAnswers } from "../calibration.ts";
+import { calibratedAnswers, decisionsOf } from "../calibration.ts";
 import type { Column, RecordSetup } from "../columns/columns.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
@@ -107,21 +107,18 @@ export function toAnswered(
     answers: kept === null ? null : calibratedAnswers(kept, calibration).answers,
     isNew: newRecords?.ids.has(input.id) ?? false,
     isRefused: row.isRefused === true,
-    // Created at its first use.
+    // Both are created at their use.
     get record() {
       return row.record;
+    },
+    get decisions() {
+      return kept === null || calibration === null ? {} : decisionsOf(kept, calibration);
     },
   };
 }
 
-/** Returns the index of the first rule that a record meets, and the indices of later ones. */
-export function takeRecord(rules: readonly Rule[], record: AnsweredRecord) {
-  const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, record) ? [at] : []));
-  const [taken = null, ...also] = met;
-  return { taken, also };
-}
-
-function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
+/** Returns whether a record meets all conditions. */
+export function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
   return conditions.every(({ meets }) => meets(record));
 }
 

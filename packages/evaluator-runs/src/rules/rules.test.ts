@@ -1,21 +1,23 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CalibrationArtifact } from "evaluator-calibration";
+import { artifactHash, type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
-import { columnsOf } from "../columns/columns.ts";
+import { resultColumns, toRecord } from "../columns/columns.ts";
+import type { RecordSource } from "../input/record-source.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type AnsweredRecord, readConditions } from "./conditions.ts";
-import { promiseOf } from "./promise.ts";
-import { readRules, takeRecord } from "./rules-file.ts";
+import { planOf } from "./plan.ts";
+import { readRules, toAnswered } from "./rules-file.ts";
 import { sampleQuestions } from "../testing/samples.ts";
 
 const questions = {
   ...sampleQuestions,
   "my question": choice("Which?", { "an option": "one", "a.b": "two" }),
 };
-const named = columnsOf(questions);
+const named = resultColumns([], questions, null);
 
 const mail: AnsweredRecord = {
   record: {
@@ -43,6 +45,7 @@ const mail: AnsweredRecord = {
       probabilities: { "an option": 0.7, "a.b": 0.3 },
     },
   },
+  decisions: {},
   day: "2026-11-02",
   isNew: true,
 };
@@ -140,10 +143,12 @@ test("a file of comments is no plan", async () => {
   await expect(rulesOf("# nothing yet\n")).rejects.toThrow("it holds no rule; write one a line");
 });
 
-test("the first rule that fits takes a mail, and the others say that they would", async () => {
+test("the first rule that fits takes a mail", async () => {
   const rules = await rulesOf("importance > 4 -> a\nscam > 0.5 -> b\nnew -> c\n");
-  expect(takeRecord(rules, mail)).toEqual({ taken: 1, also: [2] });
-  expect(takeRecord(rules, { ...mail, answers: null, isNew: false }).taken).toBeNull();
+  const plan = planOf(rules, null);
+  expect(plan.take(mail)).toEqual({ at: 1, action: "b", act: { evidence: null } });
+  expect(plan.take({ ...mail, answers: null, isNew: false })).toBeNull();
+  expect(plan.rules().map(({ taken }) => taken)).toEqual([0, 1, 0]);
 });
 
 const locked = { maxRisk: 0.05, confidence: 0.95, n: 80, wrong: 0 };
@@ -151,7 +156,7 @@ const calibration = {
   version: 1,
   kind: "by-question",
   model: { id: "m", wire: null },
-  questionHash: null,
+  questionHash: questionHash(questions),
   rounding: { probabilityDecimals: 2 },
   fittedOn: { n: 1000, from: null, to: null, hash: "0" },
   heldOut: null,
@@ -160,14 +165,33 @@ const calibration = {
     { question: "scam", action: "yes", threshold: 0.9, ...locked },
     { question: "scam", action: "no", threshold: 0.7, ...locked },
     { question: "brand_deal", action: "yes", threshold: 0.8, ...locked },
+    { question: "my question", action: "top", threshold: 0.7, ...locked },
   ],
 } as CalibrationArtifact;
 
-async function promiseIn(text: string, takenBefore = 0) {
-  const columns = columnsOf(questions, { artifact: calibration });
-  const { conditions } = readConditions(text, columns);
-  const rule = { line: 1, text, conditions, action: "junk" };
-  return promiseOf(rule, calibration, takenBefore);
+/** Returns a record whose answers are yes with a printed probability. */
+function answered(p: number, artifact = calibration): AnsweredRecord {
+  const yes = { type: "boolean", probability: p };
+  const rest = Math.round(100 - 100 * p) / 100;
+  const choice = p >= rest ? "an option" : "a.b";
+  const own = { type: "choice", choice, probabilities: { "an option": p, "a.b": rest } };
+  const answers = { ...mail.answers, scam: yes, brand_deal: yes, "my question": own };
+  const kept = { answers, confidence: {}, modelId: "m" } as unknown as KeptEvaluation;
+  const input = { id: `p-${p}`, state: {}, source: null };
+  const columns = resultColumns([], questions, artifact);
+  const record = toRecord(input, { evaluation: kept, error: null }, { columns, calibration });
+  const source = { dayOf: () => "2026-11-02" } as unknown as RecordSource;
+  return toAnswered({ input, kept, record }, { calibration: artifact, source }, null);
+}
+
+/** Returns the plan of rules for one record at each printed value. */
+async function planIn(text: string, artifact = calibration) {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "rules.txt"), text);
+  const rules = await readRules("rules.txt", resultColumns([], questions, artifact), { cwd });
+  const plan = planOf(rules, artifact);
+  const taken = Array.from({ length: 101 }, (_, at) => plan.take(answered(at / 100, artifact)));
+  return { taken, rules: plan.rules() };
 }
 
 // The odds of 0.8 squared are 16, so a printed 0.8 is a recalibrated 0.941.
@@ -186,18 +210,58 @@ test.each([
   ["scam >= 0.9, new", false],
   ["category = receipt", false],
   ["importance >= 4", false],
+  ["importance >= 3", false],
+  ['"my question"."an option" >= 0.7', true],
+  ['"my question"."an option" >= 0.69', false],
+  ['"my question" = "an option"', false],
 ])("%s is promised: %s", async (text, isPromised) => {
-  expect((await promiseIn(text)).isPromised).toBe(isPromised);
+  const { rules } = await planIn(`${text} -> junk`);
+  expect(rules[0]?.isPromised).toBe(isPromised);
 });
 
-test("a promise names its risk and its labels, and whom it counts; what is none says what would be", async () => {
-  expect((await promiseIn("scam >= 0.95", 3)).text).toBe(
-    "promised: at most 5 % wrong, with 95 % confidence (0 of 80 labels), counted with the 3 that earlier rules take",
+test("an act has the evidence of the printed answer, and no act has none", async () => {
+  const { taken, rules } = await planIn("brandDealPrinted >= 0.7 -> deal");
+  const acts = taken.slice(79).map((one) => one?.act);
+  expect(acts[0]).toEqual({ evidence: null });
+  expect(acts[1]).toEqual({
+    question: "brand_deal",
+    act: "yes",
+    evidence: expect.objectContaining({
+      artifact: artifactHash(calibration),
+      printed: 0.8,
+      threshold: 0.8,
+      maxRisk: 0.05,
+    }),
+  });
+  expect(rules).toMatchObject([{ taken: 31, isPromised: false }]);
+  expect(rules[0]?.promise).toBe(
+    'promised for 21 of 31: at most 5 % of all "yes" answers to brand_deal printed at 0.80 and above are wrong, with 95 % confidence (0 of 80 labels)',
   );
-  expect((await promiseIn("scam < 0.5")).text).toBe(
-    "not promised: promised is scam <= 0.30: at most 5 % wrong, with 95 % confidence (0 of 80 labels)",
-  );
-  expect((await promiseIn("brand_deal <= 0.1")).text).toBe(
-    "not promised: its labels promise no threshold of brand_deal",
+});
+
+test("a low yes is no promised no, and a promised no is no yes", async () => {
+  const { rules } = await planIn("scam < 0.95 -> keep\nscam >= 0.95 -> junk");
+  expect(rules.map(({ promise }) => promise.slice(0, 29))).toEqual([
+    "promised for 31 of 95: at mos",
+    "promised: at most 5 % of all ",
+  ]);
+});
+
+test.each([
+  [
+    '"my question" = "an option", scam < 0.5 -> x',
+    "a calibration promises one answer alone, and this rule asks for more",
+  ],
+  ["importance > 3 -> x", "a calibration promises a yes, a no, or the likeliest option or level"],
+  ["brand_deal <= 0.1 -> x", "its labels promise no threshold of brand_deal"],
+])("%s is not promised: %s", async (text, why) => {
+  const { rules } = await planIn(text);
+  expect(rules[0]?.promise).toBe(`not promised: ${why}`);
+});
+
+test("a rule whose records are all below the threshold names the promise it misses", async () => {
+  const { rules } = await planIn("scam >= 0.9 -> junk\nscam >= 0.8 -> look");
+  expect(rules[1]?.promise).toBe(
+    'not promised for any of them: at most 5 % of all "yes" answers to scam printed at 0.90 and above are wrong, with 95 % confidence (0 of 80 labels)',
   );
 });
