@@ -1,0 +1,19 @@
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { playRounds, promiseWorlds } from "./promise-worlds.ts";
+
+// Plays the worlds of promise-draw.test.ts with many more rounds, and prints what it saw:
+// npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } });
+const share = (value: number) => `${(100 * value).toFixed(1)} %`;
+const write = (...cells: string[]) => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+write("world", "median labels", "promised", "broken at any look");
+write("---", "---", "---", "---");
+for (const world of promiseWorlds) {
+  const { median, promised, broken } = playRounds(world, Number(values.rounds));
+  write(world.name, `${median}`, share(promised), share(broken));
+  if (broken <= 0.05 && median <= (world.medianLabels ?? Infinity)) continue;
+  process.stderr.write(`missed: ${world.name}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,121 @@
+import { createPromiseDraw } from "../index.ts";
+import { seededRandom } from "../math/random.ts";
+
+type Action = "yes" | "no";
+
+/** Records with a known truth, of which some are labelled for a promise. */
+export interface PromiseWorld {
+  readonly name: string;
+  /** The number of records. */
+  readonly pool: number;
+  /** The mean and the spread of the records' log odds of yes. */
+  readonly odds: readonly [mean: number, spread: number];
+  /** What is printed for a true probability. @default the same */
+  readonly printed?: (p: number) => number;
+  /** The true probability of yes at a printed value. @default the one that it was made from */
+  readonly truth?: (printed: number) => number;
+  /** The actions that share the level. */
+  readonly actions: readonly Action[];
+  /** The most labels that the first promise may take in half of the rounds. */
+  readonly medianLabels?: number;
+}
+
+const extreme = (factor: number) => (p: number) => 1 / (1 + ((1 - p) / p) ** factor);
+
+/** The figures of the first seven are requirements; the last two are harder than they look. */
+export const promiseWorlds: readonly PromiseWorld[] = [
+  { name: "yes in 50 %", pool: 2000, odds: [0, 5], actions: ["yes"], medianLabels: 200 },
+  { name: "yes in 10 %", pool: 10_000, odds: [-8, 6], actions: ["yes"], medianLabels: 230 },
+  { name: "yes in 2 %", pool: 30_000, odds: [-14, 7], actions: ["yes"], medianLabels: 260 },
+  { name: "no, yes in 10 %", pool: 2000, odds: [-5, 4], actions: ["no"], medianLabels: 160 },
+  {
+    name: "overconfident",
+    pool: 10_000,
+    odds: [0, 3],
+    printed: extreme(1.5),
+    actions: ["yes"],
+    medianLabels: 330,
+  },
+  { name: "5.2 % wrong", pool: 10_000, odds: [0, 3], truth: () => 0.948, actions: ["yes"] },
+  { name: "yes and no", pool: 10_000, odds: [-1, 5], actions: ["yes", "no"], medianLabels: 400 },
+  {
+    name: "wrong at the top",
+    pool: 10_000,
+    odds: [0, 4],
+    truth: (printed) => (printed > 0.97 ? 0.93 : printed),
+    actions: ["yes", "no"],
+  },
+  {
+    name: "a small pool, 6 % wrong",
+    pool: 400,
+    odds: [3, 2],
+    truth: () => 0.94,
+    actions: ["yes"],
+  },
+];
+
+const bound = { maxRisk: 0.05, confidence: 0.95 };
+
+/**
+ * Labels records of a world for its actions, one label each in turn, and looks after each.
+ *
+ * @returns The labels up to the first promise, or null, and whether a promise was broken at any look.
+ */
+function playWorld(
+  { pool, odds, printed = (p) => p, truth, actions }: PromiseWorld,
+  { seed, labels: most }: { readonly seed: number; readonly labels: number },
+) {
+  const random = seededRandom(seed);
+  const made = Array.from({ length: pool }, () => drawOdds(odds, random));
+  const shown = made.map((p) => Math.round(100 * printed(p)) / 100);
+  const isYes = made.map((p, i) => random() < (truth?.(shown[i] as number) ?? p));
+  const parties = actions.map((action) => ({
+    draw: createPromiseDraw(shown, { ...bound, action, seed, shares: actions.length }),
+    isWrong: (index: number) => isYes[index] === (action === "no"),
+    risks: risksOf(shown, isYes, action),
+  }));
+  const found = { first: null as number | null, isBroken: false };
+  for (let labels = 1; labels <= most; labels += 1) {
+    const { draw, isWrong, risks } = parties[labels % parties.length] as (typeof parties)[number];
+    const index = draw.next();
+    if (index === null) continue;
+    const { promised } = draw.add(index, isWrong(index));
+    if (promised === null) continue;
+    found.first ??= labels;
+    found.isBroken ||= (risks[Math.round(100 * promised.threshold)] as number) > bound.maxRisk;
+  }
+  return found;
+}
+
+function drawOdds([mean, spread]: PromiseWorld["odds"], random: () => number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return 1 / (1 + Math.exp(-mean - spread * normal));
+}
+
+/** The share of wrong acts in the whole pool at each hundredth and above. */
+function risksOf(shown: readonly number[], isYes: readonly boolean[], action: Action): number[] {
+  const [rows, wrong] = [new Float64Array(102), new Float64Array(102)];
+  for (const [i, p] of shown.entries()) {
+    const at = action === "yes" ? Math.round(100 * p) : 100 - Math.round(100 * p);
+    rows[at] = (rows[at] as number) + 1;
+    if (isYes[i] === (action === "no")) wrong[at] = (wrong[at] as number) + 1;
+  }
+  const risks: number[] = [];
+  for (let at = 100; at >= 0; at -= 1) {
+    rows[at] = (rows[at] as number) + (rows[at + 1] as number);
+    wrong[at] = (wrong[at] as number) + (wrong[at + 1] as number);
+    risks[at] = (wrong[at] as number) / (rows[at] as number);
+  }
+  return risks;
+}
+
+/** Plays rounds of a world; the median takes a round without a promise as endless. */
+export function playRounds(world: PromiseWorld, rounds: number, labels = 600) {
+  const played = Array.from({ length: rounds }, (_, seed) => playWorld(world, { seed, labels }));
+  const firsts = played.map(({ first }) => first ?? Number.POSITIVE_INFINITY);
+  return {
+    broken: played.filter(({ isBroken }) => isBroken).length / rounds,
+    promised: firsts.filter(Number.isFinite).length / rounds,
+    median: firsts.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] as number,
+  };
+}
