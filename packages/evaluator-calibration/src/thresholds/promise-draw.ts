@@ -115,7 +115,7 @@ class PromiseDraw {
     return this.#from;
   }
 
-  /** The labels so far, and what they promise. */
+  /** The counts of the labels so far, and the promise. */
   get state() {
     const reached = this.#starts.flatMap((start) => this.#tests.slice(start, this.#endOf(start)));
     const promised = reached.reduce<Test | null>(

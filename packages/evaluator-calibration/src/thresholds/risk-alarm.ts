@@ -58,7 +58,7 @@ export function createRiskAlarm(
   };
 }
 
-/** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; what is not bet yet stays. */
+/** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; the rest is not bet yet. */
 function nextState(
   { n: before, wrong: wrongBefore, alarm, gains: former }: SavedRiskAlarm,
   isWrong: boolean,
