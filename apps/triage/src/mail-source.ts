@@ -9,6 +9,7 @@ import { addedTo, stateFields, toStateOptions } from "./input/state-fields.ts";
 export const mailSource: RecordSource = {
   word: "mail",
   program: "npm run triage --",
+  evaluatorProgram: "npm run evaluator --",
   suffix: "triage",
   journalVariable: "TRIAGE_JOURNAL",
   inputForm:

@@ -23,7 +23,7 @@ async function writeAll(cwd: string) {
     await startTriage(["inbox.json", "--format", format], { cwd });
   }
   await startTriage(["report", "inbox.json"], { cwd });
-  const labels = await LabelFile.open(join(cwd, "inbox.labels.ndjson"));
+  using labels = await LabelFile.open(join(cwd, "inbox.labels.ndjson"));
   await labels.save({ id: "m-1", question: "scam", truth: true });
 }
 

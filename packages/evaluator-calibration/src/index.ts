@@ -75,7 +75,7 @@ export {
 export { type Estimate, type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 
 // The labels to make next, and releases
-export { type PickedRecord, pickRecords } from "./pick-records.ts";
+export { drawRecords, type PickedRecord, pickRecords } from "./pick-records.ts";
 export {
   compareLabelled,
   compareReleases,

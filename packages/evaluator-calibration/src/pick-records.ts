@@ -56,6 +56,32 @@ export function pickRecords(
   return shuffle(picked, random);
 }
 
+/**
+ * Returns the ids of records to label next, each as likely as the others, and at most one of each cluster.
+ * A larger budget draws the same records first.
+ */
+export function drawRecords(
+  ids: readonly string[],
+  {
+    budget,
+    seed = DEFAULT_SEED,
+    clusters = new Map(),
+  }: {
+    readonly budget: number;
+    readonly seed?: number | undefined;
+    readonly clusters?: ReadonlyMap<string, string>;
+  },
+): string[] {
+  const drawn = new Set<string>();
+  const isFirst = (id: string) => {
+    const cluster = clusters.get(id);
+    const isNew = cluster === undefined || !drawn.has(cluster);
+    if (cluster !== undefined) drawn.add(cluster);
+    return isNew;
+  };
+  return shuffle(ids.toSorted(), seededRandom(seed)).filter(isFirst).slice(0, budget);
+}
+
 /** Returns the row of one record of each cluster, and the sizes of the clusters. */
 function onePerCluster(
   { ids }: AnswerColumn,

@@ -201,19 +201,21 @@ const declareLabel = (program: Command, { word }: RecordSource) =>
     .command("label")
     .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
-      `Serves a page on this machine that shows drawn ${word}s without the answers, and saves each label\nat once (.labels.ndjson), for "evaluator-cli calibrate". Ctrl-C ends it.`,
+      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or Ctrl-C\nends it. One page at a time saves into a file.`,
     )
     .argument("<file>", "the input of the run")
     .option("--question <id>", "the question to begin with (default: the first boolean)")
     .addOption(
       new Option("--count <n>", `how many ${word}s to draw for each question`)
         .argParser(wholeNumber({ min: 1, max: 100_000 }))
-        .default(40),
+        .default(100),
+    )
+    .option(
+      "--one-per <column>",
+      `at most one ${word} of each value of a field of the state, such as thread: labels of one thread are not independent`,
     )
     .addOption(
-      new Option("--seed <n>", "seed of the draw")
-        .argParser(wholeNumber({ max: 2 ** 31 }))
-        .default(1),
+      new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ max: 2 ** 31 })),
     )
     .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
     .option("--labeler <name>", "who labels", "person")

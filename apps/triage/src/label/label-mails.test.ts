@@ -51,7 +51,7 @@ async function startLabelling(cwd: string, ...words: string[]) {
     return { ...(await ended), said: said.join("") };
   };
   onTestFinished(async () => void (await stop()));
-  return { origin, stop };
+  return { origin, ended, stop };
 }
 
 async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
@@ -64,7 +64,7 @@ async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
 
 test("a person labels drawn mails by keyboard, and each label is saved at once", async () => {
   const cwd = await triagedFolder();
-  const { origin, stop } = await startLabelling(cwd, "--count", "4", "--question", "scam");
+  const { origin, ended, stop } = await startLabelling(cwd, "--count", "4", "--question", "scam");
   const page = await openSharedPage();
   onTestFinished(() => page.close());
   const problems: string[] = [];
@@ -87,17 +87,17 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   expect(await labelsIn(cwd)).toMatchObject([{ truth: false }]);
 
   await page.keyboard.press("s");
-  await page.waitForURL(/from=2/);
+  await page.getByText("2 of 4 labelled, 1 skipped").waitFor();
   expect((await labelsIn(cwd))[1]).toMatchObject({ truth: null, skipped: true, labeler: "person" });
-  for (const labelled of [2, 3]) {
+  for (const labelled of [3, 4]) {
     await page.keyboard.press("n");
     await page.getByText(`${labelled} of 4 labelled`).waitFor();
   }
-  await page.getByText("1 left without a label").waitFor();
-  await page.keyboard.press("b");
-  await page.waitForURL(/from=0/);
-  await page.keyboard.press("y");
   await page.getByText("All labelled").waitFor();
+  await page.keyboard.press("b");
+  await page.waitForURL(/at=1/);
+  await page.keyboard.press("y");
+  await page.getByText("4 of 4 labelled", { exact: true }).waitFor();
   expect((await labelsIn(cwd)).filter(({ skipped }) => skipped === true)).toEqual([]);
   const command =
     "npm run evaluator -- calibrate inbox.labels.ndjson --answers inbox.triage.sqlite";
@@ -105,13 +105,30 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   expect(problems).toEqual([]);
   expect(await page.title()).toBe("Label scam: 4 of 4");
 
-  const { exitCode, said } = await stop();
+  await page.keyboard.press("Escape");
+  await page.getByText("the program has ended").waitFor();
+  const { exitCode } = await ended;
   expect(exitCode).toBe(0);
+  const { said } = await stop();
   expect(said).not.toContain("mails and not");
-  expect(said).toContain(command);
+  expect(said.trimEnd().split("\n").slice(-2)).toEqual(["4 labels, 0 skipped", `Next: ${command}`]);
 });
 
-test("the page holds nothing of the model's answer, and the weights sum up to all mails", async () => {
+test("a skip is one of the labels, and Ctrl-C prints the counts and the next command", async () => {
+  const { origin, stop } = await startLabelling(await triagedFolder(), "--question", "scam");
+  for (const [id, answer] of [
+    ["m-1", "skip"],
+    ["m-2", "1"],
+  ] as const) {
+    const body = new URLSearchParams({ question: "scam", id, answer });
+    await fetch(`${origin}/labels`, { method: "POST", body, redirect: "manual" });
+  }
+  const { exitCode, said } = await stop();
+  expect(exitCode).toBe(0);
+  expect(said).toMatch(/\n2 labels, 1 skipped\nNext: npm run evaluator -- calibrate \S+ --answers/);
+});
+
+test("the page holds nothing of the model's answer, and labels of a uniform draw have no weights", async () => {
   const cwd = await triagedFolder();
   const { origin } = await startLabelling(cwd, "--count", "6", "--question", "importance");
   for (let left = 6; left > 0; left -= 1) {
@@ -126,8 +143,24 @@ test("the page holds nothing of the model's answer, and the weights sum up to al
   }
   const labels = await labelsIn(cwd);
   expect(labels.map(({ truth }) => truth)).toEqual([3, 3, 3, 3, 3, 3]);
-  const weights = labels.map(({ weight }) => Number(weight));
-  expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(12, 9);
+  expect(labels.filter((label) => "weight" in label || "drawn" in label)).toEqual([]);
+});
+
+test("with --one-per no two drawn mails have the same value of a field", async () => {
+  const cwd = await triagedFolder();
+  const ofField = async (name: string) => {
+    const { origin, stop } = await startLabelling(cwd, "--one-per", name, "--question", "scam");
+    const html = await (await fetch(origin)).text();
+    await stop();
+    return /of (\d+) labelled/.exec(html)?.[1];
+  };
+  expect(await ofField("subject")).toBe("12");
+  expect(await ofField("from")).toBe("1");
+  const none = await startTriage(["label", "inbox.json", "--one-per", "thread"], { cwd });
+  expect(none).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('No state has a field "thread"'),
+  });
 });
 
 test("fewer mails than asked for are told", async () => {

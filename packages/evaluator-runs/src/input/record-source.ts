@@ -102,6 +102,8 @@ export interface RecordSource {
   readonly word: string;
   /** The words that start the program, for help and messages. */
   readonly program: string;
+  /** The words that start `evaluator-cli` beside it, for the next step. */
+  readonly evaluatorProgram: string;
   /** The part before the ending in the names of results and journals: "triage" in `inbox.triage.json`. */
   readonly suffix: string;
   /** The environment variable with the default of `--journal`. */

@@ -101,11 +101,12 @@ function lockPathOf(path: string): string {
   return path.replace(/\.sqlite$/, ".lock");
 }
 
-// SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
-// journal's lock would keep readers out.
-function lockFile(path: string): () => void {
+/** Creates and locks a file; returns a function that unlocks and removes it. @throws an error of SQLite if it is locked. */
+export function lockFile(path: string): () => void {
   for (;;) {
     const inode = inodeOf(path) ?? createdInode(path);
+    // SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
+    // journal's lock would keep readers out.
     const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
     // No log on the disk: SQLite creates one with the rights of the file, which may be gone by now.
     closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
-import { CliError, printable, toFileError, readTextFile } from "evaluator-kit";
+import { appendFile, chmod } from "node:fs/promises";
+import { CliError, describeSystemError, printable, readTextFile, toFileError } from "evaluator-kit";
 import { z } from "zod";
+import { lockFile } from "../journal/open-journal.ts";
 import { writePrivateFile } from "../output/write-records.ts";
 
 const labelSchema = z.looseObject({
@@ -9,68 +11,106 @@ const labelSchema = z.looseObject({
   /** Yes or no, the name of an option, the index of a level, or null for a skipped record. */
   truth: z.union([z.boolean(), z.string(), z.number()]).nullable(),
   skipped: z.boolean().optional(),
-  weight: z.number().positive().optional(),
+  labeler: z.string().optional(),
 });
 
-// One line of a file of labels; unknown fields are kept.
+/** One line of a file of labels; unknown fields are kept. */
 type SavedLabel = z.infer<typeof labelSchema>;
+/** The fields that no two labels of a file share. */
+type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler">;
 
-/** Labels in a file for `evaluator-cli calibrate`, one JSON object per line. */
-export class LabelFile {
+const anotherFile = "name another file with --labels";
+
+/** Labels in a file for `calibrate`, one JSON object per line. One process at a time has the file. */
+export class LabelFile implements Disposable {
   readonly path: string;
-  readonly #labels: Map<string, SavedLabel>;
+  readonly #labels = new Map<string, SavedLabel>();
+  readonly #unlock: () => void;
+  /** Whether the file holds whole lines, so that a new label can be appended. */
+  #isWhole = false;
   #saved: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, labels: Map<string, SavedLabel>) {
+  private constructor(path: string) {
     this.path = path;
-    this.#labels = labels;
+    this.#unlock = lockLabels(path);
   }
 
-  /** Reads the labels of a file, which may be missing. */
+  /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
   static async open(path: string): Promise<LabelFile> {
-    const text = existsSync(path)
-      ? await readTextFile(path, "Name another file with --labels.")
-      : "";
-    const labels = new Map<string, SavedLabel>();
+    const file = new LabelFile(path);
+    try {
+      await file.#read();
+      return file;
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { path } = this;
+    if (!existsSync(path)) return;
+    const text = await readTextFile(path, "Name another file with --labels.");
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue;
       const label = parseLabel(line, `line ${index + 1} of ${path}`);
-      labels.set(keyOf(label.question, label.id), label);
+      this.#labels.set(keyOf(label), label);
     }
-    return new LabelFile(path, labels);
+    await chmod(path, 0o600);
+    this.#isWhole = text.endsWith("\n");
   }
 
-  /** Returns the label of a record; also null after a skip, so that it is shown again. */
-  truthOf(question: string, id: string): SavedLabel["truth"] {
-    return this.#labels.get(keyOf(question, id))?.truth ?? null;
+  /** Returns a label; undefined if there is none. */
+  find(key: LabelKey): SavedLabel | undefined {
+    return this.#labels.get(keyOf(key));
   }
 
-  /** Sets drawn labels to the weights of this draw; labels without a weight were not drawn. */
-  reweigh(question: string, records: readonly { id: string; weight: number }[]): void {
-    for (const { id, weight } of records) {
-      const label = this.#labels.get(keyOf(question, id));
-      if (label?.weight !== undefined) label.weight = weight;
-    }
-  }
-
-  /** Saves a label to the disk. @throws CliError if that fails. */
-  async save(label: SavedLabel & { question: string }): Promise<void> {
-    this.#labels.set(keyOf(label.question, label.id), label);
+  /** Saves a label to the disk; it replaces the one of the same labeler. @throws CliError if that fails. */
+  async save(label: SavedLabel): Promise<void> {
     // One after the other; a failed write does not fail the next one.
-    this.#saved = this.#saved.catch(() => undefined).then(() => this.#write());
+    this.#saved = this.#saved.catch(() => undefined).then(() => this.#write(label));
     await this.#saved;
   }
 
-  async #write(): Promise<void> {
-    const lines = [...this.#labels.values()].map((label) => `${JSON.stringify(label)}\n`);
-    await writePrivateFile(this.path, lines).catch((error: unknown) => {
+  async #write(label: SavedLabel): Promise<void> {
+    const key = keyOf(label);
+    const isAppended = this.#isWhole && !this.#labels.has(key);
+    this.#labels.set(key, label);
+    this.#isWhole = false;
+    // Writing 10,000 labels anew for each one would write 7 GB.
+    const written = isAppended
+      ? appendFile(this.path, toLine(label), { flush: true })
+      : writePrivateFile(this.path, [...this.#labels.values()].map(toLine));
+    await written.catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, "Make room there and label the record again.");
     });
+    this.#isWhole = true;
+  }
+
+  /** Leaves the file to others. */
+  [Symbol.dispose](): void {
+    this.#unlock();
   }
 }
 
-function keyOf(question: string | undefined, id: string): string {
-  return JSON.stringify([question ?? null, id]);
+function lockLabels(path: string): () => void {
+  try {
+    return lockFile(`${path}.lock`);
+  } catch (error) {
+    const problem = printable`Another page saves labels in ${path}`;
+    const isLocked = describeSystemError(error) === null;
+    throw isLocked
+      ? new CliError(`${problem}; end it, or ${anotherFile}.`, { cause: error })
+      : toFileError(error, `write beside ${path}`, `Check the folder, or ${anotherFile}.`);
+  }
+}
+
+function keyOf({ question, id, labeler }: LabelKey): string {
+  return JSON.stringify([question ?? null, id, labeler ?? null]);
+}
+
+function toLine(label: SavedLabel): string {
+  return `${JSON.stringify(label)}\n`;
 }
 
 function parseLabel(line: string, where: string): SavedLabel {
@@ -78,7 +118,7 @@ function parseLabel(line: string, where: string): SavedLabel {
     return labelSchema.parse(JSON.parse(line));
   } catch (error) {
     const problem = printable`${where} is no label`;
-    const advice = "mend it, or name another file with --labels";
+    const advice = `mend it, or ${anotherFile}`;
     throw new CliError(`${problem} ({ id, question, truth }); ${advice}.`, { cause: error });
   }
 }

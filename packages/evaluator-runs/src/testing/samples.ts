@@ -144,6 +144,7 @@ export const sampleLayout: RecordSource["table"] = {
 export const sampleSource: RecordSource = {
   word: "record",
   program: "records",
+  evaluatorProgram: "evaluator-cli",
   suffix: "records",
   journalVariable: "RECORDS_JOURNAL",
   inputForm: "a JSON array of records",

@@ -1,0 +1,94 @@
+import type { JsonValue } from "evaluator-client";
+import { isForeignRequest } from "evaluator-kit";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { z } from "zod";
+import type { LabelFile } from "./label-file.ts";
+import { answerKeys, endPage, labelPage, linkTo, pagePolicy } from "./label-page.ts";
+import type { LabelSheet } from "./label-sheet.ts";
+
+const MAX_FORM_BYTES = 65_536;
+
+interface LabelAppOptions {
+  readonly sheets: readonly LabelSheet[];
+  /** The question shown first. */
+  readonly first: LabelSheet;
+  readonly labels: LabelFile;
+  /** The name of the person in the file. */
+  readonly labeler: string;
+  /** The command for the labels. */
+  readonly nextCommand: string;
+  /** Returns the state of a record. */
+  readonly stateOf: (id: string) => Promise<JsonValue>;
+  /** Called if the person has finished. */
+  readonly end: () => void;
+}
+
+const indexSchema = z.coerce.number().int().min(0).catch(0);
+const formSchema = z.object({
+  question: z.string(),
+  id: z.string(),
+  at: indexSchema,
+  answer: z.union([z.literal("skip"), z.coerce.number().int().min(0)]),
+});
+
+/**
+ * Returns the page's routes: `GET /` shows a record, `POST /labels` saves its label at once, and
+ * `POST /end` ends the program.
+ */
+export function labelApp(options: LabelAppOptions): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (isForeign(c)) return c.text("This page answers to its own address only.", 403);
+    c.header("Content-Security-Policy", pagePolicy);
+    c.header("X-Content-Type-Options", "nosniff");
+    // With no-referrer a browser would name no origin for the form.
+    c.header("Referrer-Policy", "same-origin");
+    c.header("Cache-Control", "no-store");
+    return await next();
+  });
+  app.get("/", (c) => showRecord(c, options));
+  app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
+  app.post("/end", (c) => {
+    options.end();
+    return c.html(endPage(options));
+  });
+  app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
+  app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
+  return app;
+}
+
+function isForeign(c: Context): boolean {
+  const [host, origin] = [c.req.header("host"), c.req.header("origin")];
+  // Another program's page on this machine is foreign too.
+  const isOwn = origin === undefined || origin === `http://${host}`;
+  const site = c.req.header("sec-fetch-site") ?? "none";
+  return !isOwn || isForeignRequest({ host }) || !["none", "same-origin"].includes(site);
+}
+
+async function showRecord(c: Context, options: LabelAppOptions) {
+  const { sheets, first, labels, labeler, stateOf } = options;
+  const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
+  const { id: question, ids } = sheet;
+  const saved = ids.map((id) => labels.find({ question, id, labeler }));
+  const wanted = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
+  const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
+  const at = wanted in ids ? wanted : next;
+  const id = ids[at];
+  const record = id === undefined ? null : { id, at, state: await stateOf(id) };
+  return c.html(labelPage({ ...options, sheet, saved, record }));
+}
+
+async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOptions) {
+  const form = formSchema.safeParse(await c.req.parseBody());
+  const invalid = () => c.text("That is no label of this page.", 400);
+  if (!form.success) return invalid();
+  const { question, id, at, answer } = form.data;
+  const sheet = sheets.find((candidate) => candidate.id === question);
+  // Calibrate counts a skip as wrong, since records that no one can judge are seldom random.
+  const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
+  if (truth === undefined || sheet?.ids.includes(id) !== true) return invalid();
+  const skipped = truth === null && { skipped: true };
+  await labels.save({ id, question, truth, ...skipped, labeler });
+  return c.redirect(linkTo(question, "from", at + 1), 303);
+}
