@@ -4,7 +4,12 @@ export { corpCurve } from "./scores/reliability.ts";
 
 // Thresholds and intervals
 export { learnThenTest, promiseThresholds } from "./thresholds/learn-then-test.ts";
-export { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
+export {
+  conformalRiskControl,
+  costThreshold,
+  riskCoverage,
+  toHundredths,
+} from "./thresholds/risk-coverage.ts";
 export { clopperPearson, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
 
 // Fits

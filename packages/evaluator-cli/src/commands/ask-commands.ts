@@ -140,13 +140,13 @@ ${engineHelp}`,
   compare: (program: Command) =>
     program
       .command("compare")
-      .summary("ask several engines the same questions: agreement, worth, time and cost")
+      .summary("ask several engines the same questions: worth, common mistakes, time and cost")
       .description(
-        "Asks several engines the same questions about the same records, and reports\nagreement, worth on your labels, time and cost. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+        "Asks several engines the same questions about the same records, and reports\ntheir worth on your labels, whether two engines make the same mistakes, what they may act on\ntogether, time and cost. Every answer is kept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
       )
       .argument(
         "[labels]",
-        `${labelsOption.description}; a label may hold the state; without labels: agreement alone`,
+        `${labelsOption.description}; a label may hold the state; without labels: time, cost and different answers only`,
       )
       .requiredOption("--engine <engine>", "who answers; give two or more", collect)
       .option(
@@ -178,7 +178,7 @@ ${engineHelp}`,
         decimal({ what: "US dollars" }),
       )
       .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
-      .option("--with-text", "show the states that engines disagree about, not only their ids")
+      .option("--with-text", "show the states with different answers, not only their ids")
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(seedOption)

@@ -51,7 +51,9 @@ test("two engines stand side by side, and the same command again asks for nothin
   const { exitCode, stdout, stderr } = await run(cwd, words);
   expect(stderr).toContain(`${engines[0]}: 0 kept, 40 to ask.`);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("equal decisions 100 % of 40");
+  const pairLine =
+    "their mistakes cannot be compared on 40 labels (0 and 0 wrong, 0 by both); no act of either is promised";
+  expect(stdout).toContain(pairLine);
   const comparison = await readComparison(cwd);
   expect(comparison.engines).toMatchObject([
     { name: engines[0], answered: 40, failed: 0, costPer1000Usd: expect.any(Number) as number },
@@ -62,7 +64,6 @@ test("two engines stand side by side, and the same command again asks for nothin
   // Two engines with two acts each share the level: 86 labels without an error, not 59.
   expect(scam?.engines[0]?.report?.needed.forPromiseWithoutErrors).toBe(86);
   expect(scam?.engines[1]).toMatchObject({ flips: 0, difference: { n: 40, pValue: 1 } });
-  expect(scam?.agreements[0]).toMatchObject({ n: 40, equalDecisions: 1 });
   expect(kind?.engines[0]?.report).toBeNull();
 
   const before = await paths();
@@ -87,9 +88,9 @@ test("what a run was cut short of is asked for by the next one, and nothing twic
   expect(await paths()).toHaveLength(24);
 });
 
-test("without labels it says how far engines agree, and where they do not", async () => {
+test("without labels nothing is said about mistakes, and different answers are listed", async () => {
   const one = await startEmulator();
-  const rules = [{ match: "lottery", answers: { scam: 0.97 } }];
+  const rules = [{ match: "Friday", answers: { scam: 0.97 } }, { answers: { scam: 0.02 } }];
   const other = await startEmulator({ rules });
   const cwd = await folderOf(8);
   const states = texts.map((subject, index) => ({ id: `s${index}`, state: subject }));
@@ -97,11 +98,13 @@ test("without labels it says how far engines agree, and where they do not", asyn
   const words = ["compare", "--states", "states.json", "--questions", "questions.json"];
   const urls = [one.gatewayBaseUrl, other.gatewayBaseUrl];
   const engines = urls.flatMap((url) => ["--engine", `gateway=${url}`]);
-  const { exitCode } = await run(cwd, [...words, ...engines, "--with-text"]);
+  const { exitCode, stdout } = await run(cwd, [...words, ...engines, "--with-text"]);
   expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Without labels nothing is known about mistakes; label some/);
   const { questions, texts: shown } = await readComparison(cwd);
   expect(questions[0]?.engines.map(({ report }) => report)).toEqual([null, null]);
-  expect(questions[0]?.agreements).toHaveLength(1);
+  expect(questions[0]?.pairs).toEqual([]);
+  expect(questions[0]?.disagreements.map(({ id }) => id)).toEqual(["s3", "s0"]);
   for (const id of Object.keys(shown ?? {})) expect(shown?.[id]).toContain(texts[Number(id[1])]);
 });
 

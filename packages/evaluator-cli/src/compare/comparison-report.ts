@@ -2,9 +2,10 @@ import { type CliContext, columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlots, pageStyle, table } from "../report/page-parts.ts";
-import { count, describeBasis, percent, range, signed } from "../report/sentences.ts";
+import { count, describeBasis, exactPercent, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
+import type { EnginePair } from "./engine-pairs.ts";
 
 type ComparedQuestion = Comparison["questions"][number];
 type EngineOnQuestion = ComparedQuestion["engines"][number];
@@ -34,6 +35,7 @@ function printComparison(comparison: Comparison): string {
       failures.slice(0, 3).map(({ message, n }) => `${name}: ${n} × ${message}`),
     ),
     ...questions.flatMap((question) => ["", describeQuestion(question, comparison)].flat()),
+    ...describeBound(comparison),
   ];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
 }
@@ -90,17 +92,41 @@ function describeDifference(
   return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (p ${pValue.toFixed(3)})`;
 }
 
+/** Returns the common mistakes of two engines and their common coverage in one line. */
+function describePair({ first, second, mistakes, covered }: EnginePair): string {
+  const { n, both, correlation } = mistakes;
+  const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
+  const found =
+    correlation === null
+      ? "cannot be compared"
+      : `correlate ${correlation.toFixed(2).replace("-", "−")}`;
+  const share = (records: number) => percent(records / covered.records);
+  const alone = `${share(covered.first)} and ${share(covered.second)} alone`;
+  const coverage =
+    covered.first + covered.second === 0
+      ? "no act of either is promised"
+      : `their promised acts cover ${share(covered.together)} of ${count(covered.records)} records together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
+  return `${first} and ${second}: their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
+}
+
+/** Returns what the acts of two engines promise together, if two engines have acts. */
+function describeBound({ questions, maxRisk, confidence }: Comparison): string[] {
+  const pairs = questions.flatMap((question) => question.pairs);
+  if (!pairs.some(({ covered }) => covered.first + covered.second > 0)) return [];
+  const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(exactPercent);
+  return [
+    `Of the acts of each engine alone at most ${risk} are wrong, with ${percent(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
+  ];
+}
+
 function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {
-  const { question, engines, agreements } = compared;
+  const { question, engines, pairs } = compared;
   const bases = new Set(engines.map(({ report }) => report?.source.basis ?? "model"));
   const rows = engines.map((one) => [one.name, ...describeFigures(one)]);
   const lines = [
     ...alignRows([["", ...figureHead], ...rows]),
     ...engines.flatMap((engine) => describeDifference(engine, margin) ?? []),
-    ...agreements.map(
-      ({ first, second, n, equalDecisions, meanTotalVariation }) =>
-        `${first} and ${second}: equal decisions ${percent(equalDecisions)} of ${count(n)}, mean total variation ${meanTotalVariation.toFixed(3)}`,
-    ),
+    ...pairs.map(describePair),
     ...[...bases].flatMap((basis) => describeBasis(basis) ?? []),
   ];
   return [question, ...lines.map((line) => `  ${line}`)];
@@ -152,23 +178,24 @@ function comparisonPage(comparison: Comparison): string {
       )}
     </div>
     <main>${questions.map((question) => section(question, comparison))}</main>
+    ${describeBound(comparison).map((line) => html`<p class="quiet">${line}</p>`)}
     <footer>
       <p>
         How it was computed: the same states and questions to each engine, one engine after the
         other; time is of whole calls, waits and retries included.
-        ${labels === null ? "Without labels, agreement is all that can be said." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
+        ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
         ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
-        Skill is 1 − Brier score / that of always giving the base rate. Total variation is half the
-        sum of the differences of all probabilities. The interval of the Brier difference is paired;
-        right alone is compared by the exact McNemar test. Seed ${seed}. Nothing of this page is
-        uploaded; report.json beside it holds the same numbers.
+        Skill is 1 − Brier score / that of always giving the base rate. The interval of the Brier
+        difference is paired; right alone is compared by the exact McNemar test; mistakes correlate
+        by the phi coefficient: at 0 they are independent, at 1 they are on the same records. Seed
+        ${seed}. Nothing of this page is uploaded; report.json beside it holds the same numbers.
       </p>
     </footer>`;
   return page({ title, style, body });
 }
 
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
-  const { question, engines } = compared;
+  const { question, engines, pairs } = compared;
   const bases = [...new Set(engines.flatMap(({ report }) => report?.source.basis ?? []))];
   const { margin, texts } = comparison;
   const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
@@ -181,32 +208,13 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
         ? html`<div class="card figures">
             <h3>What each is worth on the labels of records that all answered</h3>
             ${table(["engine", ...figureHead], figures, 1)}
-            ${differences.map((line) => html`<p>${line}.</p>`)}
+            ${[...differences, ...pairs.map(describePair)].map((line) => html`<p>${line}.</p>`)}
           </div>`
         : null
     }
     <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
-    <div class="card figures">
-      <h3>How far they agree</h3>
-      <p class="quiet">Equal decisions, and the mean total variation of the probabilities.</p>
-      ${matrix(compared)} ${disagreements(compared, texts)}
-    </div>
+    ${disagreements(compared, texts)}
   </section>`;
-}
-
-function matrix({ engines, agreements }: ComparedQuestion): Html {
-  const names = engines.map(({ name }) => name);
-  const rows = names.map((name, row) => [
-    `${row + 1} ${name}`,
-    ...names.map((other, column) => {
-      const [first, second] = row < column ? [name, other] : [other, name];
-      const found = agreements.find((pair) => pair.first === first && pair.second === second);
-      if (found === undefined) return "–";
-      const { equalDecisions, meanTotalVariation, n } = found;
-      return `${percent(equalDecisions)} of ${count(n)}, ${meanTotalVariation.toFixed(3)}`;
-    }),
-  ]);
-  return table(["", ...names.map((_, at) => `with ${at + 1}`)], rows, 1);
 }
 
 function engineCard({ name, report }: EngineOnQuestion, question: string): Html | null {
@@ -225,9 +233,9 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   </figure>`;
 }
 
-function disagreements(compared: ComparedQuestion, texts: Comparison["texts"]): Html {
+function disagreements(compared: ComparedQuestion, texts: Comparison["texts"]): Html | null {
   const { disagreements: found, engines } = compared;
-  if (found.length === 0) return html`<p class="quiet">They disagree about no record.</p>`;
+  if (found.length === 0) return null;
   const rows = found.map(({ id, answers, truth }) => {
     const text = texts?.[id];
     const given = answers.map((one) => (one ? `${one.answer} ${one.probability.toFixed(2)}` : "–"));
@@ -235,6 +243,8 @@ function disagreements(compared: ComparedQuestion, texts: Comparison["texts"]): 
     return [record, [truth ?? "–"], given].flat();
   });
   const head = ["record", "is", ...engines.map(({ name }) => name)];
-  return html`<h3 style="margin-top:0.8rem">Where they disagree most</h3>
-    ${table(head, rows, head.length)}`;
+  return html`<div class="card figures">
+    <h3>Different answers, the surest first: at most one is right</h3>
+    ${table(head, rows, head.length)}
+  </div>`;
 }

@@ -1,5 +1,4 @@
 import {
-  type AnswerColumn,
   compareLabelled,
   LEAST_JUDGED,
   reportQuestions,
@@ -9,6 +8,7 @@ import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../read-files.ts";
 import type { askEngines } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";
+import { pairEngines, topOf } from "./engine-pairs.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
@@ -17,6 +17,9 @@ type Judgement = "as good" | "worse" | "not shown" | "no margin";
 
 /** The confidence that the promises of a comparison share. */
 const CONFIDENCE = 0.95;
+
+const NO_LABELS =
+  "Without labels nothing is known about mistakes; label some of the records and name their file. That engines agree is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
 
 type AskedEngine = Awaited<ReturnType<typeof askEngines>>[number];
 
@@ -51,11 +54,22 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
         judgement: at === 0 ? ("first" as const) : judge(difference, margin),
       };
     });
-    return Object.assign({ question, kind, engines: compared }, agreementsOf(columns, names));
+    const judged = compared.flatMap(({ name, report }, at) => {
+      const { column, rows } = columns[at] ?? {};
+      return column && rows && report ? [{ name, column, rows, report }] : [];
+    });
+    return {
+      question,
+      kind,
+      engines: compared,
+      /** Without labels none. */
+      pairs: pairEngines(judged),
+      disagreements: disagreementsOf(columns),
+    };
   });
   const disputed = questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id));
   return {
-    version: 1,
+    version: 2,
     labels: asked.labelsFile,
     records: asked.states.size,
     seed,
@@ -63,7 +77,10 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     isCalibrated,
     maxRisk,
     confidence: CONFIDENCE,
-    notes: joined.flatMap(({ notes }, at) => notes.map((note) => `${names[at]}: ${note}.`)),
+    notes: [
+      ...(asked.labelsFile === null ? [NO_LABELS] : []),
+      ...joined.flatMap(({ notes }, at) => notes.map((note) => `${names[at]}: ${note}.`)),
+    ],
     engines: engines.map(measure),
     questions,
     /** With --with-text: the states of the records that engines disagree about. */
@@ -151,66 +168,22 @@ function textsOf(ids: readonly string[], { states }: Asked): Readonly<Record<str
 
 const MOST_SHOWN = 12;
 
-/** Returns the agreement of each two engines on the records that both answered, and their differences. */
-function agreementsOf(columns: readonly ComparedColumn[], names: readonly string[]) {
-  const agreements = columns.flatMap((one, at) =>
-    columns.slice(at + 1).flatMap((other, after) => {
-      const agreement = one && other && agreementOf(one.column, other.column);
-      const [first = "", second = ""] = [names[at], names[at + 1 + after]];
-      return agreement === null ? [] : [{ first, second, ...agreement }];
-    }),
-  );
-  return { agreements, disagreements: disagreementsOf(columns) };
-}
-
-function agreementOf(one: AnswerColumn, other: AnswerColumn) {
-  let [n, equal, variation] = [0, 0, 0];
-  for (const [row, id] of one.ids.entries()) {
-    const match = other.rowOf(id);
-    if (match === undefined) continue;
-    const [mine, theirs] = [topOf(one, row), topOf(other, match)];
-    n += 1;
-    if (mine.index === theirs.index) equal += 1;
-    variation += variationOf(mine.shares, theirs.shares);
-  }
-  // Total variation: 0 if all probabilities are the same, at most 1.
-  return n === 0 ? null : { n, equalDecisions: equal / n, meanTotalVariation: variation / n };
-}
-
-/** Returns the most probable option of a row, and the probability of each. */
-function topOf({ form, width, values, options }: AnswerColumn, row: number) {
-  const isYes = form === "probability";
-  const yes = values[row] as number;
-  const shares = isYes ? [1 - yes, yes] : [...values.subarray(row * width, (row + 1) * width)];
-  const probability = Math.max(...shares);
-  // A tie of no and yes counts as yes, as in the report.
-  const index = isYes ? shares.lastIndexOf(probability) : shares.indexOf(probability);
-  return { index, answer: options[index] ?? "", probability, shares };
-}
-
-function variationOf(one: readonly number[], other: readonly number[]): number {
-  return one.reduce((sum, share, at) => sum + Math.abs(share - (other[at] ?? 0)), 0) / 2;
-}
-
-/** Returns the records with different decisions, the largest total variation first. */
+/** Returns the records with different answers, those first about which the least sure engine is surest. */
 function disagreementsOf(columns: readonly ComparedColumn[]) {
   const ids = new Set(columns.flatMap((column) => column?.column.ids ?? []));
   const found = [...ids].flatMap((id) => {
-    const shown = columns.map((column) => {
+    /** In the order of the engines; null for an engine without an answer. */
+    const answers = columns.map((column) => {
       const row = column?.column.rowOf(id);
       return column === null || row === undefined ? null : topOf(column.column, row);
     });
-    const given = shown.filter((answer) => answer !== null);
-    if (new Set(given.map(({ index }) => index)).size < 2) return [];
-    const variation = Math.max(
-      ...given.flatMap((one) => given.map((other) => variationOf(one.shares, other.shares))),
-    );
-    /** In the order of the engines; null for an engine without an answer. */
-    const answers = shown.map((one) => one && { answer: one.answer, probability: one.probability });
-    return [{ id, variation, answers }];
+    const given = answers.filter((answer) => answer !== null);
+    if (new Set(given.map(({ answer }) => answer)).size < 2) return [];
+    const sureness = Math.min(...given.map(({ probability }) => probability));
+    return [{ id, sureness, answers }];
   });
   return found
-    .toSorted((one, other) => other.variation - one.variation)
+    .toSorted((one, other) => other.sureness - one.sureness)
     .slice(0, MOST_SHOWN)
     .map((one) => Object.assign(one, { truth: truthOf(one.id, columns) }));
 }
