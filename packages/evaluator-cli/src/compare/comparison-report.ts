@@ -2,7 +2,7 @@ import { type CliContext, columnsOf, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlots, pageStyle, table } from "../report/page-parts.ts";
-import { count, describeBasis, exactPercent, percent, range, signed } from "../report/sentences.ts";
+import { count, exactPercent, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 import type { EnginePair } from "./engine-pairs.ts";
@@ -121,13 +121,11 @@ function describeBound({ questions, maxRisk, confidence }: Comparison): string[]
 
 function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {
   const { question, engines, pairs } = compared;
-  const bases = new Set(engines.map(({ report }) => report?.source.basis ?? "model"));
   const rows = engines.map((one) => [one.name, ...describeFigures(one)]);
   const lines = [
     ...alignRows([["", ...figureHead], ...rows]),
     ...engines.flatMap((engine) => describeDifference(engine, margin) ?? []),
     ...pairs.map(describePair),
-    ...[...bases].flatMap((basis) => describeBasis(basis) ?? []),
   ];
   return [question, ...lines.map((line) => `  ${line}`)];
 }
@@ -196,13 +194,11 @@ function comparisonPage(comparison: Comparison): string {
 
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
   const { question, engines, pairs } = compared;
-  const bases = [...new Set(engines.flatMap(({ report }) => report?.source.basis ?? []))];
   const { margin, texts } = comparison;
   const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
   const figures = engines.map((engine) => [engine.name, ...describeFigures(engine)]);
   return html`<section class="question">
     <h2><code>${question}</code></h2>
-    ${bases.flatMap((basis) => describeBasis(basis) ?? []).map((line) => html`<p class="notice">${line}</p>`)}
     ${
       engines.some(({ report }) => report !== null)
         ? html`<div class="card figures">

@@ -6,6 +6,7 @@ import {
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../read-files.ts";
+import { describeBasis } from "../report/sentences.ts";
 import type { askEngines } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines, topOf } from "./engine-pairs.ts";
@@ -79,13 +80,21 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     confidence: CONFIDENCE,
     notes: [
       ...(asked.labelsFile === null ? [NO_LABELS] : []),
-      ...joined.flatMap(({ notes }, at) => notes.map((note) => `${names[at]}: ${note}.`)),
+      ...joined.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
     ],
     engines: engines.map(measure),
     questions,
     /** With --with-text: the states of the records that engines disagree about. */
     texts: options.withText === true ? textsOf(disputed, asked) : null,
   };
+}
+
+/** Returns the notes on an engine's answers, and on their origin if it is no model. */
+function notesOn({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
+  const origins = [...columns.values()].flatMap(
+    ({ column }) => describeBasis(column.source.basis) ?? [],
+  );
+  return [...notes.map((note) => `${note}.`), ...new Set(origins)];
 }
 
 function measure({ engine, evaluations, failures }: AskedEngine) {
