@@ -49,7 +49,7 @@ export {
 // Reading answers and labels
 export { AnswerTable, type KeptAnswers } from "./input/answer-table.ts";
 export {
-  type AnswerColumn,
+  AnswerColumn,
   type AnswerSource,
   type Basis,
   basisOf,

@@ -29,16 +29,19 @@ export function pickRecords(
     budget,
     seed = DEFAULT_SEED,
     clusters = new Map(),
+    strata: most = MOST_STRATA,
   }: {
     readonly budget: number;
     readonly seed?: number;
     /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
-    readonly clusters?: ReadonlyMap<string, string>;
+    readonly clusters?: ReadonlyMap<string, string> | undefined;
+    /** The most strata; with 1 the draw is uniform. @default 10 */
+    readonly strata?: number | undefined;
   },
 ): PickedRecord[] {
   const random = seededRandom(seed);
   const { taken, sizes } = onePerCluster(column, clusters, random);
-  const strata = strataOf(column, taken);
+  const strata = strataOf(column, taken, most);
   const drawnOf = allocate(strata, budget);
   const letters = shuffle(
     strata.map((_, index) => String.fromCodePoint(65 + index)),
@@ -106,11 +109,11 @@ const lowestHundredths: Record<Form, (options: number) => number> = {
   distribution: (options) => Math.floor(100 / options),
 };
 
-function strataOf(column: AnswerColumn, taken: Iterable<number>) {
+function strataOf(column: AnswerColumn, taken: Iterable<number>, most: number) {
   const { form, ids, options } = column;
   const p = topAnswers(column).probability;
   const lowest = lowestHundredths[form](options.length);
-  const step = (101 - lowest) / MOST_STRATA;
+  const step = (101 - lowest) / most;
   const strata = Map.groupBy(taken, (row) =>
     Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
   );

@@ -9,6 +9,7 @@ import {
   writeWholeFile,
 } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
+import { readActs } from "./read-acts.ts";
 import { answerNames, readAnswers } from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
 
@@ -20,14 +21,19 @@ export async function pick(more: readonly string[], options: PickOptions, contex
     const why = "labels of uncertain records alone say nothing about the others";
     throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
   }
-  const { budget, seed, onePer } = options;
-  const { table } = await readAnswers(answerNames(options.answers, more), options, context);
+  const { acts, budget, seed, onePer } = options;
+  if (acts !== undefined && more.length > 0) throw new UsageError("--acts takes one file.");
+  const table =
+    acts === undefined
+      ? (await readAnswers(answerNames(options.answers, more), options, context)).table
+      : await readActs(acts, context);
   const column = chooseColumn(table, options);
   const { clusters } = table;
   if (onePer !== undefined && clusters.size === 0) {
     throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
-  const picked = pickRecords(column, { budget, seed, clusters });
+  const [strata, next] = acts === undefined ? [undefined, "calibrate"] : [1, "audit"];
+  const picked = pickRecords(column, { budget, seed, clusters, strata });
   const lines = picked.map(({ drawn, id, question, stratum }) =>
     JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),
   );
@@ -40,11 +46,14 @@ export async function pick(more: readonly string[], options: PickOptions, contex
     });
   }
   context.stderr.write(
-    `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to calibrate.\n`,
+    `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to ${next}.\n`,
   );
 }
 
-function chooseColumn(table: AnswerTable, { question, model }: PickOptions): AnswerColumn {
+function chooseColumn(
+  table: Pick<AnswerTable, "columns" | "questions">,
+  { question, model }: PickOptions,
+): AnswerColumn {
   const found = table.columns.filter(
     (column) =>
       (question === undefined || column.question === question) &&

@@ -71,6 +71,10 @@ function createProgram(context: CliContext) {
     const { check } = await import("./check.ts");
     await check(artifact, options, context);
   });
+  reportCommands.audit(program).action(async (acts, options) => {
+    const { audit } = await import("./audit.ts");
+    await audit(acts, options, context);
+  });
   reportCommands.drift(program).action(async (options) => {
     const { drift } = await import("./drift.ts");
     await drift(options, context);

@@ -169,8 +169,8 @@ export class AnswerColumn {
     refuse(`${problem}; in the rows before they are ${listNames(this.options)}`);
   }
 
-  /** Returns a truth as the index of its option. @throws CalibrationInputError that lists the valid ones. */
-  truthOf(truth: unknown, location: SourceLocation): number {
+  /** Returns the truth of a row as the index of its option. @throws CalibrationInputError that lists the valid ones. */
+  truthOf(truth: unknown, location: SourceLocation, _row?: number): number {
     const form = forms[this.form];
     const index = form.truth(truth, this.options);
     if (index >= 0) return index;

@@ -58,11 +58,14 @@ export interface JoinOptions {
   readonly onePer?: string | undefined;
 }
 
+/** What labels are joined with: a table of answers, or one like it. */
+type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "notes" | "knows">;
+
 type Label = ReturnType<typeof parseLabel>;
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
-  readonly #table: AnswerTable;
+  readonly #table: LabelledTable;
   readonly #options: JoinOptions;
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
@@ -80,7 +83,7 @@ export class LabelJoin {
   blank = 0;
 
   /** @param table - All answers; those added later are not seen. */
-  constructor(table: AnswerTable, options: JoinOptions = {}) {
+  constructor(table: LabelledTable, options: JoinOptions = {}) {
     this.#table = table;
     this.#options = options;
     this.#known = table.questions;
@@ -157,7 +160,7 @@ export class LabelJoin {
     const before = joined.joinedRows[row];
     const at = before ?? joined.rows.length;
     const labeler = this.labelers.indexOf(label.labeler);
-    let truth = label.truth === null ? -1 : column.truthOf(label.truth, label.location);
+    let truth = label.truth === null ? -1 : column.truthOf(label.truth, label.location, row);
     if (before !== undefined) {
       const all = joined.votes.get(at) ?? [
         { labeler: joined.labelerOf[at] as number, truth: joined.truth[at] as number },

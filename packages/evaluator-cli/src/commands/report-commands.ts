@@ -126,6 +126,12 @@ export const reportCommands = {
       )
       .addArgument(moreAnswers)
       .addOption(answersOption)
+      .addOption(
+        new Option(
+          "--acts <file>",
+          "draw from the lines of act instead, each with the same probability, for audit",
+        ).conflicts(["answers", "onePer"]),
+      )
       .requiredOption(
         "--budget <n>",
         "how many records to label",
@@ -144,6 +150,7 @@ export const reportCommands = {
       .addHelpText(
         ...examples(
           "evaluator-cli pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
+          "evaluator-cli pick --acts acts.ndjson --budget 60 --out later.ndjson",
         ),
       ),
 
@@ -165,6 +172,25 @@ export const reportCommands = {
           "evaluator-cli check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
         ),
       ),
+
+  audit: (program: Command) =>
+    program
+      .command("audit")
+      .summary("test on later labels whether the promises of acts were kept")
+      .description(
+        "Joins the lines of act with labels of the same records by id and question, and prints for each\npromise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip\ncounts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels.",
+      )
+      .argument("<acts>", "the lines that act printed")
+      .requiredOption("--labels <file>", labels)
+      .option(
+        "--artifact <calibration.json>",
+        "leave out labels that made the promise, by this calibration; may be given again",
+        collect,
+      )
+      .option("--question <id>", "only this question; may be given again", collect)
+      .addOption(lastOption)
+      .addOption(jsonOption)
+      .addHelpText(...examples("evaluator-cli audit acts.ndjson --labels later.ndjson")),
 
   drift: (program: Command) =>
     program

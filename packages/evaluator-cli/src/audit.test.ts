@@ -1,0 +1,248 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { artifactHash, parseCalibrationArtifact } from "evaluator-calibration";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { calibrate, folderWith, run } from "./testing/run.ts";
+
+const evidence = {
+  artifact: "3f0c9e1b2d4a5c6d",
+  questions: "9Zc1mWq0T4bVxkSe",
+  model: "maker/judge-7",
+  printed: 0.99,
+  threshold: 0.97,
+  maxRisk: 0.05,
+  confidence: 0.95,
+  level: 0.025,
+  n: 92,
+  wrong: 0,
+};
+
+interface ActOptions {
+  readonly act?: string;
+  readonly question?: string;
+  readonly prefix?: string;
+  readonly changed?: Partial<typeof evidence>;
+}
+
+function acts(
+  n: number,
+  { act = "no", question = "refund", prefix = "t", changed }: ActOptions = {},
+) {
+  return Array.from({ length: n }, (_, index) => {
+    return { id: `${prefix}${index}`, question, act, evidence: { ...evidence, ...changed } };
+  });
+}
+
+const leftToPerson = { id: "p1", question: "refund", act: null, why: "below-threshold" };
+
+/** Labels of the acts; the first ones have another truth. */
+function labels(rows: readonly { id: string; question: string; act: string }[], wrong = 0) {
+  return rows.map(({ id, question, act }, index) => {
+    return { id, question, truth: index < wrong ? (act === "no" ? "yes" : "no") : act };
+  });
+}
+
+async function auditOf(
+  lines: readonly object[],
+  later: readonly object[],
+  more: readonly string[] = [],
+) {
+  const folder = await temporaryFolder();
+  await writeLines(folder, "acts.ndjson", lines);
+  await writeLines(folder, "later.ndjson", later);
+  return await run(folder, ["audit", "acts.ndjson", "--labels", "later.ndjson", ...more]);
+}
+
+async function writeLines(folder: string, name: string, rows: readonly object[]): Promise<void> {
+  await writeFile(join(folder, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
+
+test("a promise is kept, broken, or has not enough labels", async () => {
+  const rows = acts(244);
+  const sixty = rows.slice(0, 60);
+  expect(await auditOf(rows, labels(sixty))).toEqual({
+    exitCode: 0,
+    stdout: "refund no: kept, 0 wrong of 60 (0 % to 6 %)\n",
+    stderr: "",
+  });
+  expect(await auditOf(rows, labels(sixty, 20))).toMatchObject({
+    exitCode: 1,
+    stdout: "refund no: broken, 20 wrong of 60 (22 % to 47 %)\n",
+  });
+  expect(await auditOf(rows, labels(rows.slice(0, 58)))).toMatchObject({
+    exitCode: 3,
+    stdout: "refund no: not enough labels, 0 wrong of 58 (0 % to 6 %)\n",
+  });
+});
+
+test("a skip counts as wrong, also an empty row of a drawn sheet above a filled one", async () => {
+  const rows = acts(100);
+  const skipped = labels(rows).map((label, index) =>
+    index < 30 ? { id: label.id, truth: null, skipped: true } : label,
+  );
+  expect(await auditOf(rows, skipped)).toMatchObject({
+    exitCode: 1,
+    stdout: "refund no: broken, 30 wrong of 100 (21 % to 40 %)\n",
+    stderr: "30 labels are skipped, or labelers tie on them: they count as wrong.\n",
+  });
+  const sheet = labels(rows).map((label, index) => {
+    const truth = index % 3 === 0 || index > 90 ? null : label.truth;
+    return { id: label.id, truth, drawn: 0.4 };
+  });
+  const { stdout, stderr } = await auditOf(rows, sheet);
+  expect(stdout).toMatch(/^refund no: broken, 30 wrong of 90 /);
+  expect(stderr).toContain("10 labels are not filled in yet.");
+});
+
+test("each artifact, question and action has a line; no act is passed over", async () => {
+  const [no, yes] = [acts(60), acts(60, { act: "yes", prefix: "y" })];
+  const spam = acts(60, { act: "yes", question: "spam" });
+  const later = acts(60, { changed: { artifact: "9a".repeat(8) }, prefix: "z" });
+  const all = [...no, ...yes, ...spam];
+  const rows = [...no, leftToPerson, ...yes, ...spam];
+  expect(await auditOf(rows, labels(all, 30))).toMatchObject({
+    exitCode: 1,
+    stdout:
+      "refund no: broken, 30 wrong of 60 (37 % to 63 %)\nrefund yes: kept, 0 wrong of 60 (0 % to 6 %)\nspam yes: kept, 0 wrong of 60 (0 % to 6 %)\n",
+  });
+  const two = await auditOf([...no, ...later], labels([...no, ...later.slice(0, 9)]));
+  expect(two).toMatchObject({ exitCode: 3 });
+  expect(two.stdout).toBe(
+    "refund no (calibration 3f0c9e1b2d4a5c6d): kept, 0 wrong of 60 (0 % to 6 %)\nrefund no (calibration 9a9a9a9a9a9a9a9a): not enough labels, 0 wrong of 9 (0 % to 34 %)\n",
+  );
+  const one = await auditOf(rows, labels(all), ["--question", "spam", "--json"]);
+  expect(JSON.parse(one.stdout)).toEqual([
+    {
+      artifact: evidence.artifact,
+      question: "spam",
+      action: "yes",
+      threshold: 0.97,
+      maxRisk: 0.05,
+      confidence: 0.95,
+      verdict: "holds",
+      n: 60,
+      wrong: 0,
+      low: 0,
+      high: expect.closeTo(0.0596, 4),
+    },
+  ]);
+});
+
+test("acts on options share one promise, also if some are named yes and no", async () => {
+  const rows = ["yes", "no", "unclear"].flatMap((act) => acts(30, { act, prefix: act }));
+  const truths = rows.map(({ id, act }, index) => ({ id, truth: index === 5 ? "unclear" : act }));
+  expect(await auditOf(rows, truths)).toMatchObject({
+    exitCode: 3,
+    stdout: "refund top: not enough labels, 1 wrong of 90 (0 % to 6 %)\n",
+  });
+  const levels = acts(60, { act: "2" });
+  const numbers = levels.map(({ id }) => ({ id, truth: 2 }));
+  expect((await auditOf(levels, numbers)).stdout).toContain("refund top: kept, 0 wrong of 60");
+});
+
+test("labels without an act are counted", async () => {
+  const rows = [...acts(60), leftToPerson];
+  const others = ["p1", "typo"].map((id) => ({ id, truth: true }));
+  expect(await auditOf(rows, [...labels(acts(60)), ...others])).toMatchObject({
+    exitCode: 0,
+    stderr:
+      "2 labels have no act: 1 of records that were left to a person, 1 of ids without a line.\n",
+  });
+});
+
+test("several labelers vote; a second label of one labeler is refused without --last", async () => {
+  const rows = acts(60);
+  const ada = labels(rows).map((label) => Object.assign(label, { labeler: "ada" }));
+  const bob = [{ id: "t0", truth: "yes", labeler: "bob" }];
+  expect((await auditOf(rows, [...ada, ...bob])).stdout).toContain("1 wrong of 60");
+  const again = [...ada, { id: "t0", truth: "yes", labeler: "ada" }];
+  expect(await auditOf(rows, again)).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: expect.stringContaining('later.ndjson line 61: record "t0" is labelled a second time'),
+  });
+  expect((await auditOf(rows, again, ["--last"])).stdout).toContain("1 wrong of 60");
+});
+
+test.each([
+  ["a second act", [...acts(2), acts(1)[0]], "acts.ndjson line 3: is a second act on the same"],
+  ["no id", [{ question: "refund", act: "no" }], "acts.ndjson line 1: id is missing or wrong"],
+  ["no evidence", [{ id: "a", question: "q", act: "no" }], "line 1: evidence is missing or wrong"],
+  [
+    "a wrong value",
+    acts(1, { changed: { printed: 2 } }),
+    "line 1: evidence.printed is missing or wrong",
+  ],
+])("%s is named with file and line", async (_, lines, message) => {
+  const { exitCode, stdout, stderr } = await auditOf(lines as object[], labels(acts(1)));
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toContain(message);
+});
+
+test("acts without one act, and truths that are no yes and no no, are refused", async () => {
+  expect(await auditOf([leftToPerson], labels(acts(1)))).toEqual({
+    exitCode: 3,
+    stdout: "",
+    stderr: "acts.ndjson holds no act; give a file of lines that act printed.\n",
+  });
+  expect(await auditOf(acts(1), [{ id: "t0", truth: "flase" }])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('later.ndjson line 1: truth of "refund" is "flase"'),
+  });
+});
+
+test("labels that made the promise do not count: those of the artifact, and those with a draw", async () => {
+  const folder = await folderWith(1200, { questionHash: "asked" });
+  await run(folder, calibrate);
+  const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
+  const artifact = artifactHash(parseCalibrationArtifact(text));
+  const made = acts(60, { prefix: "r", question: "scam", changed: { artifact } });
+  const fresh = acts(70, { prefix: "n", question: "scam", changed: { artifact } });
+  await writeLines(folder, "acts.ndjson", [...made, ...fresh]);
+  const drawn = labels(fresh.slice(60)).map((label) =>
+    Object.assign(label, { draw: { plan: "p", at: 1 } }),
+  );
+  await writeLines(folder, "later.ndjson", [
+    ...labels(made, 40),
+    ...labels(fresh.slice(0, 60)),
+    ...drawn,
+  ]);
+  const audit = ["audit", "acts.ndjson", "--labels", "later.ndjson"];
+  const known = ["--artifact", "calibration/calibration.json"];
+  expect(await run(folder, [...audit, ...known])).toEqual({
+    exitCode: 0,
+    stdout: "scam no: kept, 0 wrong of 60 (0 % to 6 %)\n",
+    stderr: "70 labels are left out: they made the promise.\n",
+  });
+  expect((await run(folder, audit)).stdout).toContain("broken, 40 wrong of 120");
+  await writeLines(folder, "acts.ndjson", acts(60));
+  expect(await run(folder, [...audit, ...known])).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: expect.stringContaining("No act of acts.ndjson rests on calibration/calibration.json"),
+  });
+});
+
+test("pick --acts draws acts uniformly without showing them, in any order of the lines", async () => {
+  const folder = await temporaryFolder();
+  const rows = [...acts(40), ...acts(60, { act: "yes", prefix: "y" })];
+  await writeLines(folder, "acts.ndjson", rows);
+  await writeLines(folder, "turned.ndjson", rows.toReversed());
+  const pick = (name: string) => run(folder, ["pick", "--acts", name, "--budget", "20"]);
+  const { exitCode, stdout, stderr } = await pick("acts.ndjson");
+  expect({ exitCode, stdout: (await pick("turned.ndjson")).stdout }).toEqual({
+    exitCode: 0,
+    stdout,
+  });
+  expect(stderr).toContain("Drew 20 of 100 records");
+  expect(stderr).toContain("give the sheet to audit");
+  const sheet = stdout.trimEnd().split("\n");
+  expect(sheet).toHaveLength(20);
+  const [row] = sheet.map((line) => JSON.parse(line) as object);
+  expect(row).toMatchObject({ question: "refund", truth: null, drawn: 0.2 });
+  expect(Object.keys(row ?? {})).toEqual(["id", "question", "truth", "stratum", "drawn"]);
+  expect(sheet.filter((line) => line.includes('"y')).length).toBeGreaterThan(5);
+  await writeLines(folder, "two.ndjson", [...rows, ...acts(9, { question: "spam" })]);
+  expect((await pick("two.ndjson")).stderr).toContain("Choose one with --question: refund, spam.");
+});

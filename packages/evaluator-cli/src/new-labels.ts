@@ -1,0 +1,54 @@
+import { type CalibrationArtifact, type JoinOptions, LabelJoin } from "evaluator-calibration";
+import { CliError, type CliContext } from "evaluator-kit";
+import { fieldsOf, hashOfId, readRecords } from "./read-files.ts";
+
+type LabelledTable = ConstructorParameters<typeof LabelJoin>[0];
+
+interface NewLabelsOptions extends JoinOptions {
+  readonly labels: string;
+  /** The calibrations whose promises are tested. */
+  readonly artifacts: readonly CalibrationArtifact[];
+}
+
+/** Joins the labels that did not make a promise, and counts the others. @throws CliError if there are only others. */
+export async function joinNewLabels(
+  table: LabelledTable,
+  { labels: name, artifacts, ...options }: NewLabelsOptions,
+  context: CliContext,
+) {
+  const join = new LabelJoin(table, options);
+  const made = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
+  let [used, taken] = [0, 0];
+  const { sha256 } = await readRecords({ name, csv: true }, context, (record) => {
+    // A label with `draw` was drawn for a promise.
+    const { id, draw } = fieldsOf(record.value);
+    if (draw != null || (made.size > 0 && made.has(hashOfId(String(id))))) used += 1;
+    else {
+      taken += 1;
+      join.add(record, name);
+    }
+  });
+  const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === sha256);
+  if (isSame || (used > 0 && taken === 0)) {
+    const problem = "These labels made the promise, so they cannot test it.";
+    throw new CliError(`${problem} Label other records of the same model and questions.`);
+  }
+  return { join, used };
+}
+
+/** Returns lines about labels that count as wrong, that are left out, or that may be old. */
+export function* describeNewLabels(
+  { join, used }: Awaited<ReturnType<typeof joinNewLabels>>,
+  artifacts: readonly CalibrationArtifact[],
+): Generator<string> {
+  const skipped = join.columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
+  if (skipped > 0)
+    yield `${skipped} labels are skipped, or labelers tie on them: they count as wrong.`;
+  if (join.blank > 0) yield `${join.blank} labels are not filled in yet.`;
+  if (used > 0) yield `${used} labels are left out: they made the promise.`;
+  for (const { fittedOn } of artifacts) {
+    const missing = fittedOn.n - (fittedOn.ids?.length ?? 0);
+    if (missing > 0)
+      yield `The calibration does not name ${missing} labels it was made from; give new ones only.`;
+  }
+}
