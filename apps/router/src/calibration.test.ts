@@ -6,7 +6,8 @@ import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "./message-router.ts";
 import { calibrationOf } from "./testing/calibration-of.ts";
-import { startRouterHere } from "./testing/start-program.ts";
+import { programs } from "./programs.ts";
+import { runHere, startRouterHere } from "./testing/start-program.ts";
 
 /** Starts the router, lets it decide, and ends it. */
 async function decideAll(messages: readonly string[], env: Record<string, string>) {
@@ -103,12 +104,12 @@ const wrong: [what: string, content: string | null, message: string][] = [
   [
     "another question's parameters",
     JSON.stringify({ ...fitting, question: "scam" }),
-    "corrects no choice of a tier",
+    "corrects and promises no choice of a tier",
   ],
   [
     "no parameters",
     JSON.stringify({ ...fitting, kind: "none", parameters: {} }),
-    "corrects no choice of a tier",
+    "corrects and promises no choice of a tier",
   ],
 ];
 
@@ -121,6 +122,21 @@ test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async 
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${message}`);
   expect(stderr).toMatch(/^[^\n]+evaluator-cli calibrate[^\n]+\n$/);
+});
+
+test("a calibration that only promises choices starts the router, and log and report show the promise", async () => {
+  const cwd = await temporaryFolder();
+  const [log, calibration] = [join(cwd, "decisions.jsonl"), join(cwd, "calibration.json")];
+  const promise = { maxRisk: 0.05, confidence: 0.95, level: 0.05, n: 92, wrong: 0 };
+  const threshold = { question: "tier", action: "top", threshold: 0, ...promise };
+  const only = { ...fitting, kind: "none", parameters: {}, thresholds: [threshold] };
+  await writeFile(calibration, JSON.stringify(only));
+  const env = { ROUTER_DECISION_LOG: log, ROUTER_CALIBRATION: calibration };
+  expect(await decideAll(messages.slice(0, 1), env)).toMatchObject({ code: 0, statuses: [200] });
+  const record = JSON.parse(await readFile(log, "utf8")) as MessageRecord;
+  expect(record.promise).toMatchObject({ act: record.tierChosen, evidence: { n: 92 } });
+  const report = await runHere(programs.report, { ROUTER_DECISION_LOG: log });
+  expect(report.stdout).toContain("at most 5% wrong at 0.00 and above, with 95% confidence");
 });
 
 test("a calibration for another model is an error for whoever asks, and the router goes on", async () => {

@@ -186,6 +186,7 @@ function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: M
     probabilities: chosen?.probabilities ?? null,
     printedProbabilities: chosen?.printedProbabilities ?? null,
     confidence: chosen?.confidence ?? null,
+    promise: chosen?.promise ?? null,
     replyMs: reply?.replyMs ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,

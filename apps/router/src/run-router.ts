@@ -140,8 +140,10 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
       if (artifact.questionHash !== tierQuestionHash) {
         throw new Error("was made for other questions than the tier question");
       }
-      if (recalibrationOf(artifact, "tier")?.kind === "temperature") return artifact;
-      throw new Error("corrects no choice of a tier");
+      const isCorrection = recalibrationOf(artifact, "tier")?.kind === "temperature";
+      const isPromise = artifact.thresholds.some(({ question }) => question === "tier");
+      if (isCorrection || isPromise) return artifact;
+      throw new Error("corrects and promises no choice of a tier");
     },
     advice:
       "Name a calibration.json that evaluator-cli calibrate wrote from this router's decision log.",

@@ -3,6 +3,7 @@ import {
   calibrate,
   type CalibrationArtifact,
   CalibrationMismatchError,
+  decide as decideActs,
 } from "evaluator-calibration";
 import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { ModelPrice } from "../reply/reply.ts";
@@ -88,6 +89,7 @@ const unasked = {
   probabilities: null,
   printedProbabilities: null,
   confidence: null,
+  promise: null,
   decisionMs: 0,
   costUsd: null,
   evaluationId: null,
@@ -134,7 +136,8 @@ function toDecision(evaluation: TierEvaluation, routing: Routing, atLeast: Tier 
     atLeast !== null && tierNames.indexOf(ruled.tierUsed) < tierNames.indexOf(atLeast);
   const tierUsed = isTooLow ? atLeast : ruled.tierUsed;
   const cause = isTooLow ? "conversation" : ruled.cause;
-  return { tierChosen: choice, ...toTierModel(tierUsed, routing), cause, ...shares, ...asked };
+  const used = { ...toTierModel(tierUsed, routing), cause };
+  return { tierChosen: choice, ...used, promise: null, ...shares, ...asked };
 }
 
 function calibrated(
@@ -143,14 +146,25 @@ function calibrated(
   calibration: CalibrationArtifact,
 ) {
   const hashed = { ...evaluation, questionHash: tierQuestionHash };
+  const printed = evaluation.answers.tier;
   try {
-    const { probabilities } = calibrate(hashed, calibration).answers.tier;
-    const printedProbabilities = evaluation.answers.tier.probabilities;
-    return { probabilities, printedProbabilities, confidence: null };
+    const { answers, confidence } = calibrate(hashed, calibration);
+    const { probabilities } = answers.tier;
+    // Without a recalibration, the service's own answer and confidence stay.
+    const printedProbabilities = answers.tier === printed ? null : printed.probabilities;
+    const promise = decideActs(hashed, calibration)["tier"] ?? null;
+    return { probabilities, printedProbabilities, confidence: confidence.tier ?? null, promise };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     throw new UnfitCalibrationError(asked, error);
   }
+}
+
+/** The part of an answer that the policy reads. */
+interface TierAnswer {
+  readonly probabilities: Shares;
+  readonly confidence: number | null;
+  readonly promise?: Decision["promise"];
 }
 
 /** A confidence up to this counts as flat. Chosen, not measured: flat is 0. */
@@ -159,14 +173,15 @@ const NO_CONFIDENCE = 0.05;
 /** Shares with a smaller difference are equal: both are printed with two decimals. */
 const EQUAL_SHARES = 0.005;
 
-/** Returns the chosen tier; or the next one up if the confidence is too low or the shares are tied. */
+/** Returns the chosen tier; or the next one up if it is not promised, and in doubt or tied. */
 export function applyPolicy(
   chosen: Tier,
-  { probabilities, confidence }: { probabilities: Shares; confidence: number | null },
+  { probabilities, confidence, promise }: TierAnswer,
   { minConfidence, ties }: Pick<RoutingPolicy, "minConfidence" | "ties">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
   const next = tierNames[tierNames.indexOf(chosen) + 1];
-  if (next === undefined) return { tierUsed: chosen, cause: "choice" };
+  // A promise compared the printed shares; these may be recalibrated.
+  if (next === undefined || promise?.act === chosen) return { tierUsed: chosen, cause: "choice" };
   if (minConfidence !== null && (confidence ?? probabilities[chosen]) < minConfidence) {
     return { tierUsed: next, cause: "low-confidence" };
   }

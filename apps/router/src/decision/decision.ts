@@ -1,3 +1,4 @@
+import type { Decision as Act } from "evaluator-calibration";
 import type { ModelPrice, Reply } from "../reply/reply.ts";
 import type { Shares, Tier } from "./tier-question.ts";
 
@@ -5,7 +6,7 @@ import type { Shares, Tier } from "./tier-question.ts";
 export interface RoutingPolicy {
   /**
    * Below this confidence, 0..1, the next tier up is used; null for never. Without a confidence, and
-   * for calibrated answers, it is compared with the chosen tier's probability.
+   * for calibrated answers, it is compared with the chosen tier's probability. A promised choice is kept.
    */
   readonly minConfidence: number | null;
   /** Whether a tie at `/v1` takes the next tier up; `/chat` and `/decide` always keep the choice. */
@@ -73,6 +74,8 @@ export interface Decision {
   readonly printedProbabilities: Shares | null;
   /** Confidence of the choice, 0..1; null if not given, and for calibrated probabilities. */
   readonly confidence: number | null;
+  /** The promise of the calibration for the choice, or why there is none; null without a calibration. */
+  readonly promise: Act | null;
   /** Prices of the model that is asked, and of the frontier tier's for comparison. */
   readonly prices: { readonly model: ModelPrice | null; readonly frontier: ModelPrice | null };
   readonly decisionMs: number;

@@ -135,6 +135,7 @@ test("POST /decide gives the decision, applies the policy, and asks no text mode
     questionHash: questionHash(tierQuestions),
     wire: "emulator gateway http://gateway.invalid/v4/ai",
     printedProbabilities: null,
+    promise: null,
     prices: { model: null, frontier: null },
   });
   expect(seen.map(({ path }) => path)).toEqual(["/v4/ai/evaluation-model"]);

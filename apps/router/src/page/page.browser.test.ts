@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { calibrationOf } from "../testing/calibration-of.ts";
 import { send, openPage } from "../testing/open-page.ts";
 import { servicesOfEmulator } from "../testing/test-router.ts";
 
@@ -17,6 +18,22 @@ test("a greeting shows the nano badge, the bars, the facts and the reply", async
   expect(await answer.locator(".reply").innerText()).toContain("local emulator");
   expect(await answer.locator(".reply-error, .failure").filter({ visible: true }).count()).toBe(0);
   expect(problems).toEqual([]);
+});
+
+test.each([
+  [0.97, "at most 2.5% wrong"],
+  [0.98, "none"],
+])("with a choice promised at %s, the promise of a greeting is: %s", async (threshold, promise) => {
+  const locked = { maxRisk: 0.025, confidence: 0.95, n: 120, wrong: 0 };
+  const calibration = {
+    ...calibrationOf("typesafe-ai/jev"),
+    thresholds: [{ question: "tier", action: "top" as const, threshold, ...locked }],
+  };
+  const { page } = await openPage({}, { parts: { calibration } });
+  const answer = await send(page, "hi");
+  expect(await answer.locator(".facts").innerText()).toMatch(
+    new RegExp(`^calibrated from\\s+97%\\s+promise\\s+${promise}\\s+decided in`),
+  );
 });
 
 test("a failed reply is red, and the decision stays", async () => {

@@ -1,7 +1,10 @@
+import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
 import { applyRecalibration } from "evaluator-calibration/statistics";
 import { expect, test } from "vitest";
 import { calibrationOf } from "../testing/calibration-of.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
+import { nineFields } from "../testing/read-answers.ts";
 import type { MessageRecord } from "../message-router.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };
@@ -52,6 +55,71 @@ test("the least confidence is compared with the choice's calibrated probability"
     const { chat } = await routerOf("typesafe-ai/jev", { ...defaultPolicy, minConfidence });
     expect((await chat({ message: "hi" })).headers.get("x-router-tier")).toBe(tier);
   }
+});
+
+const promise = { maxRisk: 0.05, confidence: 0.95, level: 0.05, n: 92, wrong: 1 };
+
+/** Returns a router that promises choices printed at a threshold and above, and its decision log. */
+async function promisingRouter(threshold: number, { isCorrecting = true } = {}) {
+  const correcting = calibrationOf("typesafe-ai/jev");
+  const calibration: CalibrationArtifact = {
+    ...correcting,
+    ...(!isCorrecting && { kind: "none", parameters: {} }),
+    thresholds: [{ question: "tier", action: "top", threshold, ...promise }],
+  } as CalibrationArtifact;
+  const records: MessageRecord[] = [];
+  const { log } = await openTestLog();
+  const add = (record: Parameters<typeof log.add>[0]) => {
+    if ("outcome" in record) records.push(record);
+    log.add(record);
+  };
+  // More than the recalibrated share of the choice, and less than the printed one.
+  const policy = { ...defaultPolicy, minConfidence: 0.95 };
+  const router = await testRouter({}, { calibration, policy, log: { ...log, add } });
+  return { ...router, records, artifact: artifactHash(calibration) };
+}
+
+test("a promised choice is kept at any confidence, and its evidence is in the record", async () => {
+  const { chat, request, records, artifact } = await promisingRouter(0.97);
+  const response = await chat({ message: "hi" });
+  expect(response.headers.get("x-router-tier")).toBe("nano");
+  expect(Object.keys((await response.json()) as object)).toEqual(nineFields);
+  const evidence = { artifact, printed: 0.97, threshold: 0.97, ...promise };
+  expect(records).toMatchObject([{ cause: "choice", promise: { act: "nano", evidence } }]);
+  const headers = { "content-type": "application/json", accept: "text/event-stream" };
+  const streamed = await chat({ message: "hi" }, { headers });
+  expect(await streamed.text()).toContain(`"promise":{"act":"nano","evidence":{`);
+  const page = await (await request("/decisions")).text();
+  expect(page).toContain(
+    "at most 5% wrong at 0.97 and above, with 95% confidence (1 of 92 labels) 2  100%",
+  );
+});
+
+test("a choice below the promised threshold has no promise, though its printed share is compared", async () => {
+  const { chat, request, records } = await promisingRouter(0.98);
+  expect((await chat({ message: "hi" })).headers.get("x-router-tier")).toBe("fast");
+  const none = { act: null, why: "below-threshold" };
+  expect(records).toMatchObject([{ cause: "low-confidence", promise: none }]);
+  expect(await (await request("/decisions")).text()).toMatch(/none: below-threshold +1 {2}100%/);
+});
+
+test("a calibration that corrects nothing promises, and keeps the service's confidence", async () => {
+  const { chat, records } = await promisingRouter(0.97, { isCorrecting: false });
+  expect(await (await chat({ message: "hi" })).json()).toMatchObject({ confidence: 0.96 });
+  expect(records).toMatchObject([
+    { probabilities: printed, printedProbabilities: null, promise: { act: "nano" } },
+  ]);
+});
+
+test("without a calibration there is no promise, and the decisions say so", async () => {
+  const { log } = await openTestLog();
+  const records: MessageRecord[] = [];
+  const { chat, request } = await testRouter({}, { observe: (one) => records.push(one), log });
+  await chat({ message: "hi" });
+  expect(records).toMatchObject([{ promise: null }]);
+  expect(await (await request("/decisions")).text()).toMatch(
+    /Promises for the choices\n {2}none +1 {2}100%/,
+  );
 });
 
 test("another model than the calibration's is an error that is sent, whose decision is paid for", async () => {

@@ -54,6 +54,9 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
     Not simply the model's choice
       low-confidence              1  20%
 
+    Promises for the choices
+      none                        4  80%
+
     Failures
       reply failed                1  20%
       no decision: RateLimitError 1  20%

@@ -7,6 +7,14 @@ import { type Tier, tierNames } from "../decision/tier-question.ts";
 const amount = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
 
+const evidenceSchema = z.object({
+  threshold: z.number(),
+  maxRisk: z.number(),
+  confidence: z.number(),
+  n: z.number(),
+  wrong: z.number(),
+});
+
 const loggedRecordSchema = z.object({
   time: z.iso.datetime(),
   outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", "stopped"]),
@@ -20,6 +28,7 @@ const loggedRecordSchema = z.object({
   // Older logs lack the following fields.
   shadow: z.object({ replyCostUsd: amount }).nullish(),
   confidence: amount.default(null),
+  promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
   decisionMs: amount.default(null),
   replyMs: amount.default(null),
   isEstimate: z.boolean().default(false),

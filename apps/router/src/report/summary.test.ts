@@ -30,21 +30,24 @@ async function reportOn(...lines: readonly (object | string)[]): Promise<string>
 test("sums costs up, and tells the saving net of the decisions", async () => {
   expect(await reportOn(record, { ...record, time: "2026-11-21T08:00:00.000Z" }))
     .toMatchInlineSnapshot(`
-    "2 messages from 2026-11-20T08:00:00.000Z to 2026-11-21T08:00:00.000Z
+      "2 messages from 2026-11-20T08:00:00.000Z to 2026-11-21T08:00:00.000Z
 
-    Tiers used
-      nano                        2  100%
-      fast                        0  0%
-      balanced                    0  0%
-      frontier                    0  0%
+      Tiers used
+        nano                        2  100%
+        fast                        0  0%
+        balanced                    0  0%
+        frontier                    0  0%
 
-    Costs of the 2 replies whose prices are known
-      frontier tier only          $0.2
-      replies as routed           $0.02
-      all decisions               $0.002
-    Saved against frontier only, net of the decisions: $0.178, 89%
-    "
-  `);
+      Promises for the choices
+        none                        2  100%
+
+      Costs of the 2 replies whose prices are known
+        frontier tier only          $0.2
+        replies as routed           $0.02
+        all decisions               $0.002
+      Saved against frontier only, net of the decisions: $0.178, 89%
+      "
+    `);
 });
 
 test("a stopped reply is counted with its estimated price, and said to be one", async () => {
@@ -57,6 +60,9 @@ test("a stopped reply is counted with its estimated price, and said to be one", 
       fast                        0  0%
       balanced                    0  0%
       frontier                    0  0%
+
+    Promises for the choices
+      none                        2  100%
 
     Failures
       stopped by the client       1  50%
@@ -115,6 +121,9 @@ test("each way of getting no reply is counted by itself, and each cause but the 
       low-confidence              2  40%
       requested                   1  20%
 
+    Promises for the choices
+      none                        3  60%
+
     Failures
       no decision: TimeoutError   1  20%
       no decision: unknown        1  20%
@@ -154,6 +163,9 @@ test("without a known price nothing is saved or lost", async () => {
       fast                        0  0%
       balanced                    0  0%
       frontier                    0  0%
+
+    Promises for the choices
+      none                        1  100%
 
     The savings are unknown: no reply has a known price.
       all decisions               $0.001

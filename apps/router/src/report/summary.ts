@@ -14,6 +14,8 @@ function emptySummary() {
     tiers: { ...noTiers } as Record<Tier, number>,
     /** Messages by cause, except the model's own choice. */
     causes: new Map<string, number>(),
+    /** Choices of the model by their promise. */
+    promises: new Map<string, number>(),
     /** Messages without a reply, by the kind of failure. */
     failures: new Map<string, number>(),
     /** Replies with known costs, and the sums of these in US dollars. */
@@ -45,12 +47,13 @@ export async function summarize(
 }
 
 function add(summary: Summary, record: LoggedRecord): void {
-  const { outcome, tierUsed, cause, failure } = record;
+  const { outcome, tierChosen, tierUsed, cause, failure } = record;
   summary.messages += 1;
   summary.first ??= record.time;
   summary.last = record.time;
   if (tierUsed !== null) summary.tiers[tierUsed] += 1;
   if (cause !== null && cause !== "choice") count(summary.causes, cause);
+  if (tierChosen !== null) count(summary.promises, describePromise(record));
   if (outcome === "no-decision") count(summary.failures, `no decision: ${failure ?? "unknown"}`);
   if (outcome === "reply-failed") count(summary.failures, "reply failed");
   if (outcome === "stopped") count(summary.failures, "stopped by the client");
@@ -73,6 +76,14 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   if (record.isEstimate) summary.estimated += 1;
   summary.replyUsd += replyCostUsd;
   summary.frontierUsd += frontierCostUsd;
+}
+
+function describePromise({ promise }: LoggedRecord): string {
+  const { evidence, why } = promise ?? {};
+  if (evidence === undefined) return why === undefined ? "none" : `none: ${why}`;
+  const { threshold, maxRisk, confidence, n, wrong } = evidence;
+  const [risk, sure] = [maxRisk, confidence].map((share) => Number((100 * share).toFixed(2)));
+  return `at most ${risk}% wrong at ${threshold.toFixed(2)} and above, with ${sure}% confidence (${wrong} of ${n} labels)`;
 }
 
 function count(counts: Map<string, number>, name: string): void {
@@ -98,10 +109,13 @@ export function describeSummary(summary: Summary): string {
   const invalid =
     unreadable === 0 ? "" : `Lines passed over because they are no records: ${unreadable}\n`;
   if (messages === 0) return `The decision log has no messages.\n${invalid}`;
-  const row = (name: string, count: number) =>
-    `  ${name.padEnd(28)}${count}  ${Math.round((100 * count) / messages)}%`;
   const section = (title: string, counts: Iterable<[string, number]>) => {
-    const rows = [...counts].map(([name, count]) => row(name, count));
+    const all = [...counts];
+    const width = Math.max(28, ...all.map(([name]) => name.length + 1));
+    const rows = all.map(
+      ([name, count]) =>
+        `  ${name.padEnd(width)}${count}  ${Math.round((100 * count) / messages)}%`,
+    );
     return rows.length === 0 ? [] : ["", title, ...rows];
   };
   const lines = [
@@ -111,6 +125,7 @@ export function describeSummary(summary: Summary): string {
       tierNames.map((tier) => [tier, tiers[tier]]),
     ),
     ...section("Not simply the model's choice", summary.causes),
+    ...section("Promises for the choices", summary.promises),
     ...section("Failures", summary.failures),
     "",
     ...costLines(summary),

@@ -68,12 +68,18 @@ function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLEleme
 }
 
 function factsOf(decision: Decision): [name: string, value: string][] {
-  const { tierChosen, printedProbabilities, confidence, decisionMs } = decision;
+  const { tierChosen, printedProbabilities, confidence, promise, decisionMs } = decision;
   const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
   return [
     printed === undefined
       ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
       : ["calibrated from", percent(printed)],
+    ...(promise === null ? [] : [["promise", describePromise(promise)] as [string, string]]),
     ["decided in", duration(decisionMs)],
   ];
+}
+
+function describePromise(promise: NonNullable<Decision["promise"]>): string {
+  if (promise.act === null) return "none";
+  return `at most ${Number((100 * promise.evidence.maxRisk).toFixed(2))}% wrong`;
 }
