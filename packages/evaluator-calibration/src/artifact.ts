@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "./input/input-record.ts";
 import { LOWEST } from "./thresholds/learn-then-test.ts";
 
 /** A probability: at least 0 and at most 1. */
@@ -47,8 +48,10 @@ const lockedThresholdSchema = z.object({
 /** See {@link lockedThresholdSchema}. */
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
 
+const LATEST_VERSION = 2;
+
 const rest = {
-  version: z.literal([1, 2]),
+  version: z.literal([1, LATEST_VERSION]),
   model: z.object({ id: z.string().nullable(), wire: z.string().nullable() }),
   questionHash: z.string().nullable(),
   rounding: z.object({ probabilityDecimals: z.int().min(0).max(15) }),
@@ -102,6 +105,12 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
     value = JSON.parse(text);
   } catch (error) {
     throw new Error("is not JSON", { cause: error });
+  }
+  const version = isObject(value) ? value["version"] : null;
+  if (typeof version === "number" && version > LATEST_VERSION) {
+    throw new Error(
+      `is of version ${version}, and this release reads versions 1 to ${LATEST_VERSION}`,
+    );
   }
   const parsed = calibrationArtifactSchema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -102,8 +102,9 @@ export function findMismatches(
     const problem = "The calibration does not name the questions it was made for.";
     add("questionHash", `${problem} Calibrate again with --questions.`);
   } else if (typeof asked === "string" && asked !== fitted) {
-    const problem = "The calibration was made for other questions than were asked.";
-    add("questionHash", `${problem} Calibrate again on answers to these.`);
+    const problem =
+      "The calibration was made for other questions than were asked; one changed word is enough.";
+    add("questionHash", `${problem} Ask the same words, or calibrate again on answers to these.`);
   }
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);

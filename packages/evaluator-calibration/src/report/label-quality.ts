@@ -12,7 +12,18 @@ import { type Rows, topAnswers } from "./labelled-rows.ts";
 export function judgeLabels(tested: Rows) {
   const labelers = labelersOf(tested.joined);
   const noPromise = reasonForNoPromise(tested, labelers);
-  return { labelers, agreements: agreementsOf(tested.joined), noPromise };
+  const agreements = agreementsOf(tested.joined);
+  return { labelers, agreements, ceiling: ceilingOf(agreements), noPromise };
+}
+
+/**
+ * Returns the largest share of single labels that any answers can fit, or null without two labelers. It
+ * rests on their disagreement alone: if two labels of a record differ, an answer fits at most one of them.
+ */
+function ceilingOf(agreements: ReturnType<typeof agreementsOf>): number | null {
+  const pairs = agreements.reduce((sum, { n }) => sum + n, 0);
+  const differing = agreements.reduce((sum, { n, disagree }) => sum + n * disagree, 0);
+  return pairs === 0 ? null : 1 - differing / pairs / 2;
 }
 
 function reasonForNoPromise(tested: Rows, labelers: ReturnType<typeof labelersOf>): string | null {

@@ -141,8 +141,11 @@ function toReport(
     isWeighted: weights !== undefined,
     labelers: labels.labelers,
     agreements: labels.agreements,
-    /** How many clusters the labels are from; null if each is one, or a promise takes one of each. */
-    clusters: isOnePer ? null : clustersOf(tested),
+    ceiling: labels.ceiling,
+    /** How many clusters the labels are from; null if each is one. */
+    clusters: clustersOf(tested),
+    /** Whether a promise takes one label of each cluster. */
+    isOnePer,
     /** `worthless` if the labels do not show it to beat the constant prediction. */
     verdict,
     scores,
@@ -206,10 +209,10 @@ function reportAction(
       ? conformalRiskControl(sureness, wrong, { maxRisk })
       : null;
   const isActedOn = (row: number) => toHundredths(sureness[row] as number) >= toHundredths(least);
-  const actedOn = (one: Action) =>
+  const actedOn = (one: Action, truth: 0 | 1) =>
     promised === null || action !== one
       ? null
-      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === 1);
+      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === truth);
   return {
     action,
     riskCoverage: curve,
@@ -217,9 +220,11 @@ function reportAction(
     /** Share of all rows at the promised threshold and above. */
     coverage: curve.findLast(({ threshold }) => threshold >= least)?.coverage ?? null,
     /** The share of all "yes" that acting on yes finds at the promised threshold. */
-    found: actedOn("yes"),
+    found: actedOn("yes", 1),
     /** The share of all "yes" that acting on no lets through at the promised threshold. */
-    passed: actedOn("no"),
+    passed: actedOn("no", 1),
+    /** The share of all "no" that is acted on: for yes the false positive rate. */
+    actedOnNo: actedOn("yes", 0) ?? actedOn("no", 0),
     smallest: search?.smallest ?? null,
     /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
     onAverage: onAverage === null ? null : Math.max(onAverage, lowest),

@@ -16,10 +16,11 @@ test("calibrate prints the join first, then skill beside the constant, and write
   ]);
   expect(exitCode).toBe(0);
   const lines = stdout.split("\n");
-  expect(lines[0]).toBe(
-    "scam: 1,200 labelled, 1,200 answered, 1,200 joined, 0 skipped, 0 labelled without answer, 0 answered without label, 0 repeated.",
-  );
-  expect(lines[2]).toMatch(/^On your 1,200 labelled records `scam` is worth \d\d % of the way/);
+  expect(lines[0]).toBe("scam: 1,200 labelled, 1,200 joined.");
+  expect(lines[2]).toBe("");
+  expect(lines[3]).toMatch(/^On your 1,200 labelled records `scam` is worth \d\d % of the way/);
+  expect(stdout).toMatch(/\n {2}home \(800\): act on "yes" at 0\.9\d and above, act on "no" at/);
+  expect(stdout).not.toContain("ECE");
   expect(stdout).toMatch(/skill +\d+ % \(.*\); always ".*": 0 %/);
   expect(stdout).toMatch(
     /act on "yes" at 0\.9\d and above: at most 5 % wrong, with 95 % confidence/,
@@ -44,11 +45,11 @@ test("where no threshold can be promised, --require ends with 3 and says what ca
   const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%", "--on-average"]);
   expect(exitCode).toBe(3);
   expect(stdout).toMatch(
-    /no threshold can be promised from these labels; the smallest risk that can be is \d+(\.\d)? % at/,
+    /act on "no": no threshold can be promised; try label --for-promise scam=no; the smallest risk that can be promised is \d+(\.\d)? % at/,
   );
   // Rounded up: a risk that was refused is never printed as the one that can be promised.
   const risk = (await readReport(folder)).reports[0]?.actions[0]?.smallest?.risk ?? Number.NaN;
-  expect(stdout).toContain(`that can be is ${Math.floor(1000 * risk + 1) / 10} % at`);
+  expect(stdout).toContain(`that can be promised is ${Math.floor(1000 * risk + 1) / 10} % at`);
   expect((await run(folder, calibrate)).exitCode).toBe(0);
 });
 
@@ -88,7 +89,7 @@ test("--action keeps the whole level for one act, and names the acts there are",
   const { exitCode, stdout } = await run(folder, [...calibrate, "--action", "scam=no"]);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /act on "no" at 0\.\d\d and above: .* confidence; lets \d % of all yes through \(/,
+    /act on "no" at 0\.\d\d and above: .* confidence; lets \d % of all yes through \(.*\); acts on \d+ % of all no \(/,
   );
   expect(stdout).not.toContain('act on "yes"');
   const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
@@ -112,7 +113,28 @@ test("under 30 labels there are scores only", async () => {
   const folder = await folderWith(20);
   const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%"]);
   expect(exitCode).toBe(3);
-  expect(stdout).toContain("Fewer than 30 labels: scores only, no curve.");
+  expect(stdout).toContain("; fewer than 30 labels show no curve (20).");
+});
+
+test("a notice about several questions is printed once", async () => {
+  const folder = await folderWith(40, { modelId: "local/lexical-1" });
+  for (const name of ["answers.ndjson", "labels.ndjson"]) {
+    const rows = (await readFile(join(folder, name), "utf8")).trimEnd().split("\n");
+    const both = rows.flatMap((line) =>
+      ["scam", "deal"].map((question) => line.replace(/}$/, `,"question":"${question}"}`)),
+    );
+    await writeFile(join(folder, name), both.join("\n"));
+  }
+  const { stdout } = await run(folder, calibrate);
+  const notices = stdout.slice(0, stdout.indexOf("\n\n")).split("\n");
+  expect(notices).toEqual([
+    "scam: 40 labelled, 40 joined.",
+    "deal: 40 labelled, 40 joined.",
+    "These answers come from matching words (the emulator's stand-in), not from a model.",
+    expect.stringMatching(/^your 40 labels come from 2 groups; /),
+    "Recalibrating takes 100 labels; there are 40.",
+  ]);
+  expect(stdout).not.toMatch(/\n\n(.|\n)*(matching words|Recalibrating)/);
 });
 
 test("answers of two models are reported apart, and a line says so", async () => {
@@ -121,7 +143,9 @@ test("answers of two models are reported apart, and a line says so", async () =>
   const { exitCode, stdout } = await run(folder, [...calibrate, "more.ndjson"]);
   expect(exitCode).toBe(0);
   expect(stdout).toContain("The answers come from 2 sources, which are never mixed");
-  expect(stdout).toContain("These answers come from matching words");
+  expect(stdout).toContain(
+    "local/lexical-1 (matched words): These answers come from matching words",
+  );
   const { reports } = await readReport(folder);
   expect(reports.map(({ source, n }) => [source.modelId, n])).toEqual([
     ["maker/judge-7", 100],

@@ -72,7 +72,8 @@ function noteOnFormer(out: string, { cwd }: CliContext): string | null {
 function checkAsked({ columns }: AnswerTable, asked: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
   if (asked === null || hashes.every((hash) => hash === asked)) return;
-  throw new CliError("The answers were given to other questions than those of --questions.");
+  const problem = "The answers were given to other questions than those of --questions";
+  throw new CliError(`${problem}; one changed word is enough. Name the file that was asked.`);
 }
 
 /** @throws CliError for a column that no label has. */

@@ -19,7 +19,7 @@ test("a skipped record is out of the scores, and counts as wrong in a promise", 
   });
   await writeFile(join(folder, "labels.ndjson"), withSkips.join("\n"));
   const { stdout } = await run(folder, calibrate);
-  expect(stdout).toContain("1,200 joined, 3 skipped,");
+  expect(stdout).toMatch(/^scam: 1,200 labelled, 1,200 joined, 3 skipped\.\n/);
   expect((await readReport(folder)).reports[0]?.n).toBe(1197);
   expect(await promisedOf()).toMatchObject({ threshold: 0.9, n: 600, wrong: 15 });
 });
@@ -35,12 +35,29 @@ test("labels of one thread are named as dependent, and --one-per promises from o
     "your 1,200 labels come from 300 groups; labels of one group are not independent (--one-per group)";
   expect((await run(folder, calibrate)).stdout).toContain(line);
   const { stdout } = await run(folder, [...calibrate, "--one-per", "group"]);
-  expect(stdout).not.toContain("not independent");
+  expect(stdout).toContain(
+    "your 1,200 labels come from 300 groups; a promise takes one label of each",
+  );
   const [report] = (await readReport(folder)).reports;
   expect(report?.n).toBe(1200);
   const tested = report?.actions.map(({ promised }) => (promised as { n: number } | null)?.n ?? 0);
   expect(tested?.[0]).toBeGreaterThan(100);
   expect((tested?.[0] ?? 0) + (tested?.[1] ?? 0)).toBeLessThanOrEqual(300);
+});
+
+test("two labelers that disagree set a ceiling for every engine", async () => {
+  const folder = await folderWith(200);
+  const first = await readFile(join(folder, "labels.ndjson"), "utf8");
+  const rows = first.trimEnd().split("\n").slice(0, 100);
+  const second = rows.map((line, index) => {
+    const label = JSON.parse(line) as { truth: boolean };
+    return JSON.stringify({ ...label, labeler: "bob", truth: index < 8 !== label.truth });
+  });
+  await writeFile(join(folder, "labels.ndjson"), first + second.join("\n"));
+  const { stdout } = await run(folder, calibrate);
+  expect(stdout).toContain("two labelers disagree on 8 % of 100 records (kappa 0.84)");
+  expect(stdout).toContain("no engine can be right in more than about 96 % of single labels");
+  expect((await readReport(folder)).reports[0]?.ceiling).toBeCloseTo(0.96, 12);
 });
 
 test("groups share the level, and each has its own promise", async () => {

@@ -1,4 +1,5 @@
 import {
+  type CurveReport,
   type LabelJoin,
   type QuestionReport,
   reportQuestions,
@@ -9,8 +10,12 @@ import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
 import {
   count,
+  describeBasis,
+  describeClusters,
   describeJoin,
+  describeWorth,
   nameSource,
+  nameThreshold,
   percent,
   range,
   summarize,
@@ -62,7 +67,7 @@ export function buildReport(
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
-    notes: [...table.notes, ...mixtureNotes(reports)],
+    notes: [...table.notes, ...mixtureNotes(reports), ...noticesOf(reports)],
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */
@@ -77,14 +82,39 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
 }
 
+/** Returns the notices about questions, each once. */
+function noticesOf(reports: readonly QuestionReport[]): string[] {
+  const told = reports.flatMap((report) => {
+    const { source, counts, noPromise, recalibration } = report;
+    const failed = counts.labelledWithoutAnswer === 0 ? null : FAILED_CALLS;
+    const all = [describeBasis(source.basis), describeClusters(report), failed, noPromise];
+    return [...all, recalibration.note].flatMap((text) => (text === null ? [] : { text, report }));
+  });
+  const byText = Map.groupBy(told, ({ text }) => text);
+  return Array.from(byText, ([text, found]) => {
+    const about = found.map(({ report }) => report);
+    return found.length === reports.length ? text : `${nameScope(about, reports)}: ${text}`;
+  });
+}
+
+const FAILED_CALLS =
+  "Labels without an answer (the call failed) are not counted as wrong, and they are seldom random.";
+
+/** Names the sources of some reports, or their questions if these are not all of a source. */
+function nameScope(about: readonly QuestionReport[], all: readonly QuestionReport[]): string {
+  const sources = new Set(about.map(({ source }) => nameSource(source)));
+  const ofSources = all.filter(({ source }) => sources.has(nameSource(source)));
+  const isWhole = ofSources.length === about.length;
+  return (isWhole ? [...sources] : about.map(({ question }) => question)).join(", ");
+}
+
 /** Returns the report in lines for a terminal: the join first, then each question. */
 export function printReport(report: CalibrationReport): string {
   const { join, blankLabels, notes, reports } = report;
   const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
-  const questions = reports.flatMap((question) =>
-    ["", question.sentence].concat(linesOf(question, report)),
-  );
-  const lines = [...join.map(describeJoin), ...blank, ...notes, ...questions];
+  const joined = join.filter(({ labelled }) => labelled > 0).map(describeJoin);
+  const questions = reports.flatMap((question) => [""].concat(linesOf(question, report)));
+  const lines = [...joined, ...blank, ...notes, ...questions];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
 }
 
@@ -95,13 +125,14 @@ function row(name: string, text: string): string {
 function linesOf(question: QuestionReport, report: CalibrationReport): string[] {
   const { scores, curve, recalibration, form } = question;
   const { skill, accuracy, constant, brier, logLoss } = scores;
-  const { heldOut, note, recalibration: fit } = recalibration;
+  const { heldOut, recalibration: fit } = recalibration;
   const words = wordsOf(question, report);
   const always = `always "${constant.always}":`;
   const scale = form === "probability" ? "" : " (0 to 2)";
   const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
   const lines = [
-    words.basis,
+    ...words.permissions,
+    ...question.groups.map(describeGroup),
     row("by", `${words.source}; labels by ${words.labelers}`),
     ...words.labels,
     row("skill", `${percent(skill.value)} (${range(skill)}); ${always} 0 %`),
@@ -114,24 +145,21 @@ function linesOf(question: QuestionReport, report: CalibrationReport): string[] 
       "log loss",
       `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${clipped}`,
     ),
-    ...curveLines(curve),
-    words.rates === null ? null : row("answers at 0.5", words.rates),
-    ...words.permissions,
-    heldOut === null || fit === null
-      ? null
-      : `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`,
-    note,
+    curve && row("miscalibration", describeMiscalibration(curve)),
+    words.rates && row("answers at 0.5", words.rates),
+    heldOut &&
+      fit &&
+      `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`,
   ];
-  return lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
+  const told = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
+  return [describeWorth(question, report.noun), ...told];
 }
 
-function curveLines(curve: QuestionReport["curve"]): string[] {
-  if (curve === null) return ["Fewer than 30 labels: scores only, no curve."];
-  const { miscalibration, miscalibrationByChance, calibrationError } = curve;
-  const { equalWidth, equalWidthByChance } = calibrationError;
-  const byChance = `by chance up to ${miscalibrationByChance.toFixed(4)}`;
-  return [
-    row("miscalibration", `${miscalibration.toFixed(4)}; ${byChance}`),
-    row("ECE (secondary)", `${equalWidth.toFixed(3)}; by chance ${equalWidthByChance.toFixed(3)}`),
-  ];
+function describeMiscalibration({ miscalibration, miscalibrationByChance }: CurveReport): string {
+  return `${miscalibration.toFixed(4)}; by chance up to ${miscalibrationByChance.toFixed(4)}`;
+}
+
+function describeGroup({ group, n, promised }: QuestionReport["groups"][number]): string {
+  const acts = promised.map(nameThreshold).join(", ") || "no threshold can be promised";
+  return `${group} (${count(n)}): ${acts}`;
 }

@@ -37,12 +37,11 @@ export function reportPage(report: CalibrationReport): string {
 type Reported = CalibrationReport["reports"][number];
 
 function questionSection(question: Reported, report: CalibrationReport): Html {
-  const { curve, actions, noPromise } = question;
+  const { curve, actions } = question;
   const words = wordsOf(question, report);
   const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
     <h2>${withNames(question.sentence)}</h2>
-    ${words.basis === null ? null : html`<p class="notice">${words.basis}</p>`}
     ${words.labels.map((note) => html`<p class="notice">${note}</p>`)}
     <p class="quiet">
       Answered by ${words.source}. ${join === undefined ? "" : describeJoin(join)}
@@ -54,7 +53,6 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
       </div>
       <div class="stack">
         ${actions.length === 0 ? null : actionCard(question, report.maxRisk, words.permissions)}
-        ${noPromise === null || actions.length > 0 ? null : html`<p class="notice">${noPromise}</p>`}
         ${groupCard(question)} ${recalibrationCard(question)} ${neededCard(question, report)}
       </div>
     </div>
@@ -182,15 +180,11 @@ function signed(share: number): string {
 }
 
 function recalibrationCard({ recalibration }: Reported): Html | null {
-  const { heldOut, note, recalibration: found } = recalibration;
-  if (heldOut === null && note === null) return null;
-  const paragraphs = note === null ? [] : [html`<p>${note}</p>`];
-  if (found !== null && heldOut !== null) {
-    const gain = `from ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.`;
-    const what = `A ${found.kind} fit lowers the log loss on rows it had not seen`;
-    paragraphs.unshift(html`<p>${what} ${gain}</p>`);
-  }
-  return card("Recalibrating", paragraphs);
+  const { heldOut, recalibration: found } = recalibration;
+  if (found === null || heldOut === null) return null;
+  const gain = `from ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.`;
+  const what = `A ${found.kind} fit lowers the log loss on rows it had not seen`;
+  return card("Recalibrating", html`<p>${what} ${gain}</p>`);
 }
 
 function neededCard({ needed, n }: Reported, { maxRisk, confidence }: CalibrationReport): Html {

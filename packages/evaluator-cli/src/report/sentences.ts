@@ -40,7 +40,12 @@ export function nameSource({ modelId, basis, questionHash }: QuestionReport["sou
 
 /** Returns the worth of a question's answers, and the permitted acts; `noun` names the records. */
 export function summarize(report: QuestionReport, noun: string): string {
-  return `${worthOf(report, noun)}${calibrationOf(report)}.${permissionOf(report)}`;
+  return `${describeWorth(report, noun)}${permissionOf(report)}`;
+}
+
+/** Returns the worth of a question's answers, and whether they are calibrated. */
+export function describeWorth(report: QuestionReport, noun: string): string {
+  return `${worthOf(report, noun)}${calibrationOf(report)}.`;
 }
 
 function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
@@ -77,7 +82,7 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
 function permissionOf(report: QuestionReport): string {
   const { actions, noPromise } = report;
   const constant = describeConstant(report);
-  if (noPromise !== null) return ` ${noPromise}`;
+  if (noPromise !== null) return " Nothing is promised from these labels.";
   if (constant !== null) return ` A${constant.slice(1)}`;
   if (actions.length === 0) return "";
   const promised = actions.flatMap((action) => action.promised ?? []);
@@ -109,11 +114,10 @@ export function wordsOf(
   const { source, labelers, tpr, tnr } = report;
   return {
     source: nameSource(source),
-    basis: describeBasis(source.basis),
     /** The labelers, each with a count. */
     labelers: labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", "),
-    /** Whether labelers agree, and whether labels are independent. */
-    labels: describeLabels(report),
+    /** How far labelers disagree. */
+    labels: describeAgreements(report),
     /** The rates of right yes and no at 0.5; null without yes and no. */
     rates:
       tpr && tnr
@@ -127,27 +131,28 @@ export function wordsOf(
 type Bound = Parameters<typeof wordsOf>[1];
 
 function describePermissions(report: QuestionReport, bound: Bound): string[] {
-  if (report.noPromise !== null) return [report.noPromise];
+  if (report.noPromise !== null) return ["nothing is promised from these labels."];
   if (report.actions.length === 0) return [];
   const constant = describeConstant(report);
   if (constant !== null) return [constant];
-  return report.actions.map((action) => describeAction(action, bound));
+  return report.actions.map((action) => describeAction(action, report.question, bound));
 }
 
-function describeAction(report: ActionReport, { maxRisk, confidence }: Bound): string {
-  const { promised, smallest, found, passed, onAverage, cost } = report;
-  const act = nameAction(report.action);
+function describeAction(report: ActionReport, question: string, { maxRisk, confidence }: Bound) {
+  const { action, promised, smallest, found, passed, actedOnNo, onAverage, cost } = report;
+  const act = nameAction(action);
   const risk = exactPercent(maxRisk);
   const refused = [
-    `${act}: no threshold can be promised from these labels`,
+    `${act}: no threshold can be promised; try label --for-promise ${question}=${action}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
     smallest &&
-      `the smallest risk that can be is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
+      `the smallest risk that can be promised is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
   ];
   const granted = promised && [
-    `${act} at ${promised.threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence`,
+    `${nameThreshold(promised)}: at most ${risk} wrong, with ${percent(confidence)} confidence`,
     found && `finds ${percent(found.value)} of all yes (${range(found)})`,
     passed && `lets ${percent(passed.value)} of all yes through (${range(passed)})`,
+    actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${range(actedOnNo)})`,
     `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
   ];
   const parts = [
@@ -166,14 +171,19 @@ function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cos
     : `acting at ${threshold.toFixed(2)} costs least (${cost.toFixed(3)} a record; were the probabilities true it would be ${theory.toFixed(2)})`;
 }
 
+/** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */
+export function nameThreshold({ action, threshold }: ThresholdCheck["locked"]): string {
+  return `${nameAction(action)} at ${threshold.toFixed(2)} and above`;
+}
+
 function nameAction(action: ActionReport["action"]): string {
   return action === "top" ? "act on the most probable option" : `act on "${action}"`;
 }
 
 /** Returns a threshold and its result on new labels, in one line. */
 export function describeCheck({ locked, n, wrong, low, high, verdict }: ThresholdCheck): string {
-  const { question, action, threshold, maxRisk } = locked;
-  const promise = `${question}: ${nameAction(action)} at ${threshold.toFixed(2)} and above, at most ${percent(maxRisk)} wrong`;
+  const { question, maxRisk } = locked;
+  const promise = `${question}: ${nameThreshold(locked)}, at most ${percent(maxRisk)} wrong`;
   const seen = `${wrong} of ${n} wrong (${percent(low)} to ${percent(high)})`;
   return printable`${verdict.padEnd(17)}  ${promise}: ${seen}`;
 }
@@ -183,30 +193,37 @@ export function describeJoin(
   join: { readonly question: string } & ReturnType<LabelJoin["countsOf"]>,
 ): string {
   const counts = {
-    labelled: join.labelled,
-    answered: join.answered,
-    joined: join.joined,
     skipped: join.skipped,
-    "labelled without answer": join.labelledWithoutAnswer,
-    "answered without label": join.answeredWithoutLabel,
+    "without an answer": join.labelledWithoutAnswer,
+    "answered without a label": join.answeredWithoutLabel,
     repeated: join.repeated,
-    ...(join.unknown > 0 && { unknown: join.unknown }),
+    unknown: join.unknown,
   };
-  const parts = Object.entries(counts).map(([name, n]) => `${count(n)} ${name}`);
-  const missing = join.labelledWithoutAnswer / Math.max(1, join.labelled);
-  const failed = `Failed calls are ${percent(missing)} of the labels; they are not counted as wrong, and seldom random.`;
-  return `${join.question}: ${parts.join(", ")}.${missing === 0 ? "" : ` ${failed}`}`;
+  const parts = Object.entries(counts).flatMap(([name, n]) =>
+    n === 0 ? [] : [`${count(n)} ${name}`],
+  );
+  const joined = `${count(join.labelled)} labelled, ${count(join.joined)} joined`;
+  return `${join.question}: ${[joined, ...parts].join(", ")}.`;
 }
 
-function describeLabels({ agreements, clusters }: QuestionReport): string[] {
+function describeAgreements({ agreements, ceiling }: QuestionReport): string[] {
   const lines = agreements.map(({ labelers, n, disagree, kappa }) => {
     const who = agreements.length === 1 ? "two labelers" : labelers.map(nameLabeler).join(" and ");
     const beyond = Number.isNaN(kappa) ? "" : ` (kappa ${kappa.toFixed(2)})`;
     return `${who} disagree on ${percent(disagree)} of ${count(n)} records${beyond}`;
   });
-  if (clusters === null) return lines;
+  if (ceiling === null) return lines;
+  const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
+  return [...lines, `${most}: if two labels differ, an answer fits at most one`];
+}
+
+/** Returns how many groups the labels are from, if several are of one. */
+export function describeClusters({ clusters, isOnePer }: QuestionReport): string | null {
+  if (clusters === null) return null;
   const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
-  return [...lines, `${from}; labels of one group are not independent (--one-per group)`];
+  return isOnePer
+    ? `${from}; a promise takes one label of each`
+    : `${from}; labels of one group are not independent (--one-per group)`;
 }
 
 function nameLabeler(name: string): string {
