@@ -4,7 +4,7 @@ import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
 test.each([
-  [[], "No command was given; there are ask, mcp, "],
+  [[], "No command was given; there are ask, run, work, "],
   [["callibrate"], "Unknown command 'callibrate' (Did you mean calibrate?)"],
   [["calibrate"], "Missing required argument 'labels'."],
   [["calibrate", "a"], "--answers is missing"],

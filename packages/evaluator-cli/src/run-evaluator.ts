@@ -6,12 +6,19 @@ import {
   packageVersion,
   runCommand,
 } from "evaluator-kit";
-import { askCommands } from "./commands/ask-commands.ts";
+import { addRunCommands, type ProgramContext } from "evaluator-runs/commands";
+import { askCommands, engineOption } from "./commands/ask-commands.ts";
 import { reportCommands } from "./commands/report-commands.ts";
 import type { TypedWord } from "./commands/shared-options.ts";
+import { runServices } from "./engines/run-services.ts";
+import { tableSource } from "./records/table-source.ts";
 
 /** Runs the typed command and returns its exit code. */
-export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {
+export async function runEvaluator(
+  words: readonly string[],
+  machine: CliContext & Partial<typeof runServices>,
+): Promise<number> {
+  const context = { ...runServices, ...machine, source: tableSource, engineOption };
   const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
   const [name, ...rest] = typed;
   if (name === "emulator") {
@@ -29,25 +36,27 @@ export async function runEvaluator(words: readonly string[], context: CliContext
 }
 
 // An action imports its command's code: all of it together takes a second.
-function createProgram(context: CliContext) {
+function createProgram(context: ProgramContext) {
   const version = packageVersion(import.meta.url);
   const program = createCommand("evaluator-cli", { context, version })
     .addHelpText(
       ...examples(
         'evaluator-cli ask --state mail.txt --boolean "Does it look like a scam?"',
+        "evaluator-cli run tickets.csv --questions q.json --state subject,body",
         "evaluator-cli emulator --port 8787",
         "evaluator-cli mcp --max-cost 1",
       ),
     )
     .addHelpText(
       "after",
-      "\nExit codes: 0 done; 1 wrong input, or the result does not hold; 3 too few labels.",
+      "\nExit codes: 0 done; 1 wrong input, or the result does not hold; 2 some records have no answer;\n3 too few labels.",
     );
   const typed: TypedWord[] = [];
   askCommands.ask(program, typed).action(async (options) => {
     const { ask } = await import("./engines/ask.ts");
     await ask(typed, options, context);
   });
+  addRunCommands(program, context);
   askCommands.mcp(program).action(async (options) => {
     const { serveTools } = await import("./mcp/serve-tools.ts");
     await serveTools(options, context);

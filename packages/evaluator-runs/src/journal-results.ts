@@ -160,7 +160,8 @@ async function fileResults(
   const calibration = command.calibration ?? newest.begin?.options.calibration;
   const setup = await setupOf(newest.questions, calibration, context);
   const { signal, source } = context;
-  const open = () => source.open(inputPath, { skipInvalid: true, signal });
+  const state = newest.begin?.options ?? {};
+  const open = () => source.open(inputPath, { skipInvalid: true, signal, state });
   const { isOrdered = true } = command;
   const input = isOrdered ? await open() : null;
   const part =
@@ -239,7 +240,10 @@ function orderedRows(
 function isAbout(record: RunRecord, state: JsonValue): boolean {
   if (typeof state !== "object" || state === null) return false;
   const read = new Map(Object.entries(state));
-  return Object.entries(record.state).every(([key, value]) => read.get(key) === value);
+  return Object.entries(record.state).every(([key, value]) => {
+    const kept = read.get(key);
+    return kept === value || JSON.stringify(kept) === JSON.stringify(value);
+  });
 }
 
 function toRow(input: RunRecord, end: RecordEnd, setup: RecordSetup): ResultRow {

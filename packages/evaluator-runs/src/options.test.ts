@@ -8,7 +8,7 @@ import { sampleSource } from "./testing/samples.ts";
 async function parse(words: readonly string[]): Promise<Record<string, unknown>> {
   const context = createTestContext();
   const program = createCommand("runs", { context, version: "1.0.0" });
-  const { query, ...others } = declareCommands(program, sampleSource);
+  const { query, ...others } = declareCommands(program, { source: sampleSource });
   let parsed = {};
   for (const [name, command] of Object.entries(others)) {
     command.action((file: string | undefined, options: object) => {

@@ -8,6 +8,7 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 import type { RecordSource, StateOptions } from "./input/record-source.ts";
+import type { ProgramContext } from "./service.ts";
 
 const outputFormats = ["json", "ndjson", "csv"] as const;
 /** The formats of results. */
@@ -20,16 +21,27 @@ interface FileArgument {
   readonly file?: string | undefined;
 }
 
+/** Options that the source or the program of a command adds. */
+interface MoreOptions {
+  readonly engine?: string | undefined;
+  readonly raw?: true;
+  readonly sort?: string;
+  readonly top?: number;
+  readonly only?: string;
+  readonly since?: string;
+}
+
 /** The options of `run`, with its argument and the options of the source. */
-export type RunCommand = Typed<"run"> & { readonly file: string; readonly state: StateOptions };
+export type RunCommand = Typed<"run"> &
+  MoreOptions & { readonly file: string; readonly state: StateOptions };
 /** The options of `work`, with its argument. */
-export type WorkCommand = Typed<"work"> & FileArgument;
+export type WorkCommand = Typed<"work"> & Pick<MoreOptions, "engine"> & FileArgument;
 /** The options of `status`, with its argument. */
 export type StatusCommand = Typed<"status"> & FileArgument;
 /** The options of `query`, with its arguments. */
 export type QueryCommand = Typed<"query"> & FileArgument & { readonly text?: string | undefined };
 /** The options of `export`, with its argument. */
-export type ExportCommand = Typed<"export"> & FileArgument;
+export type ExportCommand = Typed<"export"> & Pick<MoreOptions, "since"> & FileArgument;
 /** The options of `label`, with its argument. */
 export type LabelCommand = Typed<"label"> & { readonly file: string };
 /** How a service is asked. */
@@ -94,16 +106,35 @@ export const sharedOptions = {
   ),
 };
 
-const declareRun = (program: Command, source: RecordSource) =>
+/** The parts of a program that its options depend on. */
+type DeclaredFor = Pick<ProgramContext, "source" | "engineOption" | "mayCost">;
+
+const questionsOption = (source: RecordSource) => {
+  const text = "a JSON object of id to question";
+  const option = new Option("--questions <file>", text);
+  if (source.questions === undefined) return option.makeOptionMandatory();
+  option.description = `${text} (default: those of the source)`;
+  return option;
+};
+
+/** How a run prints its table. */
+const tableOptions = () => [
+  new Option("--raw", "print the answers and providerMetadata of each call before the table"),
+  new Option("--sort <field>", "sort the table by a field of the results (default: importance)"),
+  firstOption("--top <n>", "print only the first N rows of the table"),
+  sharedOptions.only,
+];
+
+const declareRun = (program: Command, { source, mayCost }: DeclaredFor) =>
   program
     .command("run")
-    .summary(`ask about every ${source.word} of a file, and write and print the results`)
+    .summary(`ask about every ${source.word} of a file, and write the results`)
     .description(
-      `Asks about every ${source.word} of a file. Results go beside it, with .${source.suffix}.json in place of .json\n(stdin.${source.suffix}.json for -). Every answer is kept in a journal (.${source.suffix}.sqlite): the same command\nagain asks only for what is missing. With a journal in PostgreSQL the same command on another\nmachine joins the run.\nExit code 2: some records have no answer.`,
+      `Asks about every ${source.word} of a file. Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json\nfor -). Every answer is kept in a journal (NAME.${source.suffix}.sqlite): the same command again asks only\nfor what is missing. With a journal in PostgreSQL the same command on another machine joins the\nrun.\nExit code 2: some records have no answer.`,
     )
     .argument("<file>", source.inputForm)
     .addOption(firstOption("--limit <n>", "only the first N records"))
-    .option("--questions <file>", "a JSON object of id to question (default: those of the source)")
+    .addOption(questionsOption(source))
     .addOption(sharedOptions.offline)
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
     .addOption(
@@ -112,18 +143,13 @@ const declareRun = (program: Command, source: RecordSource) =>
         .default(Number.POSITIVE_INFINITY, "no limit"),
     )
     .addOption(sharedOptions.price)
-    .option("-y, --yes", "do not ask before a run above $1")
+    .option("-y, --yes", `do not ask before a run ${mayCost ? "that may cost money" : "above $1"}`)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
     .addOption(sharedOptions.journal(source))
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.format)
-    .option("--raw", "print the answers and providerMetadata of each call before the table")
-    .option("--sort <field>", "sort the table by a field of the results (default: importance)")
-    .addOption(firstOption("--top <n>", "print only the first N rows of the table"))
-    .addOption(sharedOptions.since)
-    .addOption(sharedOptions.only)
     .addHelpText(...examples(...source.examples.map((words) => `${source.program} ${words}`)));
 
 const declareWork = (program: Command, source: RecordSource) =>
@@ -191,7 +217,6 @@ const declareExport = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run)
     .addOption(sharedOptions.format)
-    .addOption(sharedOptions.since)
     .addOption(sharedOptions.only)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules);
@@ -226,18 +251,25 @@ const declareLabel = (program: Command, { word }: RecordSource) =>
     );
 
 /** Declares the commands about runs; they have no actions yet. */
-export function declareCommands(program: Command, source: RecordSource) {
+export function declareCommands(program: Command, context: DeclaredFor) {
+  const { source, engineOption } = context;
   refuseUrls(program, source);
-  const run = declareRun(program, source);
-  for (const option of source.options) run.addOption(option);
-  return {
-    run,
+  const declared = {
+    run: declareRun(program, context),
     work: declareWork(program, source),
     status: declareStatus(program, source),
     query: declareQuery(program, source),
     export: declareExport(program, source),
     label: declareLabel(program, source),
   };
+  const { run, work, export: exported } = declared;
+  const days = source.dayOf === undefined ? [] : [sharedOptions.since];
+  const engine = engineOption === undefined ? [] : [engineOption];
+  const table = source.table === null ? [] : tableOptions();
+  for (const option of [...table, ...days, ...engine, ...source.options]) run.addOption(option);
+  for (const option of days) exported.addOption(option);
+  for (const option of engine) work.addOption(option);
+  return declared;
 }
 
 // Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.

@@ -3,6 +3,7 @@ import {
   type CliContext,
   CliError,
   type Environment,
+  type Option,
   printable,
   systemErrorCode,
   toPrintable,
@@ -17,6 +18,10 @@ export interface ProgramContext extends CliContext {
   readonly onLoad?: () => void;
   readonly source: RecordSource;
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
+  /** The option of `run` and `work` that `openTransport` takes as `engine`. @default none */
+  readonly engineOption?: Option;
+  /** Whether a run may cost anything, and a person is asked before it. @default a run above $1 */
+  readonly mayCost?: (options: ServiceOptions) => Promise<boolean>;
   /** Returns the price list of the service; null if it has none. */
   readonly openCatalog: (options: ServiceOptions) => Promise<Catalog | null>;
   readonly openRuns: OpenRuns;
@@ -30,6 +35,8 @@ export type OpenRuns = (
 
 /** The wanted service. */
 interface ServiceOptions {
+  /** As typed after `engineOption`. @default the engine of `env` */
+  readonly engine?: string | undefined;
   /** Whether the emulator answers. */
   readonly offline?: boolean | undefined;
   /** Whether nothing is sent; no key is needed then. */
@@ -104,15 +111,19 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport(dryRun);
   const client = await import("evaluator-client");
-  const { apiKeyVariables, transportFromEnvironment } = client;
-  // What sends nothing needs no key.
-  const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
   try {
-    return transportFromEnvironment(dryRun ? { ...env, ...Object.fromEntries(keys) } : env);
+    return client.transportFromEnvironment(dryRun ? await withoutKeys(env) : env);
   } catch (error) {
     if (!(error instanceof client.ConfigurationError)) throw error;
     throw new CliError(`${toPrintable(inVariables(error, env))}\n${nextSteps}`, { cause: error });
   }
+}
+
+/** Returns variables for a service that is sent nothing, which needs no key. */
+export async function withoutKeys(env: Environment): Promise<Environment> {
+  const { apiKeyVariables } = await import("evaluator-client");
+  const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
+  return { ...env, ...Object.fromEntries(keys) };
 }
 
 /** The client's options are no options of this program, which reads variables alone. */

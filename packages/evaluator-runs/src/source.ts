@@ -1,15 +1,13 @@
 export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
-export { RepeatFinder } from "./input/digests.ts";
-export { type JsonRecord, NoListError, readJsonRecords } from "./input/json-records.ts";
+export { type CheckedRecords, openRecords, type RecordForm } from "./input/checked-records.ts";
+export { type JsonRecord, readJsonRecords } from "./input/json-records.ts";
 export {
   type AdditionCosts,
-  changedInput,
   type InputOptions,
   type InputRecord,
   type RecordInput,
-  recordLabel,
   type RecordSource,
   type RunRecord,
   type StateOptions,

@@ -70,7 +70,7 @@ test("calls that ended, with an answer or without, are not told as in flight", a
   await startTriage(["inbox.json", "--concurrency", "2"], { cwd, transport });
   const { asked, stderr } = await runAgain(cwd);
   expect(asked).toBe(1);
-  expect(stderr).toContain("Answered: 1, 2 answered already; ");
+  expect(stderr).toContain("Answered: 1, 2 answered already. ");
 });
 
 test("each step is synced to the disk before it counts", async () => {

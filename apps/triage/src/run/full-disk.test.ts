@@ -39,7 +39,7 @@ test("a disk that is full when the results are written costs no answer and no ol
   // Two mails more: their answers still fit beside the others, all results together do not.
   await writeFile(join(folder, "inbox.json"), JSON.stringify(inbox(102)));
   const { exitCode, stderr } = await run(170);
-  expect(stderr).toContain("Answered: 2, 100 answered already;");
+  expect(stderr).toContain("Answered: 2, 100 answered already.");
   expect(stderr).toMatch(
     /Cannot write .*inbox\.triage\.json: file too large\. Nothing was written, and every answer is kept; make room/,
   );

@@ -45,7 +45,7 @@ test("mails of the synthetic inbox are triaged by a chat model on this machine, 
   expect(estimate).toMatch(
     /^To ask: 12 mails, about [\d,]+ tokens in at most 156 calls, no known price \(no list has this engine; --price names one\), /,
   );
-  expect(summary).toMatch(/^Answered: 12; [\d,]+ tokens, no known price, /);
+  expect(summary).toMatch(/^Answered: 12\. .* Took [\d,]+ tokens, no known price, /);
   const results = await readResults(cwd);
   expect(results).toHaveLength(12);
   for (const { scam, categoryConf, error } of results) {
@@ -55,7 +55,9 @@ test("mails of the synthetic inbox are triaged by a chat model on this machine, 
   expect(asked).toBeGreaterThanOrEqual(12 * 4);
 
   const again = await triage(cwd, "--limit", "12");
-  expect(again.stderr).toContain("Answered: 0, 12 answered already; 0 tokens, $0.00, ");
+  expect(again.stderr).toContain(
+    "Answered: 0, 12 answered already. Journal: inbox.triage.sqlite. Took 0 tokens, $0.00, ",
+  );
   expect(again.stdout).toBe(first.stdout);
   expect(await calls()).toBe(asked);
 
@@ -68,8 +70,8 @@ test("the answers of one engine are not those of another", async () => {
   const cwd = await folderWith([sampleMail()]);
   const { triage } = await startEngine();
   await triage(cwd);
-  expect((await triage(cwd, "--offline")).stderr).toContain("Answered: 1; ");
-  expect((await triage(cwd)).stderr).toContain("Answered: 0, 1 answered already; ");
+  expect((await triage(cwd, "--offline")).stderr).toContain("Answered: 1. ");
+  expect((await triage(cwd)).stderr).toContain("Answered: 0, 1 answered already. ");
 });
 
 test("--max-cost needs a price, which --price names where no list does", async () => {

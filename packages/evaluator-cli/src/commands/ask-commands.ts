@@ -30,7 +30,8 @@ ${lines.join("\n")}
   price=USD (of a million input tokens, logprobs), debias=raw,
   server=${serverNames.join("|")}.`;
 
-const engineOption = new Option(
+/** The option of every command that asks one engine. */
+export const engineOption = new Option(
   "--engine <engine>",
   "who answers (default: EVALUATOR_TRANSPORT, else gateway)",
 );

@@ -1,7 +1,10 @@
 import type { Basis } from "evaluator-calibration";
 import {
   apiKeyVariables,
+  type Catalog,
+  type CatalogOptions,
   ConfigurationError,
+  createCatalog,
   createEvaluator,
   type Debias,
   directTransport,
@@ -118,6 +121,15 @@ function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment):
 export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Evaluator {
   const timeouts = { attemptTimeoutMs: 120_000, deadlineMs: 600_000 };
   return createEvaluator({ transport, env, ...timeouts, ...(isOwn && { limits: {} }) });
+}
+
+/** Returns the engine's catalog, at the address of its model; null if it has none. */
+export function catalogOf(
+  { transport: { target }, hasCatalog }: Engine,
+  options: Pick<CatalogOptions, "env" | "maxRetries" | "deadlineMs">,
+): Catalog | null {
+  if (!hasCatalog || target === undefined) return null;
+  return createCatalog({ ...options, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) });
 }
 
 /** Adds the engine's name to an error of the client. */

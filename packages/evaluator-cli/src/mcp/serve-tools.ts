@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { createCatalog } from "evaluator-client";
 import { budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
 import {
@@ -18,7 +17,7 @@ import {
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { limit, readSetting } from "../commands/shared-options.ts";
-import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
+import { catalogOf, type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
@@ -27,7 +26,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
   const engine = readEngine(options.engine, env);
   const { price, ...limits } = readLimits(options, env, engine);
   await using own = evaluatorOf(engine, env);
-  await using catalog = catalogOf(engine, env);
+  await using catalog = catalogOf(engine, { env });
   const { maxCostUsd, maxTokens } = limits;
   const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
   const prices = price === null ? {} : { usdPerMillionTokens: price };
@@ -64,12 +63,6 @@ function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine
     ...(hours !== undefined && { spanMs: hours * 3_600_000 }),
     price,
   };
-}
-
-/** Returns the engine's catalog, at the address of its model; null if it has none. */
-function catalogOf({ transport: { target }, hasCatalog }: Engine, env: Environment) {
-  if (!hasCatalog || target === undefined) return null;
-  return createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) });
 }
 
 type Create = () => ReturnType<typeof createMcpServer>;

@@ -6,9 +6,15 @@ import type { CalibrationReport } from "../calibrate/calibration-report.ts";
 import { runEvaluator } from "../run-evaluator.ts";
 
 /** Runs the program in a folder, and returns its exit code and what it printed. */
-export async function run(cwd: string, words: readonly string[]) {
-  const context = createTestContext({ cwd });
-  const exitCode = await runToExitCode(runEvaluator, words, { name: "The evaluator", context });
+export async function run(
+  cwd: string,
+  words: readonly string[],
+  given: Partial<Parameters<typeof runEvaluator>[1]> = {},
+) {
+  const context = createTestContext({ cwd, ...given });
+  const program: typeof runEvaluator = (typed, machine) =>
+    runEvaluator(typed, { ...given, ...machine });
+  const exitCode = await runToExitCode(program, words, { name: "The evaluator", context });
   return { exitCode, ...context.printed };
 }
 

@@ -4,7 +4,7 @@ import type { RecordSource } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column } from "./columns.ts";
 
-type TableLayout = RecordSource["table"];
+type TableLayout = NonNullable<RecordSource["table"]>;
 type ShortHeading = TableLayout["answers"][number];
 
 const GAP = "  ";

@@ -13,7 +13,7 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
-  const { run, work, status, query, export: exported, label } = declareCommands(program, source);
+  const { run, work, status, query, export: exported, label } = declareCommands(program, context);
   // An action imports its command's code: loading all of it would add half the time of a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
@@ -79,5 +79,5 @@ async function loadWork(command: WorkCommand, context: ProgramContext): Promise<
 
 // All other commands take the file first. One word without a space is no query.
 function isFile(word = ""): boolean {
-  return /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(word);
+  return /^(?:-|\S+\.(?:json|ndjson|jsonl|csv|sqlite))$/i.test(word);
 }

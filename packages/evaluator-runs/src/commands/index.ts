@@ -6,5 +6,6 @@ export {
   type OpenRuns,
   openTransport,
   type ProgramContext,
+  withoutKeys,
 } from "../service.ts";
 export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";

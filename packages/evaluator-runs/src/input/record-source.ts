@@ -36,10 +36,15 @@ export interface RecordInput {
   describeLeftOut(): string;
   /** Reads the records in order, at most `limit`. @throws CliError if the input has changed. */
   records(limit?: number): AsyncGenerator<InputRecord>;
-  /** Returns the same input with the additions to the states. */
-  withState(options: StateOptions, context: CliContext): Promise<RecordInput>;
-  /** Returns a counter of the cost of all possible additions; null if there are none. */
-  additions(tokensOf: (state: JsonObject) => number): AdditionCosts | null;
+  /** Returns the same input with the additions to the states. @throws CliError if these cannot be asked about. */
+  withState(options: StateOptions, context: StateContext): Promise<RecordInput>;
+  /** Returns a counter of the cost of all possible additions. @default there are none */
+  additions?(tokensOf: (state: JsonObject) => number): AdditionCosts;
+}
+
+/** What the states of a run are made for. */
+interface StateContext extends CliContext {
+  readonly questions: Questions;
 }
 
 /** Counts the cost of additions to the state. */
@@ -117,19 +122,20 @@ export interface RecordSource {
   /** Returns the additions of typed options. @throws UsageError if they contradict each other. */
   readState(options: Readonly<Record<string, unknown>>): StateOptions;
   open(path: string, options: InputOptions): Promise<RecordInput>;
-  /** Returns the questions of a run that names none. */
-  questions(env: Environment): Promise<Questions>;
+  /** Returns the questions of a run that names none; without it each run names its own. */
+  questions?(env: Environment): Promise<Questions>;
   /** The columns of the results before the answers, beside `id`. */
   readonly columns: readonly RecordColumn[];
   /** The columns of the queried table before the answers, beside `id`. */
   readonly queryColumns: readonly QueryColumn[];
-  readonly table: TableLayout;
-  /** Returns the day of a record, `YYYY-MM-DD`. */
-  dayOf(record: RunRecord): string;
-  /** Returns a remark about a record, or an empty text. */
-  markOf(record: RunRecord): string;
-  /** Whether a state has additions. */
-  hasAdditions(state: JsonObject): boolean;
+  /** Null if a run prints no table. */
+  readonly table: TableLayout | null;
+  /** Returns the day of a record, `YYYY-MM-DD`; without it no option is about days. */
+  dayOf?(record: RunRecord): string;
+  /** Returns a remark about a record, or an empty text. @default none */
+  markOf?(record: RunRecord): string;
+  /** Whether a state has additions. @default never */
+  hasAdditions?(state: JsonObject): boolean;
   /** Returns state options for a journal; they mean the same on another day. */
   keepStateOptions(options: StateOptions, context: Pick<CliContext, "cwd" | "clock">): JsonObject;
 }

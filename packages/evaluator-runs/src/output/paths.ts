@@ -4,14 +4,14 @@ import type { RecordSource } from "../input/record-source.ts";
 import type { OutputFormat } from "../options.ts";
 
 // The extensions that names beside an input replace; an input may have another one.
-const inputEnd = /\.(?:json|ndjson|jsonl)$/i;
+const inputEnd = /\.(?:json|ndjson|jsonl|csv)$/i;
 
 /** Returns the path of an input as typed; standard input counts as `stdin.json` in the folder. */
 export function toInputPath(file: string, cwd: string): string {
   return resolve(cwd, file === "-" ? "stdin.json" : file);
 }
 
-/** Returns the path of a file beside an input: `end` in place of `.json`. */
+/** Returns the path of a file beside an input: `end` in place of its ending. */
 export function besideInput(inputPath: string, end: string): string {
   return inputPath.replace(inputEnd, "") + end;
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
-import { type CliContext, CliError, printable, readTextFile } from "evaluator-kit";
+import { type CliContext, CliError, printable, readTextFile, UsageError } from "evaluator-kit";
 import {
   type KindName,
   type Question,
@@ -23,22 +23,28 @@ export async function chooseQuestions(
   file: string | undefined,
   { cwd, env, source }: Pick<CliContext, "cwd" | "env"> & { readonly source: RecordSource },
 ): Promise<Questions> {
-  if (file === undefined) return await source.questions(env);
-  return await readQuestions(resolve(cwd, file), source, ", and nothing was sent");
+  if (file !== undefined) {
+    return await readQuestions(resolve(cwd, file), source, ", and nothing was sent");
+  }
+  if (source.questions !== undefined) return await source.questions(env);
+  throw new UsageError("--questions is missing: a JSON object of id to question.");
 }
 
 const PROBLEMS_SHOWN = 20;
+
+type FieldOwner = Pick<RecordSource, "columns" | "word">;
 
 /**
  * Reads questions from a JSON file: an object of question id to question (contract section 2.2),
  * and `$schema` for an editor.
  *
+ * @param source - The records whose results have a field for each question; null if there are none.
  * @param note - The rest of the sentence about an invalid file.
  * @throws CliError with place, problem and remedy.
  */
 export async function readQuestions(
   path: string,
-  source: RecordSource,
+  source: FieldOwner | null,
   note = "",
 ): Promise<Questions> {
   const text = await readTextFile(path, "Check the path of the questions file.");
@@ -60,7 +66,7 @@ type JsonPath = readonly (string | number)[];
 /** Takes a problem: its place, the problem with its remedy, and an offset other than that of the place. */
 type Report = (path: JsonPath, what: string, offset?: number) => void;
 
-function findProblems(text: string, source: RecordSource): { offset: number; what: string }[] {
+function findProblems(text: string, source: FieldOwner | null): { offset: number; what: string }[] {
   try {
     const errors: ParseError[] = [];
     const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
@@ -72,7 +78,7 @@ function findProblems(text: string, source: RecordSource): { offset: number; wha
     checkKeys(root, [], report);
     const json = withoutSchema(JSON.parse(text));
     if (found.length === 0) checkQuestions(json, report);
-    if (found.length === 0) checkFields(json as Questions, source, report);
+    if (found.length === 0 && source !== null) checkFields(json as Questions, source, report);
     return found;
   } catch (error) {
     // Endless nesting overflows the parser's stack.
@@ -219,7 +225,7 @@ function hintOf(typed: string, known: readonly string[]): string {
 }
 
 // A field of the results belongs to one question, or to the record.
-function checkFields(questions: Questions, { columns, word }: RecordSource, report: Report): void {
+function checkFields(questions: Questions, { columns, word }: FieldOwner, report: Report): void {
   const owners = new Map<string, string>();
   const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
   for (const { name, asked } of columnsOf(questions)) {

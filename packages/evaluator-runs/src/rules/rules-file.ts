@@ -103,7 +103,7 @@ export function toAnswered(
 ): AnsweredRecord {
   const { input, kept } = row;
   return {
-    day: source.dayOf(input),
+    day: source.dayOf?.(input) ?? "",
     answers: kept === null ? null : calibratedAnswers(kept, calibration).answers,
     isNew: newRecords?.ids.has(input.id) ?? false,
     isRefused: row.isRefused === true,

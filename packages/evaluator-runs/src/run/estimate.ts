@@ -118,7 +118,7 @@ function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
 const ASK_ABOVE_USD = 1;
 
 /** The cost limit of a run; `confirm` is null if no person can be asked. */
-interface CostLimits extends Pick<RunContext, "signal" | "confirm"> {
+interface CostLimits extends Pick<RunContext, "signal" | "confirm" | "mayCost"> {
   readonly maxCost: number;
   readonly yes?: boolean | undefined;
   readonly source: { readonly word: string };
@@ -131,10 +131,11 @@ interface CostLimits extends Pick<RunContext, "signal" | "confirm"> {
  */
 async function checkCost(
   { records, costUsd, price }: Pick<RunEstimate, "records" | "costUsd" | "price">,
-  { maxCost, yes, confirm, signal, source }: CostLimits,
+  { maxCost, yes, confirm, signal, source, mayCost }: CostLimits,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  if (isBounded && records > 0 && price.inputUsdPerMillionTokens === null) {
+  const isUnpriced = price.inputUsdPerMillionTokens === null;
+  if (isBounded && records > 0 && isUnpriced) {
     const problem = "--max-cost cannot be kept, since no list says what this engine costs";
     throw new CliError(
       `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
@@ -144,8 +145,10 @@ async function checkCost(
     const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
     throw new CliError(`${message} Raise it, or take fewer ${source.word}s with --limit.`);
   }
-  if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;
-  if (await confirm(`Spend about ${printUsd(costUsd)}? [y/N] `)) return;
+  const isAsked = records > 0 && (mayCost ?? costUsd > ASK_ABOVE_USD);
+  if (!isAsked || yes || confirm === null) return;
+  const question = isUnpriced ? "Ask at no known price" : `Spend about ${printUsd(costUsd)}`;
+  if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)
     : new CliError("Nothing was sent.");

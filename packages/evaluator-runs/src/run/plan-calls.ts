@@ -27,8 +27,7 @@ export interface PlannedCall extends InputRecord {
 }
 
 /** The records of a run, which are read once for each pass. */
-export type PlanInput = Pick<RecordInput, "length" | "records"> &
-  Partial<Pick<RecordInput, "additions">>;
+export type PlanInput = Pick<RecordInput, "length" | "records" | "additions">;
 
 /** The inputs of a plan. */
 interface PlanContext extends Pick<

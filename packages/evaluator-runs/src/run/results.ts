@@ -45,8 +45,9 @@ interface CompleteRun {
 
 /** Writes the results of a complete run, reports failures, prints the table; returns the exit code, 0 or 2. */
 export async function giveResults(results: CompleteRun, context: RunContext): Promise<number> {
-  const { records: count, hasErrors, news, rows, hasTable } = results;
+  const { records: count, hasErrors, news, rows } = results;
   const { run, stderr, outputPath, source, input: file, isShown } = context;
+  const layout = results.hasTable ? source.table : null;
   const shown: TableRow[] = [];
   const failures: string[] = [];
   let [failed, refused] = [0, 0];
@@ -59,8 +60,12 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         if (!isRefused && failures.length < FAILURES_SHOWN) failures.push(error);
       }
       const row = { input, record, kept };
-      if (hasTable && (isShown === null || isShown(toAnswered(row, context, news)))) {
-        shown.push({ record, day: source.dayOf(input), mark: source.markOf(input) });
+      if (layout !== null && (isShown === null || isShown(toAnswered(row, context, news)))) {
+        shown.push({
+          record,
+          day: source.dayOf?.(input) ?? "",
+          mark: source.markOf?.(input) ?? "",
+        });
       }
       yield record;
     }
@@ -77,7 +82,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
   if (run.raw) await printLines(toSafeTexts(rawLines(rows()), { format: "json" }), context);
-  if (hasTable) await printTable({ shown, of: count, news }, context);
+  if (layout !== null) await printTable({ layout, shown, of: count, news }, context);
   return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 
@@ -113,7 +118,13 @@ export function unfinished(
 }
 
 async function printTable(
-  { shown, of, news }: Pick<CompleteRun, "news"> & { shown: readonly TableRow[]; of: number },
+  {
+    layout,
+    shown,
+    of,
+    news,
+  }: Pick<CompleteRun, "news"> &
+    Pick<Parameters<typeof resultTable>[1], "layout"> & { shown: readonly TableRow[]; of: number },
   context: RunContext,
 ): Promise<void> {
   const { run, columns, source, stderr, stdout, env, outputPath } = context;
@@ -130,7 +141,6 @@ async function printTable(
   const terminal = stdout.isTTY
     ? { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) }
     : null;
-  const layout = source.table;
   await printLines(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
 }
 

@@ -30,9 +30,10 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const columns = resultColumns(source.columns, questions, calibration);
   checkSort(run, columns);
   const isShown = readFilter(run, columns);
-  const wanted = { offline: run.offline, dryRun: run.dryRun, env };
+  const { offline, engine, dryRun } = run;
+  const wanted = { offline, engine, dryRun, env };
   const transport = await openTransport(wanted);
-  const input = await opened.withState(run.state, program);
+  const input = await opened.withState(run.state, { ...program, questions });
   return {
     ...context,
     run,
@@ -51,6 +52,8 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     /** The price list, or null. */
     catalog: await openCatalog(wanted),
     service: serviceOf(transport),
+    /** See {@link ProgramContext.mayCost}; null for its default. */
+    mayCost: (await program.mayCost?.(wanted)) ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import { printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
@@ -41,7 +41,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);
   const outcome = await askMissing(plan, { context, journal, price });
-  stderr.write(describeRun(plan, outcome));
+  stderr.write(describeRun(plan, outcome, context));
   checkComplete(plan, outcome, context);
   return await giveFileResults(plan, outcome, { context, journal });
 }
@@ -62,8 +62,12 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
   };
 }
 
-/** Returns in one line the counts, tokens, cost and time of a run. */
-function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string {
+/** Returns in one line the counts, journal, tokens, cost and time of a run. */
+function describeRun(
+  plan: CallPlan,
+  { totals, elapsedMs }: AskOutcome,
+  { cwd, journalPath }: RunContext,
+): string {
   const counts = [
     [totals.failed, "failed"],
     [plan.count("answered"), "answered already"],
@@ -74,9 +78,10 @@ function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string 
   const notes = counts.map(([count, what]) =>
     count === 0 ? "" : `, ${printCount(count)} ${what}`,
   );
+  const journal = printable`Journal: ${relative(cwd, journalPath)}`;
   return (
-    `Answered: ${printCount(totals.succeeded)}${notes.join("")}; ${printCount(totals.inputTokens)} tokens, ` +
-    `${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
+    `Answered: ${printCount(totals.succeeded)}${notes.join("")}. ${journal}. ` +
+    `Took ${printCount(totals.inputTokens)} tokens, ${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
   );
 }
 
@@ -157,6 +162,5 @@ function toRun(begin: RunBegin | null, command: WorkCommand): Omit<RunCommand, "
     format: format ?? "json",
     limit: limit ?? Number.POSITIVE_INFINITY,
     maxCost: maxCostUsd ?? Number.POSITIVE_INFINITY,
-    top: Number.POSITIVE_INFINITY,
   };
 }

@@ -118,7 +118,7 @@ export const sampleQuestions = {
 };
 
 /** A table of answers to these questions. */
-export const sampleLayout: RecordSource["table"] = {
+export const sampleLayout: NonNullable<RecordSource["table"]> = {
   answers: [
     { heading: "imp", field: "importance" },
     { heading: "conf", field: "importanceConf" },

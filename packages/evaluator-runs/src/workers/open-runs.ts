@@ -81,7 +81,7 @@ export async function baseAnswersOf(
     const found = new Map<string, ReturnType<typeof toValues>>();
     let isBase = true;
     for await (const { state, evaluation } of runs.rows(other.run)) {
-      isBase = !source.hasAdditions(JSON.parse(state) as JsonObject);
+      isBase = source.hasAdditions?.(JSON.parse(state) as JsonObject) !== true;
       if (!isBase) break;
       const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
       if (kept !== null) found.set(keyOf(state), toValues(kept.answers, questions));

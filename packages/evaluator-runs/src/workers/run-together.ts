@@ -139,7 +139,7 @@ async function giveRunResults(
       yield { ...answered, isRefused: refusals.has(row.idx) };
     }
   };
-  const hasTable = info.records <= TABLE_AT_MOST;
+  const hasTable = info.records <= TABLE_AT_MOST || context.source.table === null;
   const results = {
     records: info.records,
     hasErrors: info.answered < info.records,

@@ -1,0 +1,270 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { PostgresRuns } from "evaluator-runs/postgres";
+import { openPglite } from "evaluator-runs/testing";
+import { expect, test } from "vitest";
+import { startEmulator } from "../testing/engines.ts";
+import { run as runWords } from "../testing/run.ts";
+
+const questions = {
+  refund: { type: "boolean", instructions: "Does the customer ask for a refund?" },
+};
+
+const tickets = `id,subject,body
+t-1,Refund,"Give me my ""money"",
+please"
+t-2,Crash,The app crashes
+t-3,Hello,
+`;
+
+async function folderOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
+  const folder = await temporaryFolder();
+  const all = { "q.json": JSON.stringify(questions), ...files };
+  for (const [name, content] of Object.entries(all)) await writeFile(join(folder, name), content);
+  return folder;
+}
+
+type Given = Parameters<typeof runWords>[2];
+
+/** Runs over a file with the emulator inside this process. */
+async function run(cwd: string, words: readonly string[], given?: Given) {
+  return await runWords(cwd, ["run", ...words, "--questions", "q.json", "--offline"], given);
+}
+
+async function statesOf(cwd: string, file: string) {
+  const words = ["query", "select id, state from records", file, "--format", "ndjson"];
+  const { stdout } = await runWords(cwd, words);
+  const rows = stdout.trim().split("\n");
+  return rows.map((row) => {
+    const { id, state } = JSON.parse(row) as { id: string; state: string };
+    return [id, JSON.parse(state) as unknown];
+  });
+}
+
+/** Returns the problem of a file, without the sentence before it. */
+async function problemOf(content: string | Uint8Array, words: readonly string[] = []) {
+  const cwd = await folderOf({ "tickets.csv": content });
+  const { exitCode, stdout, stderr } = await run(cwd, ["tickets.csv", ...words]);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  const start = `${join(cwd, "tickets.csv")} cannot be used, and nothing was sent:\n  `;
+  expect(stderr.slice(0, start.length)).toBe(start);
+  return stderr.slice(start.length).trimEnd();
+}
+
+test("every record of a CSV is asked once, and the same command again asks nothing", async () => {
+  const { gatewayBaseUrl, paths } = await startEmulator();
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const words = ["run", "tickets.csv", "--questions", "q.json", "--state", "subject,text=body"];
+  const engine = ["--engine", `gateway=${gatewayBaseUrl}`];
+  const first = await runWords(cwd, [...words, "--limit", "2", ...engine]);
+  expect(first).toMatchObject({ exitCode: 0, stdout: "" });
+  expect(first.stderr).toMatch(/^Answered: 2\. Journal: tickets\.evaluator\.sqlite\. Took /m);
+  const whole = await runWords(cwd, [...words, ...engine]);
+  expect(whole.stderr).toContain("Answered: 1, 2 answered already. Journal: ");
+  const again = await runWords(cwd, [...words, ...engine]);
+  expect(again.stderr).toContain("Answered: 0, 3 answered already. Journal: ");
+  const asked = (await paths()).filter((path) => path.endsWith("/evaluation-model"));
+  expect(asked).toHaveLength(3);
+  const results = await readFile(join(cwd, "tickets.evaluator.json"), "utf8");
+  const refund = expect.any(Number) as number;
+  expect(JSON.parse(results)).toEqual([
+    { id: "t-1", refund },
+    { id: "t-2", refund },
+    { id: "t-3", refund },
+  ]);
+  expect(await statesOf(cwd, "tickets.csv")).toEqual([
+    ["t-1", { subject: "Refund", text: 'Give me my "money",\nplease' }],
+    ["t-2", { subject: "Crash", text: "The app crashes" }],
+    ["t-3", { subject: "Hello", text: "" }],
+  ]);
+});
+
+test("work, status and export go on with the columns and the questions of the run", async () => {
+  const cwd = await folderOf({ "tickets.csv": tickets.replace("id,", "number,") });
+  await run(cwd, ["tickets.csv", "--id", "number", "--state", "body,subject"]);
+  const work = await runWords(cwd, ["work", "--offline"]);
+  expect(work.stderr).toContain("Answered: 0, 3 answered already.");
+  const exported = await runWords(cwd, ["export", "--format", "csv"]);
+  expect(exported).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(exported.stdout).toMatch(/^id,refund\nt-1,0\.\d+\nt-2,0\.\d+\nt-3,0\.\d+\n$/);
+  const status = await runWords(cwd, ["status"]);
+  expect(status.stdout).toContain("3 of 3 records answered");
+});
+
+const records = [
+  { id: 7, subject: "Refund", parts: [{ text: "ü" }] },
+  { id: "b", subject: "Crash", parts: null },
+];
+const states = [
+  ["7", { subject: "Refund", parts: [{ text: "ü" }] }],
+  ["b", { subject: "Crash", parts: null }],
+];
+const lines = records.map((record) => `${JSON.stringify(record)}\r\n`).join("");
+
+test.each([
+  ["a JSON array", JSON.stringify(records)],
+  ["records of a JSON object", JSON.stringify({ records })],
+  ["JSON lines", lines],
+  ["JSON lines with a byte order mark", `\uFEFF${lines}`],
+  ["JSON lines in UTF-16", Buffer.from(lines, "utf16le")],
+])("the states of %s are all fields but the id", async (_, content) => {
+  const cwd = await folderOf({ "t.json": content });
+  expect((await run(cwd, ["t.json"])).exitCode).toBe(0);
+  expect(await statesOf(cwd, "t.json")).toEqual(states);
+  expect(await runWords(cwd, ["export", "t.json"])).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
+const german = 'id;betreff\r\n1;"Rück; gabe"\r\n2;Absturz';
+
+test.each([
+  ["semicolons and CRLF", german],
+  ["a byte order mark", `\uFEFF${german}`],
+  ["UTF-16", Buffer.from(`\uFEFF${german}`, "utf16le")],
+  ["UTF-16 of the other order, without a mark", Buffer.from(german, "utf16le").swap16()],
+])("a CSV with %s is read", async (_, content) => {
+  const cwd = await folderOf({ "t.csv": content });
+  expect((await run(cwd, ["t.csv"])).exitCode).toBe(0);
+  expect(await statesOf(cwd, "t.csv")).toEqual([
+    ["1", { betreff: "Rück; gabe" }],
+    ["2", { betreff: "Absturz" }],
+  ]);
+});
+
+test("standard input is a table, and keeps its journal as stdin.evaluator.sqlite", async () => {
+  const cwd = await folderOf({});
+  const { stderr } = await run(cwd, ["-"], { stdin: Readable.from([Buffer.from(tickets)]) });
+  expect(stderr).toContain("Answered: 3. Journal: stdin.evaluator.sqlite.");
+});
+
+test.each([
+  ["truth", "truth"],
+  ["label", "Label"],
+  ["a question", "refund"],
+])("a column named like %s is refused before the first call, unless chosen", async (_, name) => {
+  const cwd = await folderOf({ "t.csv": `id,subject,${name}\n1,Refund,yes\n` });
+  const { exitCode, stdout, stderr } = await run(cwd, ["t.csv"]);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toBe(
+    `${join(cwd, "t.csv")} has the column "${name}", so the answer would be in the state, and nothing was sent; choose the columns of the state, such as --state subject.\n`,
+  );
+  expect((await run(cwd, ["t.csv", "--state", `subject,${name}`])).exitCode).toBe(0);
+});
+
+test.each([
+  ["nothing", "", "it is empty; write CSV with a header, or JSON with one record a line"],
+  ["blank lines", " \n\n", "it is empty; write CSV with a header, or JSON with one record a line"],
+  ["a header alone", "id,body\n", "it has no record; write one a line, below a header"],
+  ["an empty array", "[]", "it has no record; write one a line, below a header"],
+  [
+    "no column of ids",
+    "number,body\n1,a\n",
+    'no record has the column "id"; give every record its own id, in the column that --id names',
+  ],
+  [
+    "a repeated id",
+    "id,body\n1,a\n1,b\n",
+    'index 1 (id "1"): id is also that of the record at index 0',
+  ],
+  ["a blank id", "id,body\n1,a\n,b\n", "index 1 (no id): has no id; give every record its own id"],
+  ["a blank state", "id,body\n1,a\n2, \n", 'index 1 (id "2"): has a blank state; fill it, or'],
+  ["a record that is no object", '{"id":1,"a":1}\n[2]\n', "index 1 (no id): is not an object"],
+  ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "it is not UTF-8 text; save it"],
+  [
+    "half of UTF-16",
+    Buffer.from("\uFEFFid,body\n1,a", "utf16le").subarray(0, -1),
+    "not whole UTF-16",
+  ],
+  ["a quoted field without an end", 'id,body\n1,"a\n', "line 2: a quote opens here"],
+  ["a short line", "id,body\n1\n", "line 2: has 1 cells, and the header 2"],
+])("%s ends a run before the first call", async (_, content, problem) => {
+  expect(await problemOf(content)).toContain(problem);
+});
+
+test("a column that no record has is named, with the option to change", async () => {
+  expect(await problemOf(tickets, ["--state", "subject,boddy"])).toBe(
+    'no record has the column "boddy"; choose those of the state with --state',
+  );
+});
+
+test("of a hundred thousand columns some are to be chosen, and those are read", async () => {
+  const names = Array.from({ length: 1e5 }, (_, index) => `c${index}`).join(",");
+  const content = `id,${names}\n1,${names}\n`;
+  expect(await problemOf(content)).toBe(
+    "it has more than 1000 columns; choose some with --state A,B",
+  );
+  const cwd = await folderOf({ "t.csv": content });
+  expect((await run(cwd, ["t.csv", "--state", "c99999"])).exitCode).toBe(0);
+  expect(await statesOf(cwd, "t.csv")).toEqual([["1", { c99999: "c99999" }]]);
+});
+
+test("--skip-invalid leaves out what is wrong, and ends with 2", async () => {
+  const cwd = await folderOf({ "t.csv": "id,body\n1,a\n1,b\n,c\n2,d\n" });
+  const { exitCode, stderr } = await run(cwd, ["t.csv", "--skip-invalid"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Left out, since they are wrong (2):");
+  expect(stderr).toContain("Answered: 2. Journal: ");
+});
+
+test.each([
+  [["--state", "a,"], "Use columns, each once"],
+  [["--state", "a,b=a,a=c"], "Use columns, each once"],
+  [["--engine", "gate"], "an engine is one of gateway"],
+  [["--since", "2026-11-02"], "Unknown option '--since'"],
+  [["--top", "3"], "Unknown option '--top'"],
+])("%j mean nothing: %s", async (words, problem) => {
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const all = ["run", "tickets.csv", "--questions", "q.json", ...words];
+  const { exitCode, stderr } = await runWords(cwd, all);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain("For its options: evaluator-cli run --help");
+});
+
+test("a dry run of a paid engine needs no key, sends nothing, and prints price and time", async () => {
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const words = ["run", "tickets.csv", "--questions", "q.json", "--dry-run"];
+  const { exitCode, stdout } = await runWords(cwd, [...words, "--engine", "direct"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^To ask: 3 records, about \d+ tokens, \$0\.0000\d+ \(.*\), 1 s\.\n/);
+});
+
+test.each([
+  ["on a terminal a run that may cost money asks first", [], 1, ["Spend about $0.0000"]],
+  ["--yes asks nothing", ["--yes"], 0, []],
+])("%s", async (_, words, exitCode, asked) => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const questionsAsked: string[] = [];
+  const confirm = async (question: string) => questionsAsked.push(question) > 1;
+  const env = { SOME_KEY: "any" };
+  const engine = ["--engine", `gateway=${gatewayBaseUrl},key=SOME_KEY`];
+  const all = ["run", "tickets.csv", "--questions", "q.json", ...engine, ...words];
+  const ended = await runWords(cwd, all, { env, confirm });
+  expect(ended.exitCode).toBe(exitCode);
+  expect(questionsAsked.map((text) => text.slice(0, 19))).toEqual(asked);
+});
+
+test("a run of an engine on this machine without a key costs nothing and is not asked about", async () => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const confirm = () => Promise.reject(new Error("asked"));
+  const words = ["run", "tickets.csv", "--questions", "q.json"];
+  const all = [...words, "--engine", `gateway=${gatewayBaseUrl}`];
+  expect((await runWords(cwd, all, { confirm })).exitCode).toBe(0);
+});
+
+test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", async () => {
+  const database = await openPglite();
+  const openRuns = () => PostgresRuns.open({ ...database, close: async () => {} });
+  const cwd = await folderOf({ "tickets.csv": tickets });
+  const url = "postgres://ada@db.example.com/tickets";
+  const first = await run(cwd, ["tickets.csv", "--journal", url, "--limit", "2"], { openRuns });
+  expect(first.stderr).toContain("other machines join it with: evaluator-cli work --run 1");
+  const given = { openRuns, env: { EVALUATOR_JOURNAL: url } };
+  const whole = await run(cwd, ["tickets.csv"], given);
+  expect(whole.stderr).toContain("Run 2 answered: 1, 2 answered already;");
+  const exported = await runWords(cwd, ["export", "--format", "csv"], given);
+  expect(exported.stdout).toMatch(/^id,refund\nt-1,0\.\d+\nt-2,0\.\d+\nt-3,0\.\d+\n$/);
+});

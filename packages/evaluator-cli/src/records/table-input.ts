@@ -1,0 +1,89 @@
+import type { JsonObject, JsonValue } from "evaluator-client";
+import { CliError, printable } from "evaluator-kit";
+import {
+  type InputOptions,
+  openRecords,
+  type RecordForm,
+  type RecordInput,
+  type RunRecord,
+} from "evaluator-runs/source";
+import { readTable } from "./read-table.ts";
+import { checkColumns, type RecordColumns, stateOf, toRecordColumns } from "./state-columns.ts";
+
+/** More columns than these are no state that a person wants. Chosen, not measured. */
+const COLUMNS_AT_MOST = 1000;
+
+/**
+ * Opens a table as the input of a run, and checks all its records.
+ *
+ * @throws CliError that names the file and its problems, and quotes no value.
+ */
+export async function openTable(path: string, options: InputOptions): Promise<RecordInput> {
+  const wanted = toRecordColumns(options.state ?? {});
+  const seen = new Set<string>();
+  const records = await openRecords(path, tableForm(wanted, seen), options);
+  const input: RecordInput = {
+    ...records,
+    async withState(_, { questions }) {
+      if (wanted.columns === null) checkColumns(seen, path, questions);
+      return input;
+    },
+  };
+  return input;
+}
+
+/** @param seen - Takes the names of the wanted columns that a record has. */
+function tableForm(wanted: RecordColumns, seen: Set<string>): RecordForm<RunRecord> {
+  let hasId = false;
+  return {
+    split: readTable,
+    check(value) {
+      if (!isObject(value)) return wrong("is not an object; write { id, … }");
+      const id = idOf(value, wanted.id);
+      hasId ||= id !== undefined;
+      noteColumns(value, wanted, seen);
+      if (id === undefined) return wrong(`has no id; ${idAdvice}`);
+      const state = stateOf(value, wanted);
+      if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
+      return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
+    },
+    checkFile() {
+      if (seen.size === 0 && !hasId) return "it has no record; write one a line, below a header";
+      const unseen = wanted.columns?.find(([, column]) => !seen.has(column));
+      if (unseen !== undefined)
+        return noColumn(unseen[1], "choose those of the state with --state");
+      return hasId ? null : noColumn(wanted.id, `${idAdvice}, in the column that --id names`);
+    },
+    advice: "Check the path.",
+  };
+}
+
+const idAdvice = "give every record its own id";
+
+function wrong(problem: string, id?: string) {
+  return { id, record: null, problems: [problem] };
+}
+
+function noColumn(name: string, advice: string): string {
+  return printable`no record has the column "${name}"; ${advice}`;
+}
+
+function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: Set<string>): void {
+  const names =
+    columns?.map(([, column]) => column) ?? Object.keys(record).filter((name) => name !== id);
+  for (const name of names) if (Object.hasOwn(record, name)) seen.add(name);
+  if (columns !== null || seen.size <= COLUMNS_AT_MOST) return;
+  throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
+}
+
+/** Returns the id as text; undefined if there is none. */
+function idOf(record: JsonObject, column: string): string | undefined {
+  const id = Object.hasOwn(record, column) ? record[column] : undefined;
+  if (typeof id === "string") return id.trim() === "" ? undefined : id;
+  // Beyond these, two different numbers can be one.
+  return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, JsonValue>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
