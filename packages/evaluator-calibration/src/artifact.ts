@@ -100,6 +100,18 @@ export type CalibrationArtifact = z.infer<typeof calibrationArtifactSchema>;
 
 /** Returns an artifact from the text of its file. @throws Error that names the invalid field. */
 export function parseCalibrationArtifact(text: string): CalibrationArtifact {
+  return parseJsonAs(calibrationArtifactSchema, text, {
+    what: "a calibration",
+    latest: LATEST_VERSION,
+  });
+}
+
+/** Returns the checked value of a text of JSON. @throws Error that says what it is not, and why. */
+export function parseJsonAs<TSchema extends z.ZodType>(
+  schema: TSchema,
+  text: string,
+  { what, latest }: { readonly what: string; readonly latest: number },
+): z.infer<TSchema> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -107,16 +119,14 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
     throw new Error("is not JSON", { cause: error });
   }
   const version = isObject(value) ? value["version"] : null;
-  if (typeof version === "number" && version > LATEST_VERSION) {
-    throw new Error(
-      `is of version ${version}, and this release reads versions 1 to ${LATEST_VERSION}`,
-    );
+  if (typeof version === "number" && version > latest) {
+    throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
   }
-  const parsed = calibrationArtifactSchema.safeParse(value);
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
-  throw new Error(`is not a calibration: ${field}: ${issue?.message ?? "is wrong"}`);
+  throw new Error(`is not ${what}: ${field}: ${issue?.message ?? "is wrong"}`);
 }
 
 /** Returns how a question is recalibrated, or null if it is not. */

@@ -1,5 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { CalibrationArtifact, LockedThreshold } from "./artifact.ts";
 import {
   CalibrationMismatchError,
@@ -8,6 +6,7 @@ import {
   type PrintedEvaluation,
 } from "./calibrate.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
+import { jsonHash } from "./math/json-hash.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
 
 /** The promise that an act is based on. */
@@ -112,15 +111,10 @@ const hashes = new WeakMap<CalibrationArtifact, string>();
 export function artifactHash(artifact: CalibrationArtifact): string {
   let known = hashes.get(artifact);
   if (known === undefined) {
-    known = bytesToHex(sha256(utf8ToBytes(JSON.stringify(artifact, sortKeys)))).slice(0, 16);
+    known = jsonHash(artifact);
     hashes.set(artifact, known);
   }
   return known;
-}
-
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** An evaluation of the client, which names the service too. */

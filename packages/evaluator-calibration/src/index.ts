@@ -66,12 +66,21 @@ export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
 export { LEAST_JUDGED } from "./report/group-report.ts";
+export type { ActionReport } from "./report/action-report.ts";
 export {
-  type ActionReport,
   type QuestionReport,
   type ReportOptions,
   reportQuestions,
 } from "./report/question-report.ts";
+export {
+  parsePromisePlan,
+  planId,
+  type PlannedPromise,
+  type PromisePlan,
+  type PromisePool,
+  promisePool,
+  replayPlan,
+} from "./report/promise-plan.ts";
 export { type Estimate, type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 
 // The labels to make next, and releases

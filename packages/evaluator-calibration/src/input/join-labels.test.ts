@@ -64,6 +64,7 @@ test("nothing is dropped without being counted", () => {
   );
   expect(counts).toEqual({
     labelled: 3,
+    drawn: 0,
     answered: 2,
     joined: 1,
     skipped: 0,

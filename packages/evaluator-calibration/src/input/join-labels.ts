@@ -40,6 +40,8 @@ const noCounts = {
   repeated: 0,
   /** Ids that the answers do not know at all. */
   unknown: 0,
+  /** Labels that were drawn for a promise; no other count has them. */
+  drawn: 0,
 };
 
 /** What became of the labels of one question. */
@@ -70,6 +72,7 @@ export class LabelJoin {
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joined = new Map<AnswerColumn, JoinedColumn>();
+  readonly #drawn = new Map<AnswerColumn, JoinedColumn>();
   readonly #counts = new Map<string, JoinCounts>();
   /** Labels without an answer: for each question and record its labelers. */
   readonly #unanswered = new Map<string, Set<string | null>>();
@@ -79,6 +82,8 @@ export class LabelJoin {
   readonly groups = new Names();
   readonly labelers = new Names();
   readonly clusters = new Names();
+  /** The plans of the labels that were drawn for a promise. */
+  readonly plans = new Set<string>();
   /** Rows of the sheet that are not filled in. */
   blank = 0;
 
@@ -93,6 +98,11 @@ export class LabelJoin {
   /** The labelled rows, by source and question. */
   get columns(): JoinedColumn[] {
     return [...this.#joined.values()];
+  }
+
+  /** The rows of labels that were drawn for a promise, which are no random draw of all records. */
+  get drawn(): JoinedColumn[] {
+    return [...this.#drawn.values()];
   }
 
   /** Returns what became of the labels of a question. */
@@ -131,6 +141,11 @@ export class LabelJoin {
       if (this.#addRow(column, row, label)) added += 1;
     }
     if (found === 0) this.#addUnanswered(question, label);
+    if (label.plan !== null) {
+      this.plans.add(label.plan);
+      counts.drawn += Number(added > 0);
+      return;
+    }
     if (added > 0) counts.labelled += 1;
     counts.joined += added;
   }
@@ -155,8 +170,9 @@ export class LabelJoin {
   }
 
   #addRow(column: AnswerColumn, row: number, label: Label): boolean {
-    let joined = this.#joined.get(column);
-    if (joined === undefined) this.#joined.set(column, (joined = emptyJoin(this, column)));
+    const columns = label.plan === null ? this.#joined : this.#drawn;
+    let joined = columns.get(column);
+    if (joined === undefined) columns.set(column, (joined = emptyJoin(this, column)));
     const before = joined.joinedRows[row];
     const at = before ?? joined.rows.length;
     const labeler = this.labelers.indexOf(label.labeler);

@@ -36,6 +36,7 @@ export function parseLabel(
     throw new CalibrationInputError(location, `${problem}; leave one of the two empty`);
   }
   const drawn = numberOf(value, "drawn", location);
+  const plan = planOf(value["draw"], location);
   return {
     location,
     id,
@@ -43,7 +44,9 @@ export function parseLabel(
     truth: isEmpty ? null : truth,
     isSkipped,
     /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
-    isDrawn: drawn !== null,
+    isDrawn: drawn !== null || plan !== null,
+    /** The plan of a promise that the record was drawn for, or null. */
+    plan,
     /** Null if the answers know one question only. */
     question: textOf(value, "question", location),
     weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
@@ -64,6 +67,13 @@ function textOf(fields: Fields, name: string, location: SourceLocation): string 
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
+}
+
+function planOf(draw: unknown, location: SourceLocation): string | null {
+  if (isBlank(draw)) return null;
+  if (isObject(draw) && typeof draw["plan"] === "string") return draw["plan"];
+  const wanted = "{ plan, from, at }, as label and pick write it";
+  throw new CalibrationInputError(location, `draw is ${quote(draw)}; it must be ${wanted}`);
 }
 
 function numberOf(

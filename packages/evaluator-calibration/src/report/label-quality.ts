@@ -7,13 +7,16 @@ import { type Rows, topAnswers } from "./labelled-rows.ts";
 
 /**
  * Returns the labelers of a column (without a name, an empty one), how far each two of them agree, and the
- * reason for no promise, or null.
+ * reason for no promise, or null: for one from labels of a random draw, and for one from any labels.
+ *
+ * @param drawn - The labels that were drawn for a promise.
  */
-export function judgeLabels(tested: Rows) {
-  const labelers = labelersOf(tested.joined);
-  const noPromise = reasonForNoPromise(tested, labelers);
+export function judgeLabels(tested: Rows, drawn: JoinedColumn = tested.joined) {
+  const labelers = labelersOf([...new Set([tested.joined, drawn])]);
+  const ofKin = reasonOfKin(tested, labelers);
+  const noPromise = reasonOfDraw(tested) ?? ofKin;
   const agreements = agreementsOf(tested.joined);
-  return { labelers, agreements, ceiling: ceilingOf(agreements), noPromise };
+  return { labelers, agreements, ceiling: ceilingOf(agreements), noPromise, ofKin };
 }
 
 /**
@@ -26,29 +29,34 @@ function ceilingOf(agreements: ReturnType<typeof agreementsOf>): number | null {
   return pairs === 0 ? null : 1 - differing / pairs / 2;
 }
 
-function reasonForNoPromise(tested: Rows, labelers: ReturnType<typeof labelersOf>): string | null {
-  if (!isFairDraw(tested)) {
-    const [weighted, why] =
-      tested.weights === undefined
-        ? ["", ", and the labels have no weights"]
-        : [", by their weights,", ""];
-    return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
-  }
+function reasonOfDraw(tested: Rows): string | null {
+  if (isFairDraw(tested)) return null;
+  const [weighted, why] =
+    tested.weights === undefined
+      ? ["", ", and the labels have no weights"]
+      : [", by their weights,", ""];
+  return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
+}
+
+function reasonOfKin(tested: Rows, labelers: ReturnType<typeof labelersOf>): string | null {
   const kin = labelers.find(({ name }) => isOfFamily(name, tested.source.modelId));
   if (kin === undefined) return null;
   return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
 
 /** Returns the labelers, those with most labels first. */
-function labelersOf({ join, labelerOf, votes }: JoinedColumn) {
-  const counts = new Map<number, number>();
-  for (const [at, single] of labelerOf.entries()) {
-    const labelers = votes.get(at)?.map(({ labeler }) => labeler) ?? [single];
-    for (const labeler of labelers) counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
+function labelersOf(columns: readonly JoinedColumn[]) {
+  const counts = new Map<string, number>();
+  for (const { join, labelerOf, votes } of columns) {
+    for (const [at, single] of labelerOf.entries()) {
+      const labelers = votes.get(at)?.map(({ labeler }) => labeler) ?? [single];
+      const names = labelers.map((labeler) => join.labelers.list[labeler] ?? "");
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
   }
-  return [...counts]
-    .map(([labeler, n]) => ({ name: join.labelers.list[labeler] ?? "", n }))
-    .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
+  return Array.from(counts, ([name, n]) => ({ name, n })).toSorted(
+    (one, other) => other.n - one.n || (one.name < other.name ? -1 : 1),
+  );
 }
 
 /** Returns how far each two labelers agree on the records that both labelled; levels weigh quadratically. */

@@ -1,17 +1,16 @@
-import type { LockedThreshold } from "../artifact.ts";
 import type { Form } from "../kinds.ts";
 import { hashToShare } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
-import { LOWEST, searchPromises } from "../thresholds/learn-then-test.ts";
+import { searchPromises } from "../thresholds/learn-then-test.ts";
 import {
-  conformalRiskControl,
-  type Costs,
-  costThreshold,
-  riskCoverage,
-  toHundredths,
-} from "../thresholds/risk-coverage.ts";
+  type Action,
+  type ActionOptions,
+  reportAction,
+  toLocked,
+  toSequential,
+} from "./action-report.ts";
 import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
@@ -24,22 +23,12 @@ import {
   shareOfRows,
   takeRows,
 } from "./labelled-rows.ts";
+import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
 import { scoreRows } from "./score-report.ts";
 
-/** `yes`, `no`, or `top` for the most probable option or level. */
-type Action = LockedThreshold["action"];
-
 /** The contents of a report. */
-export interface ReportOptions {
-  /** The largest share of acted-on rows that may be wrong. */
-  readonly maxRisk: number;
-  /** How sure all promises of a report are together. */
-  readonly confidence: number;
-  /** Also gives the weaker threshold that holds on average. */
-  readonly onAverage: boolean;
-  /** Also gives the cheapest threshold. */
-  readonly costs: Costs | null;
+export interface ReportOptions extends ActionOptions {
   readonly seed: number;
   /** Takes one label of each cluster for promises. @default false */
   readonly isOnePer?: boolean;
@@ -47,6 +36,8 @@ export interface ReportOptions {
   readonly hasGroups?: boolean;
   /** Only these actions are reported, and share the level of the promise. @default all */
   readonly actions?: readonly { readonly question: string; readonly action: Action }[] | undefined;
+  /** Actions whose labels were drawn one by one: each has the level of its plan, and the others share the rest. */
+  readonly planned?: readonly PlannedPromise[];
 }
 
 /** The actions on each form of answers. */
@@ -65,9 +56,13 @@ export function reportQuestions(
   options: ReportOptions,
 ): QuestionReport[] {
   const drafts = questions.map((rows) => draftOf(rows, options));
+  const { maxRisk, confidence } = options;
+  const planned = drafts.flatMap((draft) => draft.planned);
+  const spent = planned.reduce((sum, { level }) => sum + level, 0);
+  const isLeft = 1 - confidence - spent > 1e-9;
   const searches = searchPromises(
-    drafts.flatMap(({ promises }) => promises),
-    options,
+    drafts.flatMap(({ promises }) => (isLeft ? promises : [])),
+    { maxRisk, confidence: isLeft ? confidence + spent : confidence },
   );
   return drafts.map((draft) => toReport(draft, searches, options));
 }
@@ -75,21 +70,30 @@ export function reportQuestions(
 /** Returns the findings about a question before its promises. */
 function draftOf(
   rows: LabelledRows,
-  { actions: wanted, isOnePer = false, hasGroups = false }: ReportOptions,
+  { actions: wanted, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
   const { question, form } = rows;
-  const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
-  const labels = judgeLabels(tested);
   const isWanted = (action: Action) =>
     wanted?.some((one) => one.question === question && one.action === action) ?? true;
-  const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf[form].filter(isWanted);
+  const planned = all.filter(
+    ({ column, action }) => column === rows.joined.column && isWanted(action),
+  );
+  const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
+  const labels = judgeLabels(tested, planned[0]?.labels);
+  const isPlanned = (action: Action) => planned.some((one) => one.action === action);
+  const isJudged = rows.ids.length >= LEAST_JUDGED;
+  const actions = actionsOf[form].filter(
+    (action) => isPlanned(action) || (isJudged && isWanted(action)),
+  );
+  const fixed = actions.filter((action) => !isPlanned(action));
   const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested) : [])];
   const promises = parts.flatMap(({ group, part }) =>
-    actions.map((action) => {
-      return { question, action, group, weights: part.weights, ...actionRows(part, action) };
+    fixed.map((action) => {
+      const asked = { question, action, group, weights: part.weights };
+      return Object.assign(asked, actionRows(part, action));
     }),
   );
-  return { rows, labels, actions, promises: labels.noPromise === null ? promises : [] };
+  return { rows, labels, actions, planned, promises: labels.noPromise === null ? promises : [] };
 }
 
 /** Returns one row of each cluster, the same in any order, and all rows without one. */
@@ -112,12 +116,11 @@ function judgedGroups(tested: Rows) {
 }
 
 type Draft = ReturnType<typeof draftOf>;
-/** The result of a search for a promise of an action; of a group only if groups are reported. */
-type Search = ReturnType<typeof searchPromises<Draft["promises"][number]>>[number];
+type Searches = ReturnType<typeof searchPromises<Draft["promises"][number]>>;
 
 function toReport(
-  { rows, labels, actions, promises }: Draft,
-  searches: readonly Search[],
+  { rows, labels, actions, planned, promises }: Draft,
+  searches: Searches,
   options: ReportOptions,
 ) {
   const { seed, isOnePer = false, hasGroups = false } = options;
@@ -128,6 +131,9 @@ function toReport(
   const verdict = verdictOf(scores.skill);
   // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
   const own = verdict === "useful" ? searches.filter(({ asked }) => promises.includes(asked)) : [];
+  const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
+  const isRefused = (action: Action) =>
+    labels.ofKin !== null || (isUseless && isConstant(action, scores.constant, options));
   const rateOf = (side: 0 | 1) => {
     const isSide = (row: number) => truth[row] === side;
     return form === "probability" ? shareOfRows(rows, (row) => top[row] === side, isSide) : null;
@@ -155,10 +161,16 @@ function toReport(
     /** Under 30 rows there are no curve and no actions. */
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) => {
-      const isOf = ({ asked }: Search) => asked.group === null && asked.action === action;
-      return reportAction(rows, action, { search: own.find(isOf) ?? null, options });
+      const isOf = ({ asked }: Searches[number]) => asked.group === null && asked.action === action;
+      const plan = planned.find((one) => one.action === action);
+      const search = own.find(isOf) ?? null;
+      const promised =
+        plan === undefined || isRefused(action)
+          ? toLocked(search, options)
+          : toSequential(plan, options);
+      return reportAction(rows, action, { search, plan, promised, options });
     }),
-    /** The reason for no promise, or null. */
+    /** The reason for no promise from labels of a random draw, or null. */
     noPromise: labels.noPromise,
     recalibration: recalibrateRows(rows, scores.logLoss.value),
     groups: hasGroups
@@ -189,63 +201,13 @@ function verdictOf(skill: Estimate): "useful" | "worthless" | "one truth only" {
   return skill.low > 0 ? "useful" : "worthless";
 }
 
-/** Returns the result of an action on labelled rows; without a search nothing is permitted. */
-function reportAction(
-  rows: LabelledRows,
+/** Returns whether always giving the commonest truth, without the answers, keeps the promise of an action. */
+function isConstant(
   action: Action,
-  { search, options }: { readonly search: Search | null; readonly options: ReportOptions },
-) {
-  const { weights, cameTrue } = rows;
-  const { maxRisk, costs } = options;
-  const { sureness, wrong } = actionRows(rows, action);
-  const lowest = LOWEST[action];
-  const curve = riskCoverage(sureness, wrong, { weights }).filter(
-    ({ threshold }) => threshold >= lowest,
-  );
-  const promised = search === null ? null : toLocked(search, options);
-  const least = promised?.threshold ?? 2;
-  const onAverage =
-    options.onAverage && search !== null && weights === undefined
-      ? conformalRiskControl(sureness, wrong, { maxRisk })
-      : null;
-  const isActedOn = (row: number) => toHundredths(sureness[row] as number) >= toHundredths(least);
-  const actedOn = (one: Action, truth: 0 | 1) =>
-    promised === null || action !== one
-      ? null
-      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === truth);
-  return {
-    action,
-    riskCoverage: curve,
-    promised,
-    /** Share of all rows at the promised threshold and above. */
-    coverage: curve.findLast(({ threshold }) => threshold >= least)?.coverage ?? null,
-    /** The share of all "yes" that acting on yes finds at the promised threshold. */
-    found: actedOn("yes", 1),
-    /** The share of all "yes" that acting on no lets through at the promised threshold. */
-    passed: actedOn("no", 1),
-    /** The share of all "no" that is acted on: for yes the false positive rate. */
-    actedOnNo: actedOn("yes", 0) ?? actedOn("no", 0),
-    smallest: search?.smallest ?? null,
-    /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
-    onAverage: onAverage === null ? null : Math.max(onAverage, lowest),
-    cost:
-      search === null || costs === null
-        ? null
-        : costThreshold(sureness, wrong, { ...costs, weights, lowest }),
-  };
-}
-
-/** The result of an action on labelled rows. */
-export type ActionReport = ReturnType<typeof reportAction>;
-
-/** Returns the threshold of a search in the form of an artifact. */
-function toLocked(
-  { promised }: Search,
-  { maxRisk, confidence }: ReportOptions,
-): LockedThreshold | null {
-  if (promised === null) return null;
-  const { question, action, threshold, level, acted: n, wrong } = promised;
-  return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
+  { always, wrong }: ReturnType<typeof scoreRows>["constant"],
+  { maxRisk }: ReportOptions,
+): boolean {
+  return (action === "top" || action === always) && wrong.value <= maxRisk;
 }
 
 const WORST_ROWS = 20;

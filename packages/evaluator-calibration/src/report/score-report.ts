@@ -6,7 +6,7 @@ import { brierOf, type Estimate, probabilityOf, type Rows, shareOfRows } from ".
 /** A Brier score sums over both options; that of a probability counts one of them. */
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
 
-/** Returns every score of labelled rows. */
+/** Returns every score of labelled rows; NaN without rows. */
 export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
@@ -27,9 +27,9 @@ export function scoreRows(rows: Rows) {
     brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanDistance,
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: rocAuc(p, cameTrue, { weights }),
+    auc: n === 0 ? rocAuc([0], [0]) : rocAuc(p, cameTrue, { weights }),
     spiegelhalter:
-      form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
+      n > 0 && form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
     levels: isOrdered ? levelScores(rows, meanDistance) : null,
     /** The constant base-rate prediction on the same rows; `always` is the most frequent truth. */
     constant: {

@@ -1,0 +1,112 @@
+import type { LockedThreshold } from "../artifact.ts";
+import { LOWEST, type PromisedAction } from "../thresholds/learn-then-test.ts";
+import {
+  conformalRiskControl,
+  type Costs,
+  costThreshold,
+  riskCoverage,
+  toHundredths,
+} from "../thresholds/risk-coverage.ts";
+import { actionRows, type LabelledRows, shareOfRows } from "./labelled-rows.ts";
+import type { PlannedPromise } from "./promise-plan.ts";
+
+/** `yes`, `no`, or `top` for the most probable option or level. */
+export type Action = LockedThreshold["action"];
+
+/** The contents of an action's report. */
+export interface ActionOptions {
+  /** The largest share of acted-on rows that may be wrong. */
+  readonly maxRisk: number;
+  /** How sure all promises of a report are together. */
+  readonly confidence: number;
+  /** Also gives the weaker threshold that holds on average. */
+  readonly onAverage: boolean;
+  /** Also gives the cheapest threshold. */
+  readonly costs: Costs | null;
+}
+
+/** The result of a search for a promise of an action. */
+interface Search {
+  readonly promised: PromisedAction | null;
+  readonly smallest: { readonly risk: number; readonly threshold: number } | null;
+}
+
+/** An action's search or plan, and the threshold of either. */
+interface Tested {
+  readonly search: Search | null;
+  readonly plan: PlannedPromise | undefined;
+  readonly promised: LockedThreshold | null;
+  readonly options: ActionOptions;
+}
+
+/** Returns the result of an action on labelled rows. */
+export function reportAction(
+  rows: LabelledRows,
+  action: Action,
+  { search, plan, promised, options }: Tested,
+) {
+  const { weights, cameTrue } = rows;
+  const { maxRisk, costs } = options;
+  const { sureness, wrong } = actionRows(rows, action);
+  const lowest = LOWEST[action];
+  const all = sureness.length === 0 ? [] : riskCoverage(sureness, wrong, { weights });
+  const curve = all.filter(({ threshold }) => threshold >= lowest);
+  const least = promised?.threshold ?? 2;
+  const onAverage =
+    options.onAverage && search !== null && weights === undefined
+      ? conformalRiskControl(sureness, wrong, { maxRisk })
+      : null;
+  const isActedOn = (row: number) => toHundredths(sureness[row] as number) >= toHundredths(least);
+  const actedOn = (one: Action, truth: 0 | 1) =>
+    promised === null || action !== one || all.length === 0
+      ? null
+      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === truth);
+  return {
+    action,
+    riskCoverage: curve,
+    promised,
+    /** The labels that were drawn for this action one by one, and about how many more it takes; null if none. */
+    drawn: plan === undefined ? null : plan.draw.state,
+    /** Share of all rows at the promised threshold and above; of a plan, of all answers. */
+    coverage:
+      (promised && plan?.coverageAt(least)) ??
+      curve.findLast(({ threshold }) => threshold >= least)?.coverage ??
+      null,
+    /** The share of all "yes" that acting on yes finds at the promised threshold. */
+    found: actedOn("yes", 1),
+    /** The share of all "yes" that acting on no lets through at the promised threshold. */
+    passed: actedOn("no", 1),
+    /** The share of all "no" that is acted on: for yes the false positive rate. */
+    actedOnNo: actedOn("yes", 0) ?? actedOn("no", 0),
+    smallest: search?.smallest ?? null,
+    /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
+    onAverage: onAverage === null ? null : Math.max(onAverage, lowest),
+    cost:
+      search === null || costs === null
+        ? null
+        : costThreshold(sureness, wrong, { ...costs, weights, lowest }),
+  };
+}
+
+/** The result of an action on labelled rows. */
+export type ActionReport = ReturnType<typeof reportAction>;
+
+/** Returns the threshold of a search in the form of an artifact. */
+export function toLocked(
+  search: Search | null,
+  { maxRisk, confidence }: ActionOptions,
+): LockedThreshold | null {
+  if (search === null || search.promised === null) return null;
+  const { question, action, threshold, level, acted: n, wrong } = search.promised;
+  return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
+}
+
+/** Returns the threshold of a plan in the form of an artifact. */
+export function toSequential(
+  { plan: { maxRisk }, question, action, level, draw }: PlannedPromise,
+  { confidence }: ActionOptions,
+): LockedThreshold | null {
+  const { promised } = draw.state;
+  const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
+  return promised && { ...promise, ...promised };
+}

@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import { LabelJoin } from "../input/join-labels.ts";
+import { seededRandom, shuffle } from "../math/random.ts";
+import { answersOf, asked, type Row, world } from "../testing/worlds.ts";
+import { toLabelledRows } from "./labelled-rows.ts";
+import {
+  parsePromisePlan,
+  planId,
+  type PromisePlan,
+  promisePool,
+  replayPlan,
+} from "./promise-plan.ts";
+import { reportQuestions } from "./question-report.ts";
+
+interface PlannedLabel {
+  readonly id: string;
+  readonly truth: boolean | null;
+  readonly draw?: object;
+  readonly labeler?: string;
+}
+
+/** A tenth of the records are surely yes, the others no; both are right in 499 of 500. */
+const rows = world(
+  3000,
+  (p) => (p > 0.5 ? 0.998 : 0.002),
+  (u) => (u < 0.1 ? 0.9 + u : 0.1 * u),
+);
+const truths = new Map(rows.map(({ id, truth }) => [id, truth]));
+const table = answersOf(rows);
+const pool = promisePool(theOne(table.columns));
+
+function theOne<TItem>(items: readonly TItem[]): TItem {
+  const [item] = items;
+  if (item === undefined) throw new Error("there is none");
+  return item;
+}
+
+function planFor(...actions: PromisePlan["actions"][number]["action"][]): PromisePlan {
+  return {
+    version: 1,
+    actions: actions.map((action) => ({ question: "scam", action, pool: pool.hash })),
+    maxRisk: 0.05,
+    confidence: 0.95,
+    seed: 7,
+  };
+}
+
+function joinOf(labels: readonly PlannedLabel[]): LabelJoin {
+  const join = new LabelJoin(table);
+  for (const [line, value] of labels.entries()) join.add({ line, value }, "labels");
+  return join;
+}
+
+function replayed(plan: PromisePlan, labels: readonly PlannedLabel[], at = 0) {
+  const action = plan.actions[at] ?? theOne(plan.actions);
+  return replayPlan({ plan, action, pool, labels: joinOf(labels).drawn[0] });
+}
+
+/** Returns the labels of a person who labels until the first promise. */
+function labelled(plan: PromisePlan, at = 0): PlannedLabel[] {
+  const labels: PlannedLabel[] = [];
+  for (;;) {
+    const planned = replayed(plan, labels, at);
+    const next = planned.next();
+    if (next === null || planned.draw.state.promised !== null) return labels;
+    labels.push({ ...next, truth: truths.get(next.id) ?? null });
+  }
+}
+
+const yes = planFor("yes");
+const labels = labelled(yes);
+const promised = replayed(yes, labels).draw.state;
+
+test("labels of a plan give a promise, the same in any order", () => {
+  expect(promised.promised?.n).toBeGreaterThan(50);
+  expect(labels.length).toBeLessThan(250);
+  const shuffled = shuffle([...labels], seededRandom(1));
+  expect(replayed(yes, shuffled).draw.state).toEqual(promised);
+  expect(labels[0]).toMatchObject({ draw: { plan: planId(yes), at: expect.any(Number) } });
+});
+
+test("an edited label and a skip count as wrong", () => {
+  for (const truth of [false, null]) {
+    const edits = truth === null ? { truth, skipped: true } : { truth };
+    const edited = labels.map((label, at) => Object.assign({}, label, at < 2 && edits));
+    const { state } = replayed(yes, edited).draw;
+    expect(state).toMatchObject({ promised: null, labelled: labels.length });
+    expect(state.wrong).toBeGreaterThanOrEqual(2);
+  }
+});
+
+test("the hash of the pool changes with a printed value, an id and the model, not with the order", () => {
+  const hashOf = (some: readonly Row[], modelId?: string) =>
+    promisePool(theOne(answersOf(some, modelId).columns)).hash;
+  expect(hashOf(rows.toReversed())).toBe(pool.hash);
+  const [first, ...others] = rows as [Row, ...Row[]];
+  expect(hashOf(others)).not.toBe(pool.hash);
+  expect(hashOf([{ ...first, p: first.p + 0.01 }, ...others])).not.toBe(pool.hash);
+  expect(hashOf(rows, "maker/judge-8")).not.toBe(pool.hash);
+});
+
+test("actions of one plan share its level, and each has its own labels", () => {
+  const both = planFor("yes", "no");
+  const all = [...labelled(both, 0), ...labelled(both, 1)];
+  for (const at of [0, 1]) {
+    expect(replayed(both, all, at)).toMatchObject({ level: 0.025 });
+    expect(replayed(both, all, at).draw.state.promised).not.toBeNull();
+  }
+});
+
+test("a report takes the promise of a plan, and its labels enter no score", () => {
+  const random = rows.slice(0, 400).map(({ id, truth }) => ({ id, truth }));
+  const reportOf = (some: readonly PlannedLabel[], options = {}) => {
+    const join = joinOf(some);
+    const planned = join.drawn.map((drawn) =>
+      replayPlan({ plan: yes, action: theOne(yes.actions), pool, labels: drawn }),
+    );
+    const joined = join.columns.map((column) => toLabelledRows(column));
+    const bare = join.drawn.map((drawn) => toLabelledRows(drawn, () => false));
+    const questions = joined.length === 0 ? bare : joined;
+    return theOne(reportQuestions(questions, { ...asked, hasGroups: false, planned, ...options }));
+  };
+  const plain = reportOf(random);
+  const planned = reportOf([...random, ...labels]);
+  expect(planned.scores).toEqual(plain.scores);
+  expect(planned.counts).toMatchObject({ labelled: 400, drawn: labels.length });
+  const [act, other] = planned.actions;
+  expect(act).toMatchObject({
+    action: "yes",
+    promised: { method: "sequential", level: 0.05, ...promised.promised },
+    found: { value: expect.any(Number) },
+  });
+  // The plan has the whole level.
+  expect(plain.actions[1]?.promised).not.toBeNull();
+  expect(other).toMatchObject({ action: "no", promised: null });
+  const shared = reportOf([...random, ...labels], { confidence: 0.9 });
+  expect(shared.actions.map((action) => action.promised?.level)).toEqual([
+    0.05,
+    expect.closeTo(0.05, 9),
+  ]);
+  const alone = reportOf([...random, ...labels], { actions: [{ question: "scam", action: "no" }] });
+  expect(alone.actions).toMatchObject([{ action: "no", promised: { level: 0.05 } }]);
+  expect(reportOf(labels)).toMatchObject({
+    n: 0,
+    actions: [{ promised: { threshold: promised.promised?.threshold }, found: null }],
+  });
+  const ofModel = labels.map((label) => Object.assign({ labeler: "maker/judge-8" }, label));
+  expect(reportOf(ofModel).actions).toMatchObject([{ promised: null }]);
+});
+
+test("a file that is no plan is refused with its field", () => {
+  expect(parsePromisePlan(JSON.stringify(yes))).toEqual(yes);
+  expect(() => parsePromisePlan("{")).toThrow("is not JSON");
+  expect(() => parsePromisePlan(JSON.stringify({ ...yes, actions: [] }))).toThrow(
+    "is not a plan of a promise: actions",
+  );
+});
