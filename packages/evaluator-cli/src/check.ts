@@ -1,15 +1,17 @@
+import { resolve } from "node:path";
 import {
   type CalibrationArtifact,
   checkThreshold,
   type JoinedColumn,
-  type ThresholdCheck,
+  type LabelledRows,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { describeNewLabels, joinNewLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
-import { describeCheck } from "./report/sentences.ts";
+
+import { describeCheck, percent, type TestedThreshold } from "./report/sentences.ts";
 
 type CheckOptions = ReportOptions<"check">;
 
@@ -29,17 +31,35 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     artifact.thresholds.some(({ question }) => question === column.question),
   );
   for (const column of columns) refuseOthers(artifact, column);
-  const checks = artifact.thresholds.flatMap((locked) => {
-    const tested = columns.filter(({ column }) => column.question === locked.question);
-    // Without a label of the question, no row is at the threshold.
-    if (tested.length === 0) return [checkThreshold(locked, { p: [], cameTrue: [] })];
-    return tested.map((column) => checkThreshold(locked, toLabelledRows(column).tested));
-  });
-  const notes = [...describeNewLabels(found, [artifact]), ...describeChecks(artifact)];
+  const tested = columns.map((column) => toLabelledRows(column).tested);
+  const state = options.state === undefined ? null : resolve(context.cwd, options.state);
+  const checks = await testThresholds(artifact, tested, state);
+  const notes = [
+    ...describeNewLabels(found, [artifact]),
+    ...describeChecks(artifact, state !== null),
+  ];
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   } else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
   context.exitCode = exitCodeOf(checks);
+}
+
+/** @param state - The file of alarms that the rows are added to; null for one test. */
+async function testThresholds(
+  artifact: CalibrationArtifact,
+  tested: readonly LabelledRows["tested"][],
+  state: string | null,
+): Promise<readonly TestedThreshold[]> {
+  if (state !== null) {
+    const { addSpotChecks } = await import("./spot-checks.ts");
+    return await addSpotChecks(state, artifact, tested);
+  }
+  return artifact.thresholds.flatMap((locked) => {
+    const rows = tested.filter(({ question }) => question === locked.question);
+    // Without a label of the question, no row is at the threshold.
+    if (rows.length === 0) return [checkThreshold(locked, { p: [], cameTrue: [] })];
+    return rows.map((some) => checkThreshold(locked, some));
+  });
 }
 
 const unnamed = "a model that is not named";
@@ -60,15 +80,18 @@ function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: Join
   );
 }
 
-function* describeChecks({ questionHash }: CalibrationArtifact) {
+function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRunning: boolean) {
   if (questionHash === null)
     yield "Neither the calibration nor the answers name their questions; make sure they are the same.";
-  yield "A check that is repeated is one of several: each more raises the chance of a false alarm.";
+  const doubt = percent(1 - (thresholds[0]?.confidence ?? 0));
+  yield isRunning
+    ? `The chance of a false alarm is at most ${doubt} in all runs together. A rise that stays below the promised risk raises no alarm.`
+    : "A check that is repeated is one of several: each more raises the chance of a false alarm. With --state it stays the same.";
 }
 
 /** Returns the exit code of promises that were tested again. */
-export function exitCodeOf(checks: readonly Pick<ThresholdCheck, "verdict">[]): number {
-  if (checks.some(({ verdict }) => verdict === "broken")) return exitCodes.failed;
-  const isSure = checks.every(({ verdict }) => verdict === "holds");
-  return isSure ? exitCodes.done : exitCodes.notEnoughEvidence;
+export function exitCodeOf(checks: readonly Pick<TestedThreshold, "verdict">[]): number {
+  const verdicts = new Set(checks.map(({ verdict }) => verdict));
+  if (verdicts.has("broken") || verdicts.has("alarm")) return exitCodes.failed;
+  return verdicts.has("not enough labels") ? exitCodes.notEnoughEvidence : exitCodes.done;
 }

@@ -159,17 +159,22 @@ export const reportCommands = {
       .command("check")
       .summary("test the thresholds of a calibration again on new labels")
       .description(
-        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nExit code 0: all hold. 1: one is broken, or the answers are refused. 3: too few labels.",
+        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number\nof times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused.\n3: too few labels.",
       )
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
       .requiredOption("--labels <file>", labels)
       .addOption(answersOption)
+      .option(
+        "--state <file>",
+        "add the new labels to the alarms that this file keeps; exit code 1 from an alarm on",
+      )
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
           "evaluator-cli check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
+          "evaluator-cli check calibration/calibration.json --labels spot.ndjson --answers inbox.triage.sqlite --state alarm.json",
         ),
       ),
 

@@ -180,12 +180,26 @@ function nameAction(action: ActionReport["action"]): string {
   return action === "top" ? "act on the most probable option" : `act on "${action}"`;
 }
 
+/** A threshold that new labels tested once, or label by label. */
+export type TestedThreshold =
+  | ThresholdCheck
+  | (Pick<ThresholdCheck, "locked" | "n" | "wrong"> & {
+      readonly verdict: "alarm" | "no alarm";
+      readonly evidence: number;
+      /** The evidence that raises the alarm. */
+      readonly needed: number;
+    });
+
 /** Returns a threshold and its result on new labels, in one line. */
-export function describeCheck({ locked, n, wrong, low, high, verdict }: ThresholdCheck): string {
-  const { question, maxRisk } = locked;
-  const promise = `${question}: ${nameThreshold(locked)}, at most ${percent(maxRisk)} wrong`;
-  const seen = `${wrong} of ${n} wrong (${percent(low)} to ${percent(high)})`;
-  return printable`${verdict.padEnd(17)}  ${promise}: ${seen}`;
+export function describeCheck(check: TestedThreshold): string {
+  const { question, maxRisk } = check.locked;
+  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${percent(maxRisk)} wrong`;
+  const result =
+    "evidence" in check
+      ? `evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm`
+      : range(check);
+  const seen = `${check.wrong} of ${check.n} wrong (${result})`;
+  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;
 }
 
 /** Returns the counts of a question's labels, in one line. */
