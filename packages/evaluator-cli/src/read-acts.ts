@@ -63,9 +63,9 @@ export async function readActs(name: string, context: CliContext) {
   });
   const all = [...columns.values()];
   const isAct = (id: string) => all.some((column) => column.rowOf(id) !== undefined);
-  const empty = { notes: new Set<string>(), clusters: new Map<string, string>() };
+  const clusters = new Map<string, string>();
   const knows = (id: string) => others.has(id) || isAct(id);
-  if (all.length > 0) return { ...empty, columns: all, questions: [...questions], knows };
+  if (all.length > 0) return { clusters, columns: all, questions: [...questions], knows };
   const problem = printable`${name} holds no act; give a file of lines that act printed.`;
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
 }

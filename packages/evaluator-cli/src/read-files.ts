@@ -33,7 +33,7 @@ export function answerNames(given: readonly string[] = [], more: readonly string
   throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
 }
 
-/** Reads answers of triage journals, result files, decision logs and lines of JSON, in any mix. */
+/** Reads answers of journals, decision logs and lines of JSON, in any mix. */
 export async function readAnswers(
   names: readonly string[],
   options: ConstructorParameters<typeof AnswerTable>[0],
@@ -114,9 +114,7 @@ export function describeState(state: unknown): string {
 }
 
 function nounOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return "records";
-  if ("requestId" in value) return "messages";
-  return "subject" in value ? "mails" : "records";
+  return "requestId" in fieldsOf(value) ? "messages" : "records";
 }
 
 /** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */

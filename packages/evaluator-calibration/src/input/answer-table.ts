@@ -42,8 +42,6 @@ export class AnswerTable {
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
-  /** Data that was ignored, and the reason: one line each. */
-  readonly notes = new Set<string>();
   /** The cluster of each record that names one. */
   readonly clusters = new Map<string, string>();
   /** The first and the last day of the records that have a date. */
@@ -64,7 +62,7 @@ export class AnswerTable {
   }
 
   /**
-   * Adds one record of a file of answers: a router's decision, a line of NDJSON, or a triage result.
+   * Adds one record of a file of answers: a router's decision, or a line of NDJSON.
    *
    * @throws CalibrationInputError that names the invalid field.
    */
@@ -85,7 +83,6 @@ export class AnswerTable {
       const ids = [idOf(value, location)];
       this.#addAnswers(answers, { ids, source: sourceOf(value, location), location });
     } else if ("question" in value) this.#addLine(value, location);
-    else if ("subject" in value && "from" in value) this.#addResult(value, location);
     else {
       const wanted = "id, question and probability (or probabilities)";
       throw new CalibrationInputError(location, `has no question; each record holds ${wanted}`);
@@ -177,28 +174,6 @@ export class AnswerTable {
       throw new CalibrationInputError(location, `${problem}; one of the two is needed`);
     }
     this.#addAnswer(question, fields, { ids: [id], source: sourceOf(fields, location), location });
-  }
-
-  /** Adds a triage result, which has a probability for yes/no questions alone. */
-  #addResult(fields: Fields, location: SourceLocation): void {
-    const id = idOf(fields, location);
-    this.noteDate(fields["date"]);
-    if (typeof fields["error"] === "string") return this.addFailed(id);
-    const source = { modelId: null, wire: null, basis: "model", questionHash: null } as const;
-    const known = new Set(["id", "date", "from", "subject"]);
-    const isBeside = (name: string, ending: string) =>
-      name.endsWith(ending) && name.slice(0, -ending.length) in fields;
-    for (const [name, value] of Object.entries(fields)) {
-      // If a calibration changed a value, the record holds the printed one too.
-      if (known.has(name) || isBeside(name, "Conf") || isBeside(name, "Printed")) continue;
-      if (`${name}Conf` in fields) {
-        const problem = `${quote(name)} is left out: a result file holds no probabilities for it`;
-        this.notes.add(`${problem}; give the journal (.triage.sqlite) instead.`);
-      } else {
-        const answer = { probability: fields[`${name}Printed`] ?? value };
-        this.#addAnswer(name, answer, { ids: [id], source, location });
-      }
-    }
   }
 
   #addAnswers(answers: Fields, origin: Origin): void {

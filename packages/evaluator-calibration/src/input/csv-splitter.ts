@@ -1,6 +1,7 @@
 import { CalibrationInputError, type InputRecord, quote } from "./input-record.ts";
 
 const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 44, 59];
+const LINE_ENDS = new Set([NEWLINE, RETURN]);
 
 /**
  * Splits values that commas, semicolons or tabs separate, with a header. A record is an object with
@@ -9,8 +10,8 @@ const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 
 export class CsvSplitter {
   readonly #file: string;
   #header: readonly string[] | null = null;
-  /** Null until the header shows it. */
-  #delimiter: number | null = null;
+  /** One of them, as soon as the header shows it. */
+  #delimiters = new Set([COMMA, SEMICOLON, TAB]);
   #records: InputRecord[] = [];
   #cells: string[] = [];
   /** The part of a cell before the current piece. */
@@ -59,12 +60,7 @@ export class CsvSplitter {
   #isSyntax(code: number, isFirst: boolean): boolean {
     if (this.#quotes === "closed") return true;
     if (code === QUOTE) return isFirst || this.#quotes === "open";
-    return this.#quotes === "none" && (this.#isDelimiter(code) || isLineEnd(code));
-  }
-
-  #isDelimiter(code: number): boolean {
-    if (this.#delimiter !== null) return code === this.#delimiter;
-    return code === COMMA || code === SEMICOLON || code === TAB;
+    return this.#quotes === "none" && (this.#delimiters.has(code) || LINE_ENDS.has(code));
   }
 
   #countLine(code: number, before: number | undefined): void {
@@ -76,10 +72,10 @@ export class CsvSplitter {
 
   #take(code: number): void {
     if (code === QUOTE) this.#takeQuote();
-    else if (this.#isDelimiter(code)) {
-      this.#delimiter = code;
+    else if (this.#delimiters.has(code)) {
+      if (this.#header === null) this.#delimiters = new Set([code]);
       this.#endCell();
-    } else if (isLineEnd(code)) {
+    } else if (LINE_ENDS.has(code)) {
       this.#endCell();
       this.#endRecord();
     } else {
@@ -128,14 +124,9 @@ export class CsvSplitter {
       names.add(name);
     }
     this.#header = [...names];
-    this.#delimiter ??= COMMA;
   }
 
   #refuse(problem: string, line: number): never {
     throw new CalibrationInputError({ file: this.#file, line }, problem);
   }
-}
-
-function isLineEnd(code: number): boolean {
-  return code === NEWLINE || code === RETURN;
 }

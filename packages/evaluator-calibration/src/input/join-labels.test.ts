@@ -196,22 +196,6 @@ test("a router's decision joins by either of its ids, and one that failed is kno
   ).toThrow("second time");
 });
 
-test("a triage result has probabilities of its yes/no questions alone, and says so", () => {
-  const mail = { id: "m", date: "2026-03-02", from: "a@b.example", subject: "Hi" };
-  const table = tableOf([
-    { ...mail, category: "other", categoryConf: 0.3, brandDeal: 0.25 },
-    { ...mail, id: "n", category: null, categoryConf: null, brandDeal: null, error: "429" },
-  ]);
-  expect(table.questions).toEqual(["brandDeal"]);
-  expect([...table.notes].join()).toContain('"category" is left out');
-  const join = joinOf(table, [
-    { id: "m", question: "brand_deal", truth: true },
-    { id: "m", question: "category", truth: "other" },
-    { id: "n", question: "brand_deal", truth: true },
-  ]);
-  expect(join.countsOf("brandDeal")).toMatchObject({ joined: 1, labelledWithoutAnswer: 1 });
-});
-
 test("a kept evaluation has one source for each wording of its questions", () => {
   const table = new AnswerTable();
   const asked = (instructions: string) => ({ scam: { type: "boolean", instructions } }) as const;

@@ -61,7 +61,7 @@ export interface JoinOptions {
 }
 
 /** What labels are joined with: a table of answers, or one like it. */
-type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "notes" | "knows">;
+type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "knows">;
 
 type Label = ReturnType<typeof parseLabel>;
 
@@ -160,11 +160,6 @@ export class LabelJoin {
     }
     if (known.includes(question)) return question;
     if (wanted !== undefined && !wanted.includes(question)) return null;
-    // A triage result writes brand_deal as brandDeal.
-    const camel = question.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
-    if (known.includes(camel)) return camel;
-    // A result file has no column for choices and scores; one note reports it.
-    if ([...this.#table.notes].some((note) => note.startsWith(quote(camel)))) return null;
     const problem = `question is ${quote(question)}, and the answers know ${listNames(known)}`;
     throw new CalibrationInputError(location, problem);
   }

@@ -67,7 +67,7 @@ export function buildReport(
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
-    notes: [...table.notes, ...mixtureNotes(reports), ...noticesOf(reports)],
+    notes: [...mixtureNotes(reports), ...noticesOf(reports)],
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */

@@ -147,7 +147,7 @@ ${engineHelp}`,
       )
       .argument(
         "[labels]",
-        `${labelsOption.description}; a label may hold the state; without labels: time, cost and different answers only`,
+        `${labelsOption.description}; a label may hold the state; without labels: time, cost and flips only`,
       )
       .requiredOption("--engine <engine>", "who answers; give two or more", collect)
       .option(
@@ -179,7 +179,6 @@ ${engineHelp}`,
         decimal({ what: "US dollars" }),
       )
       .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
-      .option("--with-text", "show the states with different answers, not only their ids")
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(seedOption)

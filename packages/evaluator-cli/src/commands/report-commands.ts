@@ -19,7 +19,7 @@ import {
 
 const answersOption = new Option(
   "--answers <file>",
-  "a triage journal (.triage.sqlite) or result file, the router's decision log, or NDJSON of { id, question, probability or probabilities, modelId? }; may be given again",
+  "a journal (.sqlite), the router's decision log, or NDJSON of { id, question, probability or probabilities, modelId? }; may be given again",
 ).argParser(collect);
 
 const modelOption = new Option("--model <id>", "only the answers of this model");

@@ -88,24 +88,21 @@ test("what a run was cut short of is asked for by the next one, and nothing twic
   expect(await paths()).toHaveLength(24);
 });
 
-test("without labels nothing is said about mistakes, and different answers are listed", async () => {
+test("without labels nothing is said about mistakes, and a line says so", async () => {
   const one = await startEmulator();
-  const rules = [{ match: "Friday", answers: { scam: 0.97 } }, { answers: { scam: 0.02 } }];
-  const other = await startEmulator({ rules });
+  const other = await startEmulator();
   const cwd = await folderOf(8);
   const states = texts.map((subject, index) => ({ id: `s${index}`, state: subject }));
   await writeFile(join(cwd, "states.json"), JSON.stringify(states));
   const words = ["compare", "--states", "states.json", "--questions", "questions.json"];
   const urls = [one.gatewayBaseUrl, other.gatewayBaseUrl];
   const engines = urls.flatMap((url) => ["--engine", `gateway=${url}`]);
-  const { exitCode, stdout } = await run(cwd, [...words, ...engines, "--with-text"]);
+  const { exitCode, stdout } = await run(cwd, [...words, ...engines]);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^Without labels nothing is known about mistakes; label some/);
-  const { questions, texts: shown } = await readComparison(cwd);
+  const { questions } = await readComparison(cwd);
   expect(questions[0]?.engines.map(({ report }) => report)).toEqual([null, null]);
   expect(questions[0]?.pairs).toEqual([]);
-  expect(questions[0]?.disagreements.map(({ id }) => id)).toEqual(["s3", "s0"]);
-  for (const id of Object.keys(shown ?? {})) expect(shown?.[id]).toContain(texts[Number(id[1])]);
 });
 
 test("as good as the first is said by the margin alone", async () => {
@@ -241,7 +238,7 @@ test("the page fits every width, light and dark, and runs nothing", async () => 
   const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
   const cwd = await folderOf(40);
   const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
-  await run(cwd, [...plain, ...engines, "--with-text"]);
+  await run(cwd, [...plain, ...engines]);
   const url = pathToFileURL(join(cwd, "comparison", "report.html")).href;
   expect(await readFile(new URL(url), "utf8")).not.toMatch(/<script|<img|<link/);
   const page = await openSharedPage();

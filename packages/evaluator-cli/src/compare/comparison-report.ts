@@ -194,7 +194,7 @@ function comparisonPage(comparison: Comparison): string {
 
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
   const { question, engines, pairs } = compared;
-  const { margin, texts } = comparison;
+  const { margin } = comparison;
   const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
   const figures = engines.map((engine) => [engine.name, ...describeFigures(engine)]);
   return html`<section class="question">
@@ -209,7 +209,6 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
         : null
     }
     <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
-    ${disagreements(compared, texts)}
   </section>`;
 }
 
@@ -227,20 +226,4 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
     <figcaption>${worth} Skill ${percent(skill.value)} (${range(skill)}).</figcaption>
   </figure>`;
-}
-
-function disagreements(compared: ComparedQuestion, texts: Comparison["texts"]): Html | null {
-  const { disagreements: found, engines } = compared;
-  if (found.length === 0) return null;
-  const rows = found.map(({ id, answers, truth }) => {
-    const text = texts?.[id];
-    const given = answers.map((one) => (one ? `${one.answer} ${one.probability.toFixed(2)}` : "–"));
-    const record = text === undefined ? id : html`${id}<br /><span class="quiet">${text}</span>`;
-    return [record, [truth ?? "–"], given].flat();
-  });
-  const head = ["record", "is", ...engines.map(({ name }) => name)];
-  return html`<div class="card figures">
-    <h3>Different answers, the surest first: at most one is right</h3>
-    ${table(head, rows, head.length)}
-  </div>`;
 }

@@ -4,12 +4,10 @@ import {
   reportQuestions,
   toLabelledRows,
 } from "evaluator-calibration";
-import { truncateCharacters } from "evaluator-kit";
-import { describeState } from "../read-files.ts";
 import { describeBasis } from "../report/sentences.ts";
 import type { askEngines } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";
-import { pairEngines, topOf } from "./engine-pairs.ts";
+import { pairEngines } from "./engine-pairs.ts";
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
@@ -65,10 +63,8 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
       engines: compared,
       /** Without labels none. */
       pairs: pairEngines(judged),
-      disagreements: disagreementsOf(columns),
     };
   });
-  const disputed = questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id));
   return {
     version: 2,
     labels: asked.labelsFile,
@@ -84,8 +80,6 @@ export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
     ],
     engines: engines.map(measure),
     questions,
-    /** With --with-text: the states of the records that engines disagree about. */
-    texts: options.withText === true ? textsOf(disputed, asked) : null,
   };
 }
 
@@ -168,36 +162,4 @@ function judge(difference: ReturnType<typeof differenceOf>, margin: number | nul
   const { low, high } = difference.brierDifference;
   if (high <= margin) return "as good";
   return low > margin ? "worse" : "not shown";
-}
-
-function textsOf(ids: readonly string[], { states }: Asked): Readonly<Record<string, string>> {
-  const textOf = (id: string) => truncateCharacters(describeState(states.get(id) ?? ""), 200);
-  return Object.fromEntries(ids.map((id) => [id, textOf(id)]));
-}
-
-const MOST_SHOWN = 12;
-
-/** Returns the records with different answers, those first about which the least sure engine is surest. */
-function disagreementsOf(columns: readonly ComparedColumn[]) {
-  const ids = new Set(columns.flatMap((column) => column?.column.ids ?? []));
-  const found = [...ids].flatMap((id) => {
-    /** In the order of the engines; null for an engine without an answer. */
-    const answers = columns.map((column) => {
-      const row = column?.column.rowOf(id);
-      return column === null || row === undefined ? null : topOf(column.column, row);
-    });
-    const given = answers.filter((answer) => answer !== null);
-    if (new Set(given.map(({ answer }) => answer)).size < 2) return [];
-    const sureness = Math.min(...given.map(({ probability }) => probability));
-    return [{ id, sureness, answers }];
-  });
-  return found
-    .toSorted((one, other) => other.sureness - one.sureness)
-    .slice(0, MOST_SHOWN)
-    .map((one) => Object.assign(one, { truth: truthOf(one.id, columns) }));
-}
-
-function truthOf(id: string, columns: readonly ComparedColumn[]): string | null {
-  const rows = columns.find((column) => column?.rows?.ids.includes(id))?.rows;
-  return rows?.options[rows.truth[rows.ids.indexOf(id)] as number] ?? null;
 }

@@ -2,7 +2,7 @@ import type { AnswerColumn, LabelledRows, QuestionReport } from "evaluator-calib
 import { toHundredths } from "evaluator-calibration/statistics";
 
 /** An engine's answers to a question, and their report on the labelled records that all engines answered. */
-export interface JudgedEngine {
+interface JudgedEngine {
   readonly name: string;
   readonly column: AnswerColumn;
   readonly rows: LabelledRows;
@@ -68,7 +68,7 @@ function promisedAct({ column, report }: JudgedEngine, row: number): string | nu
 }
 
 /** Returns the most probable answer of a row, and its probability. */
-export function topOf({ form, width, values, options }: AnswerColumn, row: number) {
+function topOf({ form, width, values, options }: AnswerColumn, row: number) {
   const isYes = form === "probability";
   const yes = values[row] as number;
   const shares = isYes ? [1 - yes, yes] : values.subarray(row * width, (row + 1) * width);
