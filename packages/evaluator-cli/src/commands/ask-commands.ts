@@ -122,6 +122,10 @@ export const askCommands = {
         "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
         limit,
       )
+      .option(
+        "--calibration <file>",
+        "a calibration.json: answers of its model to its questions are calibrated, and have decisions",
+      )
       .addHelpText(
         "after",
         `

@@ -78,7 +78,7 @@ export function readEngine(given: string | undefined, env: Environment) {
       isLocal,
       /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
       isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
-      /** Whether the service claims calibrated probabilities; "unknown" at any other address. */
+      /** Whether the service claims calibrated probabilities; not known at any other address. */
       calibration: calibrationOf(transport),
       /** Whether an address was typed, so that the vendor's limits do not apply. */
       isOwn: typed.baseUrl !== undefined,
@@ -94,15 +94,18 @@ export function readEngine(given: string | undefined, env: Environment) {
   }
 }
 
-function calibrationOf({ name, target }: Transport): "claimed" | "none" | "unknown" {
-  if (name === "logprobs") return "none";
+function calibrationOf({
+  name,
+  target,
+}: Transport): "claimed by the service" | "not calibrated" | "not known" {
+  if (name === "logprobs") return "not calibrated";
   const { target: gateway } = gatewayTransport({ apiKey: "none", env: {} });
   const { target: direct } = directTransport({ apiKey: null, env: {} });
   const isService = [gateway, direct].some(
     (service) =>
       service?.url === target?.url && vendorOf(service?.modelId) === vendorOf(target?.modelId),
   );
-  return isService ? "claimed" : "unknown";
+  return isService ? "claimed by the service" : "not known";
 }
 
 function vendorOf(modelId = ""): string | undefined {

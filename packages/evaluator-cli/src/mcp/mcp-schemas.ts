@@ -78,6 +78,11 @@ export const tools = {
     inputSchema: evaluateInput,
     outputSchema: z.object({
       answers: z.record(z.string(), answerSchema),
+      calibration: z.string().describe("whether the probabilities are calibrated"),
+      decisions: z
+        .record(z.string(), z.looseObject({ act: z.string().nullable() }))
+        .optional()
+        .describe("the act on each answer with the promise as its evidence, or null and why"),
       model: z.string().nullable(),
       costUsd: z.number().nullable(),
       inputTokens: z.int(),

@@ -1,10 +1,17 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import {
+  calibrate,
+  type CalibrationArtifact,
+  CalibrationMismatchError,
+  decide,
+} from "evaluator-calibration";
+import {
   type Answer,
   type AnswerValue,
   type Catalog,
   estimateCost,
+  type Evaluation,
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
@@ -20,6 +27,8 @@ import { tools } from "./mcp-schemas.ts";
 interface ToolContext {
   readonly version: string;
   readonly engine: Engine;
+  /** The calibration of some questions to one model; null without one. */
+  readonly artifact: CalibrationArtifact | null;
   readonly evaluator: Evaluator;
   /** The gateway's list of models; null for another engine. */
   readonly catalog: Catalog | null;
@@ -32,17 +41,21 @@ interface ToolContext {
 }
 
 const claims = {
-  claimed:
+  "claimed by the service":
     "The service claims they are calibrated: of many events given 0.8, about 80% should happen.",
-  none: "They come from a chat model and are not calibrated: 0.8 does not mean that 80% happen.",
-  unknown:
+  "not calibrated":
+    "They come from a chat model and are not calibrated: 0.8 does not mean that 80% happen.",
+  "not known":
     "It is not known whether this server's are calibrated; an emulator's, marked by `basis`, are not.",
 } satisfies Record<Engine["calibration"], string>;
 
 /** Creates a server with the three tools; its calls share the evaluator, its limits and its budget. */
 export function createMcpServer(context: ToolContext): McpServer {
-  const { version, engine } = context;
-  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
+  const { version, engine, artifact } = context;
+  const fitted =
+    artifact &&
+    `Answers of one model to the questions of a calibration are ${nameLabels(artifact)}; their result has \`decisions\`. About all others: `;
+  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fitted ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
   const { sentence, annotations } = effectsOf(context);
   const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
@@ -89,8 +102,13 @@ function toRequest({ state, questions }: Asked): EvaluationRequest {
   return { state: state as State, questions };
 }
 
+function nameLabels({ fittedOn }: CalibrationArtifact): string {
+  return `calibrated on ${fittedOn.n.toLocaleString("en")} labels`;
+}
+
 async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {
-  const evaluation = await context.evaluator.evaluate(request, { signal });
+  const printed = await context.evaluator.evaluate(request, { signal });
+  const { evaluation, ...worth } = applyCalibration(printed, request, context);
   const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
   const basis = emulatedBasis(evaluation.headers);
   const answers = Object.entries(request.questions).map(([id, question]) => {
@@ -101,11 +119,31 @@ async function evaluate(request: EvaluationRequest, context: ToolContext, signal
   });
   return {
     answers: Object.fromEntries(answers) as object,
+    ...worth,
     model: evaluation.modelId,
     costUsd: evaluation.costUsd,
     inputTokens: evaluation.usage.inputTokens,
     ...(basis !== null && { basis }),
   };
+}
+
+/** Returns an evaluation unchanged, or with its acts if the calibration is for its model and its questions. */
+function applyCalibration(
+  evaluation: Evaluation,
+  { questions }: EvaluationRequest,
+  { artifact, engine }: ToolContext,
+) {
+  const isEmulated = emulatedBasis(evaluation.headers) !== null;
+  const plain = { evaluation, calibration: isEmulated ? "not calibrated" : engine.calibration };
+  if (artifact === null) return plain;
+  try {
+    const decisions = decide(evaluation, artifact, { questions });
+    const calibrated = calibrate(evaluation, artifact, { questions });
+    return { evaluation: calibrated, calibration: nameLabels(artifact), decisions };
+  } catch (error) {
+    if (error instanceof CalibrationMismatchError) return plain;
+    throw error;
+  }
 }
 
 const mostListed = 8;

@@ -50,6 +50,7 @@ test("evaluate answers typed questions, short and structured, and asks the same 
         confidence: expect.any(Number),
       },
     },
+    calibration: "not calibrated",
     model: "local/lexical-1",
     costUsd: expect.any(Number),
     inputTokens: expect.any(Number),
@@ -178,6 +179,7 @@ test.each([
     'EVALUATOR_MAX_COST_USD "much" is invalid. Use a number',
   ],
   [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
+  [["--calibration", "/nowhere/c.json"], withKey, "/nowhere/c.json cannot be read: no such file"],
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],
 ])("%j with %j is refused: %s", async (words, env, message) => {
   expect(await startHttp(words, env)).toContain(message);

@@ -18,6 +18,7 @@ import {
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { limit, readSetting } from "../commands/shared-options.ts";
 import { catalogOf, type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
+import { readArtifact } from "../read-files.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
@@ -25,6 +26,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
   const { env } = context;
   const engine = readEngine(options.engine, env);
   const { price, ...limits } = readLimits(options, env, engine);
+  const { calibration } = options;
   await using own = evaluatorOf(engine, env);
   await using catalog = catalogOf(engine, { env });
   const { maxCostUsd, maxTokens } = limits;
@@ -34,6 +36,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
   const tools = {
     version: packageVersion(import.meta.url),
     engine,
+    artifact: calibration === undefined ? null : await readArtifact(calibration, context),
     // The cache comes first: a cached answer costs nothing.
     evaluator: (spent === null ? own : own.with(spent)).with(cache()),
     catalog,
