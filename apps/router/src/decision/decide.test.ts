@@ -33,3 +33,13 @@ test.each(doubts)("%s among %j at confidence %s with ties=%s uses %s: %s", (...r
   const policy = { minConfidence: null, ties };
   expect(applyPolicy(chosen, { probabilities, confidence }, policy)).toEqual({ tierUsed, cause });
 });
+
+test.each([
+  ["nano", "nano", "choice"],
+  ["fast", "fast", "low-confidence"],
+  [null, "fast", "low-confidence"],
+] as const)("a promised act %s leaves a doubtful nano at %s: %s", (act, tierUsed, cause) => {
+  const answer = { probabilities: even, confidence: null, promise: { act } };
+  const policy = { minConfidence: 0.9, ties: "up" } as const;
+  expect(applyPolicy("nano", answer, policy)).toEqual({ tierUsed, cause });
+});

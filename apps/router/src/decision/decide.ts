@@ -160,11 +160,10 @@ function calibrated(
   }
 }
 
-/** The part of an answer that the policy reads. */
-interface TierAnswer {
+/** An answer; a promise with the chosen tier as its act keeps that tier. */
+interface TierAnswer extends Pick<Decision, "confidence"> {
   readonly probabilities: Shares;
-  readonly confidence: number | null;
-  readonly promise?: Decision["promise"];
+  readonly promise?: { readonly act: string | null } | null | undefined;
 }
 
 /** A confidence up to this counts as flat. Chosen, not measured: flat is 0. */

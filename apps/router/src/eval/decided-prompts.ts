@@ -21,6 +21,7 @@ const knownSchema = z.object({
   choice: tier,
   probabilities: z.record(tier, z.number()),
   confidence: z.number().nullable(),
+  promise: z.object({ act: z.string().nullable() }).nullish(),
   modelId: z.string().nullable().default(null),
   wire: z.string().nullable().default(null),
 });

@@ -184,6 +184,18 @@ test("the decision log with feedback is a file of prompts, and asks nothing", as
 });
 
 test.each([
+  [null, "too low 0.0%"],
+  [{ act: null, why: "below-threshold" }, "too low 0.0%"],
+  [{ act: "nano", evidence: {} }, "too low 100.0%"],
+])("a logged promise of %j is kept by the policy: %s", async (promise, words) => {
+  const probabilities = { nano: 0.9, fast: 0.1, balanced: 0, frontier: 0 };
+  const record = { requestId: "a", tierChosen: "nano", probabilities, confidence: null, promise };
+  const env = { ROUTER_MIN_CONFIDENCE: "0.95" };
+  const { first } = await evaluate([record, { requestId: "a", feedback: "fast" }], { env });
+  expect(first.stdout).toContain(words);
+});
+
+test.each([
   [{ prompt: "secret words" }, "line 1: has neither tier nor scores."],
   [{ tier: "nano" }, "line 1: has no prompt or messages."],
   [
