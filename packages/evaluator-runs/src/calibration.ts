@@ -17,7 +17,7 @@ export interface CalibratedAnswers {
   readonly answers: Readonly<Record<string, Answer>>;
   /** The confidences that still apply. */
   readonly confidence: Readonly<Record<string, number | null>>;
-  /** The answers before the calibration, for the questions whose answers changed. */
+  /** The answers before the calibration. */
   readonly printed: Readonly<Record<string, Answer>>;
 }
 
@@ -43,13 +43,10 @@ export function calibratedAnswers(
   { answers, confidence, modelId }: Pick<KeptEvaluation, "answers" | "confidence" | "modelId">,
   artifact: CalibrationArtifact | null,
 ): CalibratedAnswers {
-  if (artifact === null) return { answers, confidence, printed: {} };
-  const changed = refuseMismatch(() =>
+  if (artifact === null) return { answers, confidence, printed: answers };
+  return refuseMismatch(() =>
     calibrate({ answers, confidence: { ...confidence }, modelId }, artifact),
   );
-  const isChanged = ([id, answer]: [string, Answer]) => changed.answers[id] !== answer;
-  const printed = Object.fromEntries(Object.entries(answers).filter(isChanged));
-  return { ...changed, printed };
 }
 
 /** Returns for each question the act that a calibration promises, or why there is none. */

@@ -72,7 +72,7 @@ function describeEntry(
   const described = Object.entries(questions).map(([id, question]) => {
     const confidence = evaluation?.confidence[id] ?? "not reported";
     const { hasConfidence } = questionKinds[question.type];
-    const isChanged = calibrated?.printed[id] !== undefined;
+    const isChanged = calibrated !== null && calibrated.answers[id] !== calibrated.printed[id];
     const values = valuesIn(question, evaluation?.answers[id]);
     const rows = [
       ...values.slice(0, 1).map((value) => ["answer", summary(value)]),

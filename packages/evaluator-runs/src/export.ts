@@ -55,14 +55,6 @@ export async function exportResults(
   });
 }
 
-interface Counts {
-  readonly all: number;
-  /** Records without an answer. */
-  readonly failed: number;
-  /** Records that were refused as too long. */
-  readonly refused: number;
-}
-
 type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
 
 function describePlan(rules: PlannedRules, all: number, word: string): string {
@@ -75,7 +67,7 @@ function describePlan(rules: PlannedRules, all: number, word: string): string {
 }
 
 function describeLack(
-  { all, failed, refused }: Counts,
+  { all, failed, refused }: Readonly<Record<"all" | "failed" | "refused", number>>,
   program: string,
   info: RunInfo | null,
 ): string {
