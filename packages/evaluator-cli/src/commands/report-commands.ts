@@ -122,7 +122,7 @@ export const reportCommands = {
       .command("pick")
       .summary("draw the records to label next, with the probability of being drawn")
       .description(
-        "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.",
+        "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.\nIt is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
       )
       .addArgument(moreAnswers)
       .addOption(answersOption)
