@@ -48,7 +48,7 @@ test("a journal gives whole answers with their source, and the mails whose call 
   expect([...(column?.values ?? [])]).toEqual([0.25]);
   expect([table.knows("m-1"), table.knows("m-2"), table.knows("m-3")]).toEqual([true, true, false]);
   expect([table.days.from, noun]).toEqual(["2026-03-02", "mails"]);
-  expect(textsOf(new Set(["m-1", "m-2", "m-9"]))).toEqual({
+  expect(await textsOf(new Set(["m-1", "m-2", "m-9"]))).toEqual({
     "m-1": "a@b.example · Hi · 2026-03-02 · there",
   });
   expect(await readFile(path)).toEqual(before);

@@ -4,7 +4,6 @@ import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { pipeline } from "node:stream/promises";
 import { TextDecoder } from "node:util";
 import {
   AnswerTable,
@@ -13,24 +12,21 @@ import {
   parseCalibrationArtifact,
   recordSplitter,
 } from "evaluator-calibration";
-import { type Questions, questionSchema } from "evaluator-client";
 import {
-  CliError,
   type CliContext,
   type Clock,
-  parseJson,
   printable,
   readParsedFile,
-  readTextFile,
   systemErrorCode,
   toFileError,
   UsageError,
 } from "evaluator-kit";
+import type { TakeEntry } from "./records/read-run.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
 export function answerNames(given: readonly string[] = [], more: readonly string[]) {
   if (given.length > 0) return [...given, ...more];
-  throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
+  throw new UsageError("--answers is missing: a journal, a decision log, or lines of JSON.");
 }
 
 /** Reads answers of journals, decision logs and lines of JSON, in any mix. */
@@ -41,24 +37,27 @@ export async function readAnswers(
 ) {
   const table = new AnswerTable(options);
   const files: Awaited<ReturnType<typeof readRecords>>[] = [];
-  const journals: JournalEntries[] = [];
+  const journals: JournalReader[] = [];
   const nouns = new Set<string>();
-  const { cwd, signal } = context;
   for (const name of names) {
-    const entries = await journalEntries(name, context);
-    if (entries === null) {
+    const read = await journalReader(name, context);
+    if (read === null) {
       const take = (record: InputRecord) => {
         nouns.add(nounOf(record.value));
         table.addRecord(record, name);
       };
       files.push(await readRecords({ name }, context, take));
     } else {
-      addEntries(entries, name, table);
-      journals.push(entries);
       const sha256 = createHash("sha256");
-      await pipeline(createReadStream(resolve(cwd, name)), sha256, { signal });
-      files.push({ name, sha256: sha256.digest("hex") });
-      nouns.add("mails");
+      // The name of a database may hold a password.
+      const file = isDatabaseUrl(name) ? "PostgreSQL" : name;
+      await read((entry) => {
+        addEntry(entry, file, table);
+        sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
+      });
+      nouns.add(name.endsWith(".triage.sqlite") ? "mails" : "records");
+      journals.push(read);
+      files.push({ name: file, sha256: sha256.digest("hex") });
     }
   }
   return {
@@ -67,46 +66,55 @@ export async function readAnswers(
     /** A name for the records, such as `mails`. */
     noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
     /** Returns the text of some records by id, one line each, if it is known. */
-    textsOf: (ids: ReadonlySet<string>): Readonly<Record<string, string>> => {
+    textsOf: async (ids: ReadonlySet<string>): Promise<Readonly<Record<string, string>>> => {
       const texts: [string, string][] = [];
-      for (const entries of journals) {
-        for (const { id, ...entry } of entries()) {
-          if ("state" in entry && ids.has(id)) texts.push([id, describeState(entry.state)]);
-        }
+      for (const read of journals) {
+        await read((entry) => {
+          if ("state" in entry && ids.has(entry.id))
+            texts.push([entry.id, describeState(entry.state)]);
+        });
       }
       return Object.fromEntries(texts);
     },
   };
 }
 
-type JournalEntries = NonNullable<Awaited<ReturnType<typeof journalEntries>>>;
+type JournalReader = (take: TakeEntry) => Promise<void>;
 
-/** Returns a function that reads a triage journal, or null for another file. */
-export async function journalEntries(name: string, { cwd }: CliContext) {
-  const path = resolve(cwd, name);
+/** Returns a function that reads a journal in a file or a database, or null for another file. */
+export async function journalReader(
+  name: string,
+  context: CliContext,
+): Promise<JournalReader | null> {
+  // Each is loaded for its journal alone.
+  if (isDatabaseUrl(name)) {
+    const { readRun } = await import("./records/read-run.ts");
+    return (take) => readRun(name, context, take);
+  }
+  const path = resolve(context.cwd, name);
   if (!(await isDatabase(path))) return null;
-  // Loaded for a journal alone.
   const { readEntries } = await import("evaluator-runs");
-  return () => readEntries(path);
+  return async (take) => {
+    for (const entry of readEntries(path)) take(entry);
+  };
 }
 
-function addEntries(entries: JournalEntries, file: string, table: AnswerTable): void {
-  for (const entry of entries()) {
-    if (entry.evaluation === null) {
-      table.addFailed(entry.id);
-      continue;
-    }
-    const { id, state, questions, service, evaluation } = entry;
-    if (typeof state === "object" && state !== null) {
-      table.noteDate("date" in state ? state["date"] : null);
-      table.noteCluster(id, state);
-    }
-    table.addEvaluation({ id, questions, wire: service.address, evaluation }, { file });
+function isDatabaseUrl(name: string): boolean {
+  return /^postgres(?:ql)?:/i.test(name);
+}
+
+function addEntry(entry: Parameters<TakeEntry>[0], file: string, table: AnswerTable): void {
+  if (entry.evaluation === null) return table.addFailed(entry.id);
+  const { id, state, questions, service, evaluation } = entry;
+  if (typeof state === "object" && state !== null) {
+    table.noteDate("date" in state ? state["date"] : null);
+    table.noteCluster(id, state);
   }
+  table.addEvaluation({ id, questions, wire: service.address, evaluation }, { file });
 }
 
 /** Returns the texts of a state in one line. */
-export function describeState(state: unknown): string {
+function describeState(state: unknown): string {
   if (typeof state !== "object" || state === null) return String(state);
   return Object.values(state)
     .filter((part) => typeof part === "string")
@@ -215,17 +223,7 @@ export function hashOfId(id: string): string {
 /** Reads a file of question id to question, if one is named. @throws CliError with each problem. */
 export async function readQuestionsFile(name: string | undefined, { cwd }: CliContext) {
   if (name === undefined) return null;
-  const path = resolve(cwd, name);
-  const text = await readTextFile(path, "Check the path after --questions.");
-  const json = parseJson(text);
-  if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    const wanted = '{ "scam": { "type": "boolean", "instructions": "…" } }';
-    throw new CliError(printable`${name} is no JSON object of questions, such as ${wanted}.`);
-  }
-  const problems = Object.entries(json).flatMap(([id, question]) => {
-    const issues = questionSchema.safeParse(question).error?.issues ?? [];
-    return issues.map(({ path: at, message }) => printable`  ${[id, ...at].join(".")}: ${message}`);
-  });
-  if (problems.length === 0) return json as Questions;
-  throw new CliError(printable`${name} cannot be used:` + `\n${problems.join("\n")}`);
+  // Loaded for a file alone.
+  const { readQuestions } = await import("evaluator-runs/source");
+  return await readQuestions(resolve(cwd, name), null);
 }

@@ -57,7 +57,7 @@ test.each([
   [["export", "--run=2", "--format", "csv"], { name: "export", run: 2, format: "csv" }],
   [["export", "--since", "2026-11-02"], { since: "2026-11-02" }],
   [["export", "--only", "new", "--rules", "r.txt"], { only: "new", rules: "r.txt" }],
-  [["label", "a.json"], { count: 40, seed: 1, port: 0, labeler: "person" }],
+  [["label", "a.json"], { count: 100, port: 0, labeler: "person" }],
   [
     ["run", "--raw", "inbox.json", "--offline", "--limit", "3"],
     { file: "inbox.json", limit: 3, raw: true, offline: true },

@@ -1,18 +1,14 @@
-import {
-  type Command,
-  decimal,
-  examples,
-  InvalidArgumentError,
-  Option,
-  UsageError,
-  wholeNumber,
-} from "evaluator-kit";
+import { type Command, examples, Option, UsageError, wholeNumber } from "evaluator-kit";
 import type { RecordSource, StateOptions } from "./input/record-source.ts";
 import type { ProgramContext } from "./service.ts";
-
-const outputFormats = ["json", "ndjson", "csv"] as const;
-/** The formats of results. */
-export type OutputFormat = (typeof outputFormats)[number];
+import {
+  count,
+  firstOption,
+  optionalFile,
+  outputFormats,
+  sharedOptions,
+  usd,
+} from "./shared-options.ts";
 
 type Declared = ReturnType<typeof declareCommands>;
 type Typed<TName extends keyof Declared> = ReturnType<Declared[TName]["opts"]>;
@@ -46,65 +42,6 @@ export type ExportCommand = Typed<"export"> & Pick<MoreOptions, "since"> & FileA
 export type LabelCommand = Typed<"label"> & { readonly file: string };
 /** How a service is asked. */
 export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price" | "rate">;
-
-const count = wholeNumber({ min: 1 });
-const usd = decimal({ what: "US dollars" });
-
-/** Parses a day of the calendar, such as `2026-11-02`. */
-export function day(text: string): string {
-  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-  if (isDay) return text;
-  throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
-}
-
-/** Describes the input of a command that can also find the only journal of the folder. */
-export const optionalFile =
-  "the input of the run; without it and --journal the only journal in the folder";
-
-const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
-  new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
-
-/** Options that several commands have. */
-export const sharedOptions = {
-  journal: ({ suffix, journalVariable: variable }: RecordSource) =>
-    new Option(
-      "--journal <journal>",
-      `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
-    ),
-  run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
-    count,
-  ),
-  offline: new Option(
-    "--offline",
-    "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
-  ),
-  concurrency: new Option("--concurrency <n>", "requests at once").argParser(count).default(1),
-  price: new Option(
-    "--price <usd>",
-    "the price of a million input tokens, for an engine that no list has",
-  ).argParser(usd),
-  rate: new Option(
-    "--rate <n>",
-    "the requests a minute that the key allows, for all machines together",
-  ).argParser(count),
-  calibration: new Option(
-    "--calibration <file>",
-    'recalibrate the results with a file of "evaluator-cli calibrate"; the printed values go beside them (scamPrinted)',
-  ),
-  format: new Option("--format <format>", "the format of the results")
-    .choices(outputFormats)
-    .default("json" as const),
-  since: new Option("--since <day>", "show only records of that day or later").argParser(day),
-  only: new Option(
-    "--only <conditions>",
-    'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
-  ),
-  rules: new Option(
-    "--rules <file>",
-    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
-  ),
-};
 
 /** The parts of a program that its options depend on. */
 type DeclaredFor = Pick<ProgramContext, "source" | "engineOption" | "mayCost">;
@@ -276,8 +213,10 @@ export function declareCommands(program: Command, context: DeclaredFor) {
 function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
   program.hook("preSubcommand", ({ args }) => {
     const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
+    const takers = ["--journal", "--answers"];
     const isWrong = (word: string, at: number) =>
-      isUrl.test(word) && args[at - 1] !== "--journal" && !word.startsWith("--journal=");
+      isUrl.test(word) &&
+      !takers.some((flag) => flag === args[at - 1] || word.startsWith(`${flag}=`));
     if (!args.some(isWrong)) return;
     throw new UsageError(
       `The URL of a database belongs after --journal, or into ${journalVariable}.`,

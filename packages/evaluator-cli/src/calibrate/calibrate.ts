@@ -35,7 +35,7 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   });
   checkColumns(typed, labels);
   const input = { answers, join: labels, labelsFile };
-  const report = buildReport(input, typed);
+  const report = await buildReport(input, typed);
   checkReport(report, typed);
   const artifact = toArtifact(report, input, asked);
   const hasArtifact = artifact !== null && typeof artifact !== "string";

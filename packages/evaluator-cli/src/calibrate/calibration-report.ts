@@ -23,7 +23,7 @@ import {
 } from "../report/sentences.ts";
 
 /** The content of `report.json`: the numbers of the page. */
-export type CalibrationReport = ReturnType<typeof buildReport>;
+export type CalibrationReport = Awaited<ReturnType<typeof buildReport>>;
 
 /** The answers and labels of a report. */
 interface ReportInput {
@@ -33,7 +33,7 @@ interface ReportInput {
 }
 
 /** Returns the report of everything that was joined. */
-export function buildReport(
+export async function buildReport(
   { answers, join, labelsFile }: ReportInput,
   { model, seed, require: maxRisk = 0.05, confidence, ...options }: CalibrateOptions,
 ) {
@@ -71,7 +71,7 @@ export function buildReport(
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */
-    texts: options.withText === true ? answers.textsOf(worst) : null,
+    texts: options.withText === true ? await answers.textsOf(worst) : null,
   };
 }
 

@@ -16,7 +16,7 @@ import { type Question, questionKinds, type Questions } from "evaluator-client";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readEngine } from "../engines/engine.ts";
-import { fieldsOf, journalEntries, readQuestionsFile, readRecords } from "../read-files.ts";
+import { fieldsOf, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
 import { nameSource } from "../report/sentences.ts";
 import type { KeptEvaluation } from "./answer-store.ts";
 
@@ -49,8 +49,8 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
 /** Returns the states of a file, and its questions if it is a journal. */
 async function readStatesFile(name: string, context: CliContext) {
   const states = new Map<string, string | object>();
-  const entries = await journalEntries(name, context);
-  if (entries === null) {
+  const read = await journalReader(name, context);
+  if (read === null) {
     await readRecords({ name, csv: true }, context, (record) => {
       const { id, state } = toState(record, name);
       if (states.has(id)) {
@@ -62,17 +62,17 @@ async function readStatesFile(name: string, context: CliContext) {
     return { states, questions: null };
   }
   const wordings = new Set<Questions>();
-  for (const entry of entries()) {
-    if (entry.evaluation === null) continue;
+  await read((entry) => {
+    if (entry.evaluation === null) return;
     states.set(entry.id, entry.state as string | object);
     wordings.add(entry.questions);
-  }
+  });
   const [questions = {}, ...others] = new Map(
     Array.from(wordings, (one) => [JSON.stringify(one), one]),
   ).values();
   if (others.length === 0) return { states, questions };
   const problem = printable`${name} holds answers to ${String(others.length + 1)} wordings of the questions.`;
-  throw new CliError(`${problem} Run the triage again, so that all mails have the same.`);
+  throw new CliError(`${problem} Run again, so that all records have the same.`);
 }
 
 function toState({ line, value }: InputRecord, file: string) {

@@ -176,3 +176,36 @@ test("a key of the environment is in no message", async () => {
   expect(context.printed.stderr).toContain("404");
   expect(context.printed.stderr).not.toContain("secret");
 });
+
+const [one, two] = ['{"id":1}', '{"id":2}'];
+
+test.each([
+  ["t.csv", "id,body\n1,a\n2,b\n", 0],
+  ["t.ndjson", `${one}\n${two}\n`, 0],
+  ["t.json", `${one}\n${two}\n`, 1],
+  ["t.json", `[${one},${two}]`, 1],
+])("the state %s of %j holds records, for which run is suggested", async (name, text, ending) => {
+  const { exitCode, stderr } = await askAbout(name, text);
+  expect(stderr).toContain(
+    `${name} holds many records; to ask about each one: evaluator-cli run ${name} --questions FILE\n`,
+  );
+  expect(exitCode).toBe(ending);
+});
+
+test.each([
+  ["t.csv", "id,body\n1,a\n"],
+  ["t.ndjson", `${one}\n`],
+  ["t.json", `[${one}]`],
+  ["mail.txt", "Hello,\nit is me.\n"],
+  ["mail.json", JSON.stringify(["Hello", { json: 1 }])],
+])("the state %s of %j is one record", async (name, text) => {
+  expect((await askAbout(name, text)).stderr).not.toContain("evaluator-cli run");
+});
+
+async function askAbout(name: string, text: string) {
+  const { gatewayBaseUrl } = await startEmulator();
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, name), text);
+  const words = ["ask", "--state", name, ...oneQuestion, "--engine", `gateway=${gatewayBaseUrl}`];
+  return await run(cwd, words);
+}

@@ -13,6 +13,7 @@ import {
 import {
   CliError,
   type CliContext,
+  parseJson,
   printable,
   toPrintablePath,
   UsageError,
@@ -34,7 +35,7 @@ export async function ask(
   const questions = join(file ?? {}, toQuestions(typed));
   const { env, signal } = context;
   const engine = readEngine(options.engine, env);
-  const state = await readState(options.state, context);
+  const state = await readState(options, context);
   await using evaluator = evaluatorOf(engine, env);
   const asked = evaluator.evaluate({ state, questions }, { signal });
   const evaluation = await asked.catch((error: unknown) => {
@@ -94,20 +95,39 @@ function join(read: Questions, typed: Questions): Questions {
   throw new UsageError("No question was given; add --boolean, --choice, --score or --questions.");
 }
 
-async function readState(name: string, context: CliContext): Promise<string | object> {
+async function readState(
+  { state: name, questions = "FILE" }: AskOptions<"ask">,
+  context: CliContext,
+): Promise<string | object> {
   const raw = await (name === "-"
     ? readText(context.stdin)
     : readTextFile(resolve(context.cwd, name), "Check the path after --state."));
   const text = raw.replace(/^\uFEFF/, "");
   if (text.trim() === "") throw new CliError(printable`The state (${name}) is empty.`);
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === "object" && json !== null ? json : text;
-  } catch (error) {
-    if (!/\.json$/i.test(name)) return text;
-    const problem = printable`${name} is not JSON; rename it if it is text.`;
-    throw new CliError(problem, { cause: error });
+  const json = parseJson(text);
+  if (holdsRecords(name, text, json)) {
+    const command = printable`evaluator-cli run ${name} --questions ${questions}`;
+    context.stderr.write(
+      printable`${name} holds many records; to ask about each one: ${command}\n`,
+    );
   }
+  if (typeof json === "object" && json !== null) return json;
+  if (json !== null || text.trim() === "null" || !/\.json$/i.test(name)) return text;
+  throw new CliError(printable`${name} is not JSON; rename it if it is text.`);
+}
+
+/** Returns whether a text looks like a table, a list of objects or lines of objects. */
+function holdsRecords(name: string, text: string, json: unknown): boolean {
+  if (Array.isArray(json)) return json.length > 1 && json.every(isRecord);
+  const lines = text.trim().split("\n", 3);
+  if (/\.csv$/i.test(name)) return lines.length > 2;
+  return lines.length > 1 && lines.slice(0, 2).every((line) => isRecord(parseJson(line)));
+}
+
+// Parts of a state are `{ json }` and images.
+function isRecord(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !("json" in value || "image" in value);
 }
 
 function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {

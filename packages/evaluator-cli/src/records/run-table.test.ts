@@ -1,37 +1,10 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { temporaryFolder } from "evaluator-kit/testing";
-import { PostgresRuns } from "evaluator-runs/postgres";
-import { openPglite } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { startEmulator } from "../testing/engines.ts";
 import { run as runWords } from "../testing/run.ts";
-
-const questions = {
-  refund: { type: "boolean", instructions: "Does the customer ask for a refund?" },
-};
-
-const tickets = `id,subject,body
-t-1,Refund,"Give me my ""money"",
-please"
-t-2,Crash,The app crashes
-t-3,Hello,
-`;
-
-async function folderOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
-  const folder = await temporaryFolder();
-  const all = { "q.json": JSON.stringify(questions), ...files };
-  for (const [name, content] of Object.entries(all)) await writeFile(join(folder, name), content);
-  return folder;
-}
-
-type Given = Parameters<typeof runWords>[2];
-
-/** Runs over a file with the emulator inside this process. */
-async function run(cwd: string, words: readonly string[], given?: Given) {
-  return await runWords(cwd, ["run", ...words, "--questions", "q.json", "--offline"], given);
-}
+import { folderOf, runTable as run, tickets } from "../testing/tickets.ts";
 
 async function statesOf(cwd: string, file: string) {
   const words = ["query", "select id, state from records", file, "--format", "ndjson"];
@@ -220,51 +193,4 @@ test.each([
   expect(exitCode).toBe(1);
   expect(stderr).toContain(problem);
   expect(stderr).toContain("For its options: evaluator-cli run --help");
-});
-
-test("a dry run of a paid engine needs no key, sends nothing, and prints price and time", async () => {
-  const cwd = await folderOf({ "tickets.csv": tickets });
-  const words = ["run", "tickets.csv", "--questions", "q.json", "--dry-run"];
-  const { exitCode, stdout } = await runWords(cwd, [...words, "--engine", "direct"]);
-  expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^To ask: 3 records, about \d+ tokens, \$0\.0000\d+ \(.*\), 1 s\.\n/);
-});
-
-test.each([
-  ["on a terminal a run that may cost money asks first", [], 1, ["Spend about $0.0000"]],
-  ["--yes asks nothing", ["--yes"], 0, []],
-])("%s", async (_, words, exitCode, asked) => {
-  const { gatewayBaseUrl } = await startEmulator();
-  const cwd = await folderOf({ "tickets.csv": tickets });
-  const questionsAsked: string[] = [];
-  const confirm = async (question: string) => questionsAsked.push(question) > 1;
-  const env = { SOME_KEY: "any" };
-  const engine = ["--engine", `gateway=${gatewayBaseUrl},key=SOME_KEY`];
-  const all = ["run", "tickets.csv", "--questions", "q.json", ...engine, ...words];
-  const ended = await runWords(cwd, all, { env, confirm });
-  expect(ended.exitCode).toBe(exitCode);
-  expect(questionsAsked.map((text) => text.slice(0, 19))).toEqual(asked);
-});
-
-test("a run of an engine on this machine without a key costs nothing and is not asked about", async () => {
-  const { gatewayBaseUrl } = await startEmulator();
-  const cwd = await folderOf({ "tickets.csv": tickets });
-  const confirm = () => Promise.reject(new Error("asked"));
-  const words = ["run", "tickets.csv", "--questions", "q.json"];
-  const all = [...words, "--engine", `gateway=${gatewayBaseUrl}`];
-  expect((await runWords(cwd, all, { confirm })).exitCode).toBe(0);
-});
-
-test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", async () => {
-  const database = await openPglite();
-  const openRuns = () => PostgresRuns.open({ ...database, close: async () => {} });
-  const cwd = await folderOf({ "tickets.csv": tickets });
-  const url = "postgres://ada@db.example.com/tickets";
-  const first = await run(cwd, ["tickets.csv", "--journal", url, "--limit", "2"], { openRuns });
-  expect(first.stderr).toContain("other machines join it with: evaluator-cli work --run 1");
-  const given = { openRuns, env: { EVALUATOR_JOURNAL: url } };
-  const whole = await run(cwd, ["tickets.csv"], given);
-  expect(whole.stderr).toContain("Run 2 answered: 1, 2 answered already;");
-  const exported = await runWords(cwd, ["export", "--format", "csv"], given);
-  expect(exported.stdout).toMatch(/^id,refund\nt-1,0\.\d+\nt-2,0\.\d+\nt-3,0\.\d+\n$/);
 });

@@ -1,4 +1,4 @@
-export { day, optionalFile, sharedOptions } from "../options.ts";
+export { day, optionalFile, sharedOptions } from "../shared-options.ts";
 export { interrupted } from "../run/interruption.ts";
 export {
   openCatalog,

@@ -6,16 +6,7 @@ import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
 import { keepStdin } from "./kept-stdin.ts";
 import { RecordProblems } from "./record-problems.ts";
-import { changedInput, type InputOptions, type RecordInput } from "./record-source.ts";
-
-/** A value that was checked: its record, or its problems. */
-interface CheckedValue<TRecord> {
-  /** Also that of a wrong record, if it has one. */
-  readonly id: string | undefined;
-  /** Null if the record is wrong. */
-  readonly record: TRecord | null;
-  readonly problems: readonly string[];
-}
+import { changedInput, type InputOptions } from "./record-source.ts";
 
 /** How the records of a kind of file are read and checked. */
 export interface RecordForm<TRecord> {
@@ -30,20 +21,19 @@ export interface RecordForm<TRecord> {
   adviceFor?(file: string): string;
 }
 
-/** The records of a file, which was checked. It is read again for each pass, and never held. */
-export interface CheckedRecords<TRecord> extends Pick<
-  RecordInput,
-  "length" | "leftOutCount" | "describeLeftOut"
-> {
-  /** Reads the records in order, at most `limit`. @throws CliError if the file has changed. */
-  records(limit?: number): AsyncGenerator<{ readonly index: number; readonly record: TRecord }>;
+interface CheckedValue<TRecord> {
+  /** Also that of a wrong record, if it has one. */
+  readonly id?: string | undefined;
+  /** Null if the record is wrong. */
+  readonly record: TRecord | null;
+  readonly problems: readonly string[];
 }
 
-/** The name of a file in messages, and its bytes, which are read more than once. */
-interface Source {
-  readonly path: string;
-  readonly open: () => AsyncIterable<Buffer>;
-}
+/** Reads the values of a file, those of one piece at a time. */
+type Read<TRecord> = () => AsyncIterable<Iterable<CheckedValue<TRecord>>>;
+
+/** The checked records of a file, which is read again for each pass and never held. */
+export type CheckedRecords<TRecord> = Awaited<ReturnType<typeof openRecords<TRecord>>>;
 
 /**
  * Opens a file, or standard input, and checks all its records and that no id repeats.
@@ -54,15 +44,15 @@ export async function openRecords<TRecord>(
   path: string,
   form: RecordForm<TRecord>,
   options: InputOptions,
-): Promise<CheckedRecords<TRecord>> {
+) {
   const { file = path, stdin = Readable.from([]), signal } = options;
-  const source =
-    file === "-"
-      ? { path: "Standard input", open: await keepStdin(stdin, signal) }
-      : { path, open: () => createReadStream(path) };
-  const { leftOut, length, describe } = await checkRecords(source, form, options).catch(
+  const isPiped = file === "-";
+  const name = isPiped ? "Standard input" : path;
+  const open = isPiped ? await keepStdin(stdin, signal) : () => createReadStream(path);
+  const read = () => readRecords(open(), name, form);
+  const { leftOut, length, describe } = await checkRecords(read, form, options).catch(
     (error: unknown) => {
-      throw toOpenError(error, source.path, () => form.adviceFor?.(file) ?? "");
+      throw toOpenError(error, name, () => form.adviceFor?.(file) ?? "");
     },
   );
   return {
@@ -72,29 +62,29 @@ export async function openRecords<TRecord>(
       if (leftOut.size === 0) return "";
       return `Left out, since they are wrong (${leftOut.size}):\n  ${describe()}\n`;
     },
+    /** Reads the records in order, at most `limit`. @throws CliError if the file has changed. */
     async *records(limit = Number.POSITIVE_INFINITY) {
       let left = Math.min(limit, length);
       let index = -1;
       if (left === 0) return;
-      for await (const batch of readRecords(source, form)) {
-        for (const read of batch) {
+      for await (const values of read()) {
+        for (const { record } of values) {
           index += 1;
           if (leftOut.has(index)) continue;
-          const { record } = checkRecord(read, form);
-          if (record === null) throw changedInput(source.path);
+          if (record === null) throw changedInput(name);
           yield { index, record };
           left -= 1;
           if (left === 0) return;
         }
       }
-      throw changedInput(source.path);
+      throw changedInput(name);
     },
   };
 }
 
 /** Returns the number of valid records, and the indices of the others. */
 async function checkRecords<TRecord>(
-  source: Source,
+  read: Read<TRecord>,
   form: RecordForm<TRecord>,
   { skipInvalid = false, signal }: InputOptions,
 ) {
@@ -102,10 +92,9 @@ async function checkRecords<TRecord>(
   using ids = new RepeatFinder();
   const leftOut = new Set<number>();
   let length = 0;
-  for await (const records of readRecords(source, form)) {
+  for await (const values of read()) {
     signal?.throwIfAborted();
-    for (const read of records) {
-      const { id, record, problems: found } = checkRecord(read, form);
+    for (const { id, record, problems: found } of values) {
       for (const problem of found) problems.add(length, id, problem);
       if (record === null) leftOut.add(length);
       // The id of an invalid record counts as repeated by no other.
@@ -117,55 +106,49 @@ async function checkRecords<TRecord>(
   if (problem !== null) throw new CliError(problem);
   const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
   for (const index of repeated.keys()) leftOut.add(index);
-  if (repeated.size > 0)
-    await nameRepeated(readRecords(source, form), { form, repeated, problems });
+  if (repeated.size > 0) await nameRepeated(read(), repeated, problems);
   length -= leftOut.size;
   const isUsable = leftOut.size === 0 || (skipInvalid && length > 0);
   if (!isUsable) throw new CliError(problems.describe());
   return { leftOut, length, describe: () => problems.describe() };
 }
 
-function checkRecord<TRecord>(read: JsonRecord, form: RecordForm<TRecord>): CheckedValue<TRecord> {
-  if ("value" in read) return form.check(read.value);
-  return { id: undefined, record: null, problems: [read.problem] };
-}
-
 // Only now is the id of a repeated record needed in words.
-async function nameRepeated<TRecord>(
-  batches: AsyncIterable<Iterable<JsonRecord>>,
-  {
-    form,
-    repeated,
-    problems,
-  }: {
-    readonly form: RecordForm<TRecord>;
-    readonly repeated: ReadonlyMap<number, number>;
-    readonly problems: RecordProblems;
-  },
+async function nameRepeated(
+  batches: AsyncIterable<Iterable<CheckedValue<unknown>>>,
+  repeated: ReadonlyMap<number, number>,
+  problems: RecordProblems,
 ): Promise<void> {
   let index = -1;
-  for await (const records of batches) {
-    for (const read of records) {
+  for await (const values of batches) {
+    for (const { id } of values) {
       index += 1;
       const first = repeated.get(index);
       if (first === undefined) continue;
-      const problem = `id is also that of the record at index ${first}; give every record its own id`;
-      problems.add(index, checkRecord(read, form).id, problem);
+      const problem = `id is also that of the record at index ${first}`;
+      problems.add(index, id, `${problem}; give every record its own id`);
     }
   }
 }
 
 async function* readRecords<TRecord>(
-  { path, open }: Source,
+  chunks: AsyncIterable<Buffer>,
+  name: string,
   form: RecordForm<TRecord>,
-): AsyncGenerator<Iterable<JsonRecord>> {
+): AsyncGenerator<Iterable<CheckedValue<TRecord>>> {
   try {
-    yield* form.split(open());
+    for await (const records of form.split(chunks)) yield checkEach(records, form);
   } catch (error) {
-    const next = path.endsWith("stdin.json")
+    const next = name.endsWith("stdin.json")
       ? "What was piped in is not kept: save it under this name, or pipe it in again."
       : form.advice;
-    throw toFileError(error, `read ${path}`, next);
+    throw toFileError(error, `read ${name}`, next);
+  }
+}
+
+function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRecord>) {
+  for (const read of records) {
+    yield "value" in read ? form.check(read.value) : { record: null, problems: [read.problem] };
   }
 }
 

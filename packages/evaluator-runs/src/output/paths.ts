@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { RecordSource } from "../input/record-source.ts";
-import type { OutputFormat } from "../options.ts";
+import type { OutputFormat } from "../shared-options.ts";
 
 // The extensions that names beside an input replace; an input may have another one.
 const inputEnd = /\.(?:json|ndjson|jsonl|csv)$/i;

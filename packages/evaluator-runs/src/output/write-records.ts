@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
-import type { OutputFormat } from "../options.ts";
+import type { OutputFormat } from "../shared-options.ts";
 
 /**
  * One output record: its id, the columns of its source, then for each question its option, mean

@@ -10,7 +10,8 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { alignColumns } from "../columns/table.ts";
-import type { OutputFormat, QueryCommand } from "../options.ts";
+import type { QueryCommand } from "../options.ts";
+import type { OutputFormat } from "../shared-options.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { needJournalAddress } from "../journal-address.ts";
 import { type ResultRow, type RunResults, withResults } from "../journal-results.ts";

@@ -1,0 +1,69 @@
+import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+import type { RecordSource } from "./input/record-source.ts";
+
+/** The formats of results. */
+export const outputFormats = ["json", "ndjson", "csv"] as const;
+/** See {@link outputFormats}. */
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Parses a whole number from 1 up. */
+export const count = wholeNumber({ min: 1 });
+/** Parses US dollars. */
+export const usd = decimal({ what: "US dollars" });
+
+/** Parses a day of the calendar, such as `2026-11-02`. */
+export function day(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  if (isDay) return text;
+  throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
+}
+
+/** Describes the input of a command that can also find the only journal of the folder. */
+export const optionalFile =
+  "the input of the run; without it and --journal the only journal in the folder";
+
+/** Returns an option that takes all unless typed. */
+export const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
+  new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
+
+/** Options that several commands have. */
+export const sharedOptions = {
+  journal: ({ suffix, journalVariable: variable }: RecordSource) =>
+    new Option(
+      "--journal <journal>",
+      `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
+    ),
+  run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
+    count,
+  ),
+  offline: new Option(
+    "--offline",
+    "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
+  ),
+  concurrency: new Option("--concurrency <n>", "requests at once").argParser(count).default(1),
+  price: new Option(
+    "--price <usd>",
+    "the price of a million input tokens, for an engine that no list has",
+  ).argParser(usd),
+  rate: new Option(
+    "--rate <n>",
+    "the requests a minute that the key allows, for all machines together",
+  ).argParser(count),
+  calibration: new Option(
+    "--calibration <file>",
+    'recalibrate the results with a file of "evaluator-cli calibrate"; the printed values go beside them (scamPrinted)',
+  ),
+  format: new Option("--format <format>", "the format of the results")
+    .choices(outputFormats)
+    .default("json" as const),
+  since: new Option("--since <day>", "show only records of that day or later").argParser(day),
+  only: new Option(
+    "--only <conditions>",
+    'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
+  ),
+  rules: new Option(
+    "--rules <file>",
+    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
+  ),
+};
