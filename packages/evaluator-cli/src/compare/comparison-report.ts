@@ -92,8 +92,14 @@ function describeDifference(
   return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (p ${pValue.toFixed(3)})`;
 }
 
-/** Returns the common mistakes of two engines and their common coverage in one line. */
-function describePair({ first, second, mistakes, covered }: EnginePair): string {
+/** Returns the common mistakes and the common coverage of each two engines, one line each. */
+function describePairs({ pairs }: ComparedQuestion): string[] {
+  const lines = pairs.map(describePair);
+  if (pairs.length === 1) return lines;
+  return pairs.map(({ first, second }, at) => `${first} and ${second}: ${lines[at]}`);
+}
+
+function describePair({ mistakes, covered }: EnginePair): string {
   const { n, both, correlation } = mistakes;
   const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
   const found =
@@ -106,7 +112,7 @@ function describePair({ first, second, mistakes, covered }: EnginePair): string 
     covered.first + covered.second === 0
       ? "no act of either is promised"
       : `their promised acts cover ${share(covered.together)} of ${count(covered.records)} records together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
-  return `${first} and ${second}: their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
+  return `their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
 }
 
 /** Returns what the acts of two engines promise together, if two engines have acts. */
@@ -120,12 +126,12 @@ function describeBound({ questions, maxRisk, confidence }: Comparison): string[]
 }
 
 function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {
-  const { question, engines, pairs } = compared;
+  const { question, engines } = compared;
   const rows = engines.map((one) => [one.name, ...describeFigures(one)]);
   const lines = [
     ...alignRows([["", ...figureHead], ...rows]),
     ...engines.flatMap((engine) => describeDifference(engine, margin) ?? []),
-    ...pairs.map(describePair),
+    ...describePairs(compared),
   ];
   return [question, ...lines.map((line) => `  ${line}`)];
 }
@@ -193,7 +199,7 @@ function comparisonPage(comparison: Comparison): string {
 }
 
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
-  const { question, engines, pairs } = compared;
+  const { question, engines } = compared;
   const { margin } = comparison;
   const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
   const figures = engines.map((engine) => [engine.name, ...describeFigures(engine)]);
@@ -204,7 +210,7 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
         ? html`<div class="card figures">
             <h3>What each is worth on the labels of records that all answered</h3>
             ${table(["engine", ...figureHead], figures, 1)}
-            ${[...differences, ...pairs.map(describePair)].map((line) => html`<p>${line}.</p>`)}
+            ${[...differences, ...describePairs(compared)].map((line) => html`<p>${line}.</p>`)}
           </div>`
         : null
     }
