@@ -7,17 +7,17 @@ import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, NewRecords, RecordEnd, RunFacts } from "./journal/journal-reader.ts";
-import { callKey, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
+import { callKey, setupHash } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
 import {
   recordNames,
   type RecordSetup,
   resultColumns,
+  type ResultRow,
   toRecord,
   toValues,
 } from "./columns/columns.ts";
-import type { ResultRecord } from "./output/write-records.ts";
 import { type BaseAnswers, baseAnswersOf, toAnsweredRow, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 
@@ -28,17 +28,6 @@ type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibrat
   /** Whether the rows are in the order of the input, for which its file is read. @default true */
   readonly isOrdered?: boolean;
 };
-
-/** A record of a run, and its result. */
-export interface ResultRow {
-  readonly input: RunRecord;
-  /** The output record, created at its first use. */
-  readonly record: ResultRecord;
-  /** The kept answer; null without one. */
-  readonly kept: KeptEvaluation | null;
-  /** Whether it was refused as too long; not known of a run in PostgreSQL. */
-  readonly isRefused?: boolean;
-}
 
 /** The results of a run. */
 export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
@@ -247,7 +236,7 @@ function isAbout(record: RunRecord, state: JsonValue): boolean {
 }
 
 function toRow(input: RunRecord, end: RecordEnd, setup: RecordSetup): ResultRow {
-  let record: ResultRecord | null = null;
+  let record: ResultRow["record"] | null = null;
   return {
     input,
     kept: end.evaluation,

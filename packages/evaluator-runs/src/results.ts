@@ -1,6 +1,6 @@
-export { toValues } from "./columns/columns.ts";
+export { type ResultRow, toValues } from "./columns/columns.ts";
 export { inputOf } from "./journal-address.ts";
-export { type ResultRow, type RunResults, withResults } from "./journal-results.ts";
+export { type RunResults, withResults } from "./journal-results.ts";
 export type { NewRecords, RunFacts } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { ResultRecord } from "./output/write-records.ts";

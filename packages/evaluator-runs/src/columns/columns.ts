@@ -17,7 +17,7 @@ export interface AnswerColumn {
   readonly asked: AskedQuestion;
   /** Its answer, the confidence in it, or the answer before a calibration changed it. */
   readonly part: "value" | "confidence" | "printed";
-  readonly of: (answers: ShownAnswers) => string | number | null;
+  readonly of: (answers: CalibratedAnswers) => string | number | null;
 }
 
 type Values = ReturnType<(typeof questionKinds)[keyof typeof questionKinds]["values"]>;
@@ -31,9 +31,6 @@ export interface AskedQuestion {
   readonly distribution: Extract<ValueField, { form: "distribution" }> | null;
   readonly hasConfidence: boolean;
 }
-
-type ShownAnswers = Omit<CalibratedAnswers, "printed"> &
-  Partial<Pick<CalibratedAnswers, "printed">>;
 
 /** Returns questions as columns show them, in order. */
 export function askedQuestions(questions: Questions): AskedQuestion[] {
@@ -58,7 +55,7 @@ export function columnsOf(
       short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
     const value: AnswerColumn["of"] = ({ answers }) => shortValue(asked, answers[id]);
     const confidence: AnswerColumn["of"] = (given) => given.confidence[id] ?? null;
-    const printed: AnswerColumn["of"] = (given) => shortValue(asked, given.printed?.[id]);
+    const printed: AnswerColumn["of"] = (given) => shortValue(asked, given.printed[id]);
     const columns: AnswerColumn[] = [{ name, asked, part: "value", of: value }];
     if (hasConfidence)
       columns.push({ name: `${name}Conf`, asked, part: "confidence", of: confidence });
@@ -105,6 +102,17 @@ export function resultColumns(
     ...own.map((column) => Object.assign({ asked: null }, column)),
     ...columnsOf(questions, { artifact }),
   ];
+}
+
+/** A record of a run, and its result. */
+export interface ResultRow {
+  readonly input: RunRecord;
+  /** The output record, created at its first use. */
+  readonly record: ResultRecord;
+  /** The kept answer; null without one. */
+  readonly kept: KeptEvaluation | null;
+  /** Whether it was refused as too long; not known of a run in PostgreSQL. */
+  readonly isRefused?: boolean;
 }
 
 /** Returns the output record of a record: its answers, recalibrated if there is a calibration, or why there are none. */

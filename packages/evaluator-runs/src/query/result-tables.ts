@@ -1,11 +1,12 @@
 import type { Cell } from "../postgres/index.ts";
 import type { RecordSource } from "../input/record-source.ts";
-import type { ResultRow, RunResults } from "../journal-results.ts";
+import type { RunResults } from "../journal-results.ts";
 import {
   type AnswerColumn,
   answerColumns,
   type AskedQuestion,
   type Column as ResultColumn,
+  type ResultRow,
   shortValue,
 } from "../columns/columns.ts";
 

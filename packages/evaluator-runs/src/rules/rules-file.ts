@@ -9,10 +9,9 @@ import {
   UsageError,
 } from "evaluator-kit";
 import { calibratedAnswers, decisionsOf } from "../calibration.ts";
-import type { Column, RecordSetup } from "../columns/columns.ts";
-import type { RecordSource, RunRecord } from "../input/record-source.ts";
+import type { Column, RecordSetup, ResultRow } from "../columns/columns.ts";
+import type { RecordSource } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type AnsweredRecord, type Condition, readConditions } from "./conditions.ts";
 import { ConditionError, tokensOf } from "./tokens.ts";
 
@@ -89,15 +88,9 @@ function readAction(text: string, start: number): string {
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
 }
 
-/** A record with its result, before its answers are recalibrated. */
-interface KeptRecord extends Pick<AnsweredRecord, "record" | "isRefused"> {
-  readonly input: RunRecord;
-  readonly kept: KeptEvaluation | null;
-}
-
 /** Returns a row of results as conditions read it. */
 export function toAnswered(
-  row: KeptRecord,
+  row: ResultRow,
   { calibration, source }: Pick<RecordSetup, "calibration"> & { readonly source: RecordSource },
   newRecords: NewRecords | null,
 ): AnsweredRecord {

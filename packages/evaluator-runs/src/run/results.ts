@@ -1,11 +1,10 @@
 import { basename } from "node:path";
 import { CliError, printable, toFileError, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
-import { recordNames } from "../columns/columns.ts";
+import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
-import { inGroups, recordLabel, type RunRecord } from "../input/record-source.ts";
+import { inGroups, recordLabel } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import {
   formatRecords,
   type ResultRecord,
@@ -19,15 +18,9 @@ import type { RunContext } from "./run-context.ts";
 const FAILURES_SHOWN = 10;
 const LINES_AT_ONCE = 500;
 
-/** A record of a run with its result. */
-interface RunRow {
+/** A record of a run with its result; one that an earlier run refused is only counted. */
+interface RunRow extends ResultRow {
   readonly index: number;
-  readonly input: RunRecord;
-  readonly record: ResultRecord;
-  /** The kept answer; null without one. */
-  readonly kept: KeptEvaluation | null;
-  /** Whether an earlier run refused the record, so that it is only counted here. */
-  readonly isRefused: boolean;
 }
 
 /** The results of a complete run. */
@@ -52,14 +45,14 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const failures: string[] = [];
   let [failed, refused] = [0, 0];
   const records = async function* records(): AsyncGenerator<ResultRecord> {
-    for await (const { index, input, record, kept, isRefused } of rows()) {
+    for await (const row of rows()) {
+      const { index, input, record, kept, isRefused } = row;
       if (kept === null) {
         failed += 1;
-        refused += Number(isRefused);
+        refused += Number(isRefused === true);
         const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
-        if (!isRefused && failures.length < FAILURES_SHOWN) failures.push(error);
+        if (isRefused !== true && failures.length < FAILURES_SHOWN) failures.push(error);
       }
-      const row = { input, record, kept };
       if (layout !== null && (isShown === null || isShown(toAnswered(row, context, news)))) {
         shown.push({
           record,
