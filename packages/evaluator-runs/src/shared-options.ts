@@ -39,8 +39,8 @@ export const sharedOptions = {
   ),
   offline: new Option(
     "--offline",
-    "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
-  ),
+    "let the emulator on this machine answer; needs no key",
+  ).conflicts("engine"),
   concurrency: new Option("--concurrency <n>", "requests at once").argParser(count).default(1),
   price: new Option(
     "--price <usd>",

@@ -88,7 +88,7 @@ test("standard input is read as a file of the folder would be, and kept nowhere"
   expect(await readdir(cwd)).toContain("stdin.triage.html");
   const exported = await startTriage(["export", "-"], { cwd });
   expect(exported.stderr).toContain(
-    "What was piped in is not kept: save it under this name, or pipe it in again.",
+    "The piped input is not kept: save it under this name, or pipe it in again.",
   );
 });
 

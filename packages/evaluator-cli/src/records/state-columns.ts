@@ -11,7 +11,7 @@ export type RecordColumns = {
   readonly columns: readonly StateColumn[] | null;
 };
 
-/** Parses `subject,text=body`, after what was typed before. */
+/** Adds the columns of `subject,text=body` to those typed before. */
 export function stateColumns(
   text: string,
   previous: readonly StateColumn[] = [],

@@ -140,7 +140,7 @@ async function* readRecords<TRecord>(
     for await (const records of form.split(chunks)) yield checkEach(records, form);
   } catch (error) {
     const next = name.endsWith("stdin.json")
-      ? "What was piped in is not kept: save it under this name, or pipe it in again."
+      ? "The piped input is not kept: save it under this name, or pipe it in again."
       : form.advice;
     throw toFileError(error, `read ${name}`, next);
   }

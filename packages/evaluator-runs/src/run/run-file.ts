@@ -138,7 +138,8 @@ export async function goOn(
   }
   const { openTransport, env } = program;
   const transport = await openTransport({ ...command, env });
-  const advice = "set the same engine (.env, --offline), or start a new run about the file.";
+  const option = program.engineOption?.long ?? ".env";
+  const advice = `set the same engine (${option}, --offline), or start a new run about the file.`;
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
   const run = { ...toRun(newest.begin, command), file: inputOf(address, program.source), state };
