@@ -82,7 +82,7 @@ test("a model id that differs by one letter writes no results, and every answer 
   const { cwd, outcome, run, requests } = await triage(artifact(), "typesafe-ai/jew");
   expect(outcome).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("run again without --calibration"),
+    stderr: expect.stringContaining("Nothing was written, and every answer is kept."),
   });
   await expect(readResults(cwd)).rejects.toThrow("ENOENT");
   expect((await run()).exitCode).toBe(0);

@@ -49,11 +49,13 @@ export function calibratedAnswers(
   );
 }
 
-/** Returns for each question the act that a calibration promises, or why there is none. */
+/** Returns for each answered question the act that a calibration promises, or why there is none. */
 export function decisionsOf(
-  { answers, modelId }: Pick<KeptEvaluation, "answers" | "modelId">,
-  artifact: CalibrationArtifact,
+  kept: Pick<KeptEvaluation, "answers" | "modelId"> | null,
+  artifact: CalibrationArtifact | null,
 ): Readonly<Record<string, Decision>> {
+  if (kept === null || artifact === null) return {};
+  const { answers, modelId } = kept;
   // `readCalibration` compared the questions.
   const { questionHash: hash } = artifact;
   return refuseMismatch(() => decide({ answers, modelId, questionHash: hash }, artifact));
@@ -64,8 +66,7 @@ function refuseMismatch<TResult>(apply: () => TResult): TResult {
     return apply();
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
-    const next =
-      "No results were written, and every answer is kept; run again without --calibration.";
+    const next = "Nothing was written, and every answer is kept.";
     throw new CliError(printable`${error.message} ` + next, { cause: error });
   }
 }

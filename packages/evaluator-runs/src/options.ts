@@ -38,6 +38,8 @@ export type StatusCommand = Typed<"status"> & FileArgument;
 export type QueryCommand = Typed<"query"> & FileArgument & { readonly text?: string | undefined };
 /** The options of `export`, with its argument. */
 export type ExportCommand = Typed<"export"> & Pick<MoreOptions, "since"> & FileArgument;
+/** The options of `act`, with its argument. */
+export type ActCommand = Typed<"act"> & FileArgument;
 /** The options of `label`, with its argument. */
 export type LabelCommand = Typed<"label"> & { readonly file: string };
 /** How a service is asked. */
@@ -158,6 +160,20 @@ const declareExport = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules);
 
+const declareAct = (program: Command, source: RecordSource) =>
+  program
+    .command("act")
+    .summary("print the acts that a calibration promises on the answers of a run")
+    .description(
+      `Prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of\nthe input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing\nitself. A calibration of another model or of other questions is refused, and nothing is printed.\nExit code 2: some records have no answer.`,
+    )
+    .argument("[file]", optionalFile)
+    .requiredOption("--artifact <calibration.json>", "the promises, as calibrate wrote them")
+    .option("--acts-only", "print no line without an act")
+    .option("--question <id>", "only this question")
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run);
+
 const declareLabel = (program: Command, { word }: RecordSource) =>
   program
     .command("label")
@@ -198,6 +214,7 @@ export function declareCommands(program: Command, context: DeclaredFor) {
     query: declareQuery(program, source),
     export: declareExport(program, source),
     label: declareLabel(program, source),
+    act: declareAct(program, source),
   };
   const { run, work, export: exported } = declared;
   const days = source.dayOf === undefined ? [] : [sharedOptions.since];

@@ -4,7 +4,7 @@ import { declareCommands, type RunCommand, type WorkCommand } from "../options.t
 import type { ProgramContext } from "../service.ts";
 
 /**
- * Adds `run`, `work`, `status`, `query`, `export` and `label` to a program of the kit.
+ * Adds `run`, `work`, `status`, `query`, `export`, `label` and `act` to a program of the kit.
  *
  * @example
  * const program = createCommand("tickets", { context, version: "1.0.0" });
@@ -13,7 +13,8 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
-  const { run, work, status, query, export: exported, label } = declareCommands(program, context);
+  const declared = declareCommands(program, context);
+  const { run, work, status, query, export: exported, label, act } = declared;
   // An action imports its command's code: loading all of it would add half the time of a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
@@ -39,6 +40,10 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
   label.action(async (file, options) => {
     const { labelRecords } = await import("../label/label-records.ts");
     await runAction(context, () => labelRecords({ ...options, file }, context));
+  });
+  act.action(async (file, options) => {
+    const { printActs } = await import("../act.ts");
+    await runAction(context, () => printActs({ ...options, file }, context));
   });
 }
 

@@ -105,7 +105,7 @@ export function toAnswered(
       return row.record;
     },
     get decisions() {
-      return kept === null || calibration === null ? {} : decisionsOf(kept, calibration);
+      return decisionsOf(kept, calibration);
     },
   };
 }

@@ -1,0 +1,91 @@
+import { CliError, exitCodes, printable, printTexts, UsageError } from "evaluator-kit";
+import { printCount } from "./amounts.ts";
+import { decisionsOf } from "./calibration.ts";
+import { type RunResults, withResults } from "./journal-results.ts";
+import type { ActCommand } from "./options.ts";
+import { formatRecords, toSafeTexts } from "./output/write-records.ts";
+import type { ProgramContext } from "./service.ts";
+
+/**
+ * Prints the acts that a calibration promises on the answers of a run, in the order of its input, or why
+ * there is none; returns the exit code, 2 if some records have no answer.
+ *
+ * @throws CliError before it prints, if the calibration is of another model or of other questions.
+ */
+export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
+  const given = { ...command, calibration: command.artifact, takesFile: true };
+  await withResults({ ...given, isOrdered: false }, context, async (results) => {
+    for await (const { kept } of results.rows) decisionsOf(kept, results.calibration);
+  });
+  let isPrinting = false;
+  return await withResults(given, context, async (results) => {
+    // What is printed cannot be taken back.
+    if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
+    isPrinting = true;
+    const questions = questionsOf(results, command.question);
+    const counts = { acts: new Map<string, number>(), all: 0, unanswered: 0 };
+    const lines = actLines(results, { questions, counts, actsOnly: command.actsOnly });
+    const format = "ndjson";
+    const texts = toSafeTexts(formatRecords(lines, { format, names: [] }), { format });
+    // The reader of the output closed it early, as `head` does.
+    if (!(await printTexts(texts, context))) return exitCodes.done;
+    context.stderr.write(describe(counts, context.source.program));
+    return counts.unanswered === 0 ? exitCodes.done : exitCodes.unanswered;
+  });
+}
+
+/** Returns the questions that acts are promised on, or the chosen one. */
+function questionsOf({ calibration }: RunResults, chosen: string | undefined): string[] {
+  const promised = [...new Set(calibration?.thresholds.map(({ question }) => question))];
+  if (promised.length === 0) {
+    const problem = "The calibration holds no promised threshold, so there is nothing to act on.";
+    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+  }
+  if (chosen === undefined) return promised;
+  if (promised.includes(chosen)) return [chosen];
+  const known = promised.join(", ");
+  throw new UsageError(printable`The calibration promises no act on ${chosen}, only on ${known}.`);
+}
+
+interface Counts {
+  readonly acts: Map<string, number>;
+  /** Pairs of a record and a question, and how many of them have no answer. */
+  all: number;
+  unanswered: number;
+}
+
+async function* actLines(
+  { rows, calibration }: RunResults,
+  {
+    questions,
+    counts,
+    actsOnly = false,
+  }: { questions: readonly string[]; counts: Counts; actsOnly?: boolean | undefined },
+) {
+  for await (const { input, kept } of rows) {
+    const decisions = decisionsOf(kept, calibration);
+    for (const question of questions) {
+      const decision = decisions[question] ?? { act: null, why: "no-answer" as const };
+      counts.all += 1;
+      if (decision.act !== null) {
+        const name = `${question} ${decision.act}`;
+        counts.acts.set(name, (counts.acts.get(name) ?? 0) + 1);
+      } else if (decision.why === "no-answer") counts.unanswered += 1;
+      if (decision.act !== null || !actsOnly) yield { id: input.id, question, ...decision };
+    }
+  }
+}
+
+function describe({ acts, all, unanswered }: Counts, program: string): string {
+  const taken = [...acts.values()].reduce((sum, n) => sum + n, 0);
+  const names = [...acts.keys()].toSorted();
+  const counted = names.map((name) => printable`${name} ${printCount(acts.get(name) ?? 0)}`);
+  const parts = [
+    ...(taken > 0 ? [counted.join(", ")] : []),
+    `${printCount(all - taken - unanswered)} for a person`,
+    ...(unanswered > 0
+      ? [`${printCount(unanswered)} without an answer, which "${program} work" asks for`]
+      : []),
+  ];
+  return `acts on ${printCount(taken)} of ${printCount(all)}: ${parts.join("; ")}\n`;
+}
