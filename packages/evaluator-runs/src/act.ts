@@ -19,7 +19,7 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   });
   let isPrinting = false;
   return await withResults(given, context, async (results) => {
-    // What is printed cannot be taken back.
+    // Printed lines cannot be taken back.
     if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
     isPrinting = true;
     const questions = questionsOf(results, command.question);
