@@ -2,7 +2,6 @@ import {
   artifactHash,
   checkThreshold,
   type JoinedColumn,
-  type LabelJoin,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, printable } from "evaluator-kit";
@@ -17,27 +16,40 @@ type AuditOptions = ReportOptions<"audit">;
 
 /** Tests on later labels whether the promises that acts rest on were kept. */
 export async function audit(name: string, options: AuditOptions, context: CliContext) {
-  const { labels, last, question: questions, artifact: files = [] } = options;
+  const { labels, last, question: questions } = options;
   const table = await readActs(name, context);
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
-  const artifacts = await Promise.all(files.map((file) => readArtifact(file, context)));
-  for (const [at, artifact] of artifacts.entries()) {
-    const hash = artifactHash(artifact);
-    if (columns.some(({ source }) => source.modelId === hash)) continue;
-    const problem = printable`No act of ${name} rests on ${files[at] ?? ""}`;
-    throw new CliError(`${problem}; give the calibration that act was given.`);
-  }
-  const given = { labels, last, questions, allowUnknown: true, artifacts };
-  const found = await joinNewLabels(table, given, context);
+  const artifacts = await readArtifacts(options, columns, context);
+  const found = await joinNewLabels(table, { labels, last, questions, artifacts }, context);
   const audits = columns.flatMap((column) => {
     const joined = found.join.columns.find((one) => one.column === column);
     return checkPromises(column, joined);
   });
-  const notes = [...describeNewLabels(found, artifacts), ...describeOthers(table, found.join)];
-  for (const note of notes) context.stderr.write(`${note}\n`);
+  const counts = table.questions.map((question) => found.join.countsOf(question));
+  const left = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
+  const rest = left === 0 ? [] : [`${count(left)} labels are of records without an act.`];
+  for (const note of [...describeNewLabels(found, artifacts), ...rest])
+    context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
   context.stdout.write(isJson ? `${JSON.stringify(audits, null, 2)}\n` : describe(audits));
   context.exitCode = exitCodeOf(audits);
+}
+
+/** Reads the calibrations that are given. @throws CliError if no act rests on one of them. */
+async function readArtifacts(
+  { artifact: files = [] }: AuditOptions,
+  columns: readonly ActColumn[],
+  context: CliContext,
+) {
+  const hashes = new Set(columns.map(({ source }) => source.modelId));
+  const read = files.map(async (file) => {
+    const artifact = await readArtifact(file, context);
+    if (hashes.has(artifactHash(artifact))) return artifact;
+    throw new CliError(
+      printable`No act rests on ${file}; give the calibration that act was given.`,
+    );
+  });
+  return await Promise.all(read);
 }
 
 function checkPromises(column: ActColumn, joined: JoinedColumn | undefined) {
@@ -62,15 +74,4 @@ function describe(audits: readonly ReturnType<typeof checkPromises>[number][]): 
     return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} (${range(interval)})`;
   });
   return `${lines.join("\n")}\n`;
-}
-
-function* describeOthers(
-  { questions }: { readonly questions: readonly string[] },
-  join: LabelJoin,
-) {
-  const counts = questions.map((question) => join.countsOf(question));
-  const known = counts.reduce((sum, one) => sum + one.labelledWithoutAnswer, 0);
-  const unknown = counts.reduce((sum, one) => sum + one.unknown, 0);
-  if (known + unknown === 0) return;
-  yield `${count(known + unknown)} labels have no act: ${count(known)} of records that were left to a person, ${count(unknown)} of ids without a line.`;
 }

@@ -24,10 +24,8 @@ export class ActColumn extends AnswerColumn {
   /** By act; those of options and levels are the same. */
   readonly promises = new Map<string, z.infer<typeof promiseSchema>>();
 
-  /** Whether the acts are options or levels. */
-  get isOfOptions(): boolean {
-    return [...this.promises.keys()].some((act) => act !== "yes" && act !== "no");
-  }
+  /** Whether the acts are options or levels, also if some are named yes and no. */
+  isOfOptions = false;
 
   /** Returns 1 if the act was right, else 0. @throws CalibrationInputError if the truth must be a yes or a no. */
   override truthOf(truth: unknown, location: SourceLocation, row: number): number {
@@ -39,15 +37,12 @@ export class ActColumn extends AnswerColumn {
 /** Reads the lines that `act` printed, for a join with labels. @throws CliError if none is an act. */
 export async function readActs(name: string, context: CliContext) {
   const columns = new Map<string, ActColumn>();
-  const [questions, others] = [new Set<string>(), new Set<string>()];
+  const questions = new Set<string>();
   await readRecords({ name }, context, ({ line, value }) => {
     const location = { file: name, line };
     const { id, question, act, evidence } = parseLine(value, location);
     questions.add(question);
-    if (act === null || evidence === undefined) {
-      others.add(id);
-      return;
-    }
+    if (act === null || evidence === undefined) return;
     const { artifact: modelId, printed, ...promise } = evidence;
     const source = { modelId, wire: null, basis: "model", questionHash: null } as const;
     const answer = { ...about, ids: [id], values: [printed], question, source };
@@ -59,13 +54,17 @@ export async function readActs(name: string, context: CliContext) {
     }
     column.acts.push(act);
     column.promises.set(act, promise);
+    column.isOfOptions ||= act !== "yes" && act !== "no";
     columns.set(key, column);
   });
-  const all = [...columns.values()];
-  const isAct = (id: string) => all.some((column) => column.rowOf(id) !== undefined);
-  const clusters = new Map<string, string>();
-  const knows = (id: string) => others.has(id) || isAct(id);
-  if (all.length > 0) return { clusters, columns: all, questions: [...questions], knows };
+  const table = {
+    columns: [...columns.values()],
+    questions: [...questions],
+    clusters: new Map<string, string>(),
+    // A record without a line may have been left to a person.
+    knows: () => true,
+  };
+  if (columns.size > 0) return table;
   const problem = printable`${name} holds no act; give a file of lines that act printed.`;
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
 }

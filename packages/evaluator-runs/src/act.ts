@@ -22,9 +22,8 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     // Printed lines cannot be taken back.
     if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
     isPrinting = true;
-    const questions = questionsOf(results, command.question);
     const counts = { acts: new Map<string, number>(), all: 0, unanswered: 0 };
-    const lines = actLines(results, { questions, counts, actsOnly: command.actsOnly });
+    const lines = actLines(results, command, counts);
     const format = "ndjson";
     const texts = toSafeTexts(formatRecords(lines, { format, names: [] }), { format });
     // The reader of the output closed it early, as `head` does.
@@ -34,34 +33,22 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   });
 }
 
-/** Returns the questions that acts are promised on, or the chosen one. */
-function questionsOf({ calibration }: RunResults, chosen: string | undefined): string[] {
-  const promised = [...new Set(calibration?.thresholds.map(({ question }) => question))];
-  if (promised.length === 0) {
-    const problem = "The calibration holds no promised threshold, so there is nothing to act on.";
-    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
-  }
-  if (chosen === undefined) return promised;
-  if (promised.includes(chosen)) return [chosen];
-  const known = promised.join(", ");
-  throw new UsageError(printable`The calibration promises no act on ${chosen}, only on ${known}.`);
-}
-
-interface Counts {
-  readonly acts: Map<string, number>;
-  /** Pairs of a record and a question, and how many of them have no answer. */
-  all: number;
-  unanswered: number;
-}
+type Counts = Record<"all" | "unanswered", number> & { readonly acts: Map<string, number> };
 
 async function* actLines(
   { rows, calibration }: RunResults,
-  {
-    questions,
-    counts,
-    actsOnly = false,
-  }: { questions: readonly string[]; counts: Counts; actsOnly?: boolean | undefined },
+  { question: chosen, actsOnly }: ActCommand,
+  counts: Counts,
 ) {
+  const promised = [...new Set(calibration?.thresholds.map(({ question }) => question))];
+  if (promised.length === 0) {
+    const problem = "The calibration holds no promised threshold, so there is no act.";
+    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+  }
+  const questions = chosen === undefined ? promised : promised.filter((one) => one === chosen);
+  if (questions.length === 0) {
+    throw new UsageError(printable`The calibration promises acts on ${promised.join(", ")} only.`);
+  }
   for await (const { input, kept } of rows) {
     const decisions = decisionsOf(kept, calibration);
     for (const question of questions) {
@@ -83,9 +70,7 @@ function describe({ acts, all, unanswered }: Counts, program: string): string {
   const parts = [
     ...(taken > 0 ? [counted.join(", ")] : []),
     `${printCount(all - taken - unanswered)} for a person`,
-    ...(unanswered > 0
-      ? [`${printCount(unanswered)} without an answer, which "${program} work" asks for`]
-      : []),
+    ...(unanswered > 0 ? [`${printCount(unanswered)} without an answer ("${program} work")`] : []),
   ];
   return `acts on ${printCount(taken)} of ${printCount(all)}: ${parts.join("; ")}\n`;
 }
