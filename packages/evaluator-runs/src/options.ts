@@ -48,14 +48,6 @@ export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price
 /** The parts of a program that its options depend on. */
 type DeclaredFor = Pick<ProgramContext, "source" | "engineOption" | "mayCost">;
 
-const questionsOption = (source: RecordSource) => {
-  const text = "a JSON object of id to question";
-  const option = new Option("--questions <file>", text);
-  if (source.questions === undefined) return option.makeOptionMandatory();
-  option.description = `${text} (default: those of the source)`;
-  return option;
-};
-
 /** How a run prints its table. */
 const tableOptions = () => [
   new Option("--raw", "print the answers and providerMetadata of each call before the table"),
@@ -73,7 +65,10 @@ const declareRun = (program: Command, { source, mayCost }: DeclaredFor) =>
     )
     .argument("<file>", source.inputForm)
     .addOption(firstOption("--limit <n>", "only the first N records"))
-    .addOption(questionsOption(source))
+    .option(
+      "--questions <file>",
+      `a JSON object of id to question${source.questions ? " (default: those of the source)" : ""}`,
+    )
     .addOption(sharedOptions.offline)
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
     .addOption(

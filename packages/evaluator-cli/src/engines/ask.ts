@@ -120,7 +120,7 @@ async function readState(
 function holdsRecords(name: string, text: string, json: unknown): boolean {
   if (Array.isArray(json)) return json.length > 1 && json.every(isRecord);
   const lines = text.trim().split("\n", 3);
-  if (/\.csv$/i.test(name)) return lines.length > 2;
+  if (/\.[ct]sv$/i.test(name)) return lines.length > 2;
   return lines.length > 1 && lines.slice(0, 2).every((line) => isRecord(parseJson(line)));
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
@@ -120,8 +120,9 @@ test.each([
   const { exitCode, stdout, stderr } = await run(cwd, ["t.csv"]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toBe(
-    `${join(cwd, "t.csv")} has the column "${name}", so the answer would be in the state, and nothing was sent; choose the columns of the state, such as --state subject.\n`,
+    `${join(cwd, "t.csv")} cannot be used, and nothing was sent:\n  it has the column "${name}", so the answer would be in the state; choose the columns of the state, such as --state subject\n`,
   );
+  expect(await readdir(cwd)).toEqual(["q.json", "t.csv"]);
   expect((await run(cwd, ["t.csv", "--state", `subject,${name}`])).exitCode).toBe(0);
 });
 
@@ -184,6 +185,7 @@ test.each([
   [["--state", "a,"], "Use columns, each once"],
   [["--state", "a,b=a,a=c"], "Use columns, each once"],
   [["--engine", "gate"], "an engine is one of gateway"],
+  [["--engine", "gateway", "--offline"], "cannot be used with option"],
   [["--since", "2026-11-02"], "Unknown option '--since'"],
   [["--top", "3"], "Unknown option '--top'"],
 ])("%j mean nothing: %s", async (words, problem) => {

@@ -1,4 +1,4 @@
-import { CliError, InvalidArgumentError, printable } from "evaluator-kit";
+import { InvalidArgumentError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 
 /** A key of the state, and the column of its value. */
@@ -47,17 +47,15 @@ function isBlank(value: JsonValue): boolean {
   return typeof value === "string" ? value.trim() === "" : value === null;
 }
 
-/** Throws if a column of a state that no one chose may hold the answer to a question. */
-export function checkColumns(names: ReadonlySet<string>, path: string, questions: Questions): void {
+/** Returns the problem of a state that no one chose if a column may hold an answer; null if none may. */
+export function answerInState(names: ReadonlySet<string>, questions: Questions): string | null {
   const answers = new Set([...Object.keys(questions), "truth", "label"].map(normalise));
   const isAnswer = (name: string) => answers.has(normalise(name));
   const found = [...names].find(isAnswer);
-  if (found === undefined) return;
+  if (found === undefined) return null;
   const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
   const example = others.slice(0, 3).join(",") || "COLUMN";
-  throw new CliError(
-    printable`${path} has the column "${found}", so the answer would be in the state, and nothing was sent; choose the columns of the state, such as --state ${example}.`,
-  );
+  return printable`it has the column "${found}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
 }
 
 function normalise(name: string): string {

@@ -8,7 +8,7 @@ import {
   type RunRecord,
 } from "evaluator-runs/source";
 import { readTable } from "./read-table.ts";
-import { checkColumns, type RecordColumns, stateOf, toRecordColumns } from "./state-columns.ts";
+import { answerInState, type RecordColumns, stateOf, toRecordColumns } from "./state-columns.ts";
 
 /** More columns than these are no state that a person wants. Chosen, not measured. */
 const COLUMNS_AT_MOST = 1000;
@@ -19,40 +19,30 @@ const COLUMNS_AT_MOST = 1000;
  * @throws CliError that names the file and its problems, and quotes no value.
  */
 export async function openTable(path: string, options: InputOptions): Promise<RecordInput> {
-  const wanted = toRecordColumns(options.state ?? {});
-  const seen = new Set<string>();
-  const records = await openRecords(path, tableForm(wanted, seen), options);
-  const input: RecordInput = {
-    ...records,
-    async withState(_, { questions }) {
-      if (wanted.columns === null) checkColumns(seen, path, questions);
-      return input;
-    },
-  };
-  return input;
+  return await openRecords(path, tableForm(options), options);
 }
 
-/** @param seen - Takes the names of the wanted columns that a record has. */
-function tableForm(wanted: RecordColumns, seen: Set<string>): RecordForm<RunRecord> {
-  let hasId = false;
+function tableForm({ state: options = {}, questions }: InputOptions): RecordForm<RunRecord> {
+  const wanted = toRecordColumns(options);
+  const seen = new Set<string>();
   return {
     split: readTable,
     check(value) {
       if (!isObject(value)) return wrong("is not an object; write { id, … }");
-      const id = idOf(value, wanted.id);
-      hasId ||= id !== undefined;
       noteColumns(value, wanted, seen);
+      const id = idOf(value, wanted.id);
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
       const state = stateOf(value, wanted);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
       return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
     },
     checkFile() {
-      if (seen.size === 0 && !hasId) return "it has no record; write one a line, below a header";
-      const unseen = wanted.columns?.find(([, column]) => !seen.has(column));
-      if (unseen !== undefined)
-        return noColumn(unseen[1], "choose those of the state with --state");
-      return hasId ? null : noColumn(wanted.id, `${idAdvice}, in the column that --id names`);
+      const { id, columns } = wanted;
+      if (seen.size === 0) return "it has no record; write one a line, below a header";
+      if (!seen.delete(id)) return noColumn(id, `${idAdvice}, in the column that --id names`);
+      if (columns === null) return questions ? answerInState(seen, questions) : null;
+      const unseen = columns.find(([, column]) => column !== id && !seen.has(column));
+      return unseen ? noColumn(unseen[1], "choose those of the state with --state") : null;
     },
     advice: "Check the path.",
   };
@@ -69,8 +59,7 @@ function noColumn(name: string, advice: string): string {
 }
 
 function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: Set<string>): void {
-  const names =
-    columns?.map(([, column]) => column) ?? Object.keys(record).filter((name) => name !== id);
+  const names = columns === null ? Object.keys(record) : [id, ...columns.map(([, name]) => name)];
   for (const name of names) if (Object.hasOwn(record, name)) seen.add(name);
   if (columns !== null || seen.size <= COLUMNS_AT_MOST) return;
   throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);

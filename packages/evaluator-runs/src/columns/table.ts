@@ -1,10 +1,9 @@
 import { styleText } from "node:util";
 import { columnsOf, toPrintable, truncateCharacters, truncateColumns } from "evaluator-kit";
-import type { RecordSource } from "../input/record-source.ts";
+import type { TableLayout } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column } from "./columns.ts";
 
-type TableLayout = NonNullable<RecordSource["table"]>;
 type ShortHeading = TableLayout["answers"][number];
 
 const GAP = "  ";

@@ -84,5 +84,5 @@ async function loadWork(command: WorkCommand, context: ProgramContext): Promise<
 
 // All other commands take the file first. One word without a space is no query.
 function isFile(word = ""): boolean {
-  return /^(?:-|\S+\.(?:json|ndjson|jsonl|csv|sqlite))$/i.test(word);
+  return /^(?:-|\S+\.(?:json|ndjson|jsonl|csv|tsv|sqlite))$/i.test(word);
 }

@@ -36,15 +36,10 @@ export interface RecordInput {
   describeLeftOut(): string;
   /** Reads the records in order, at most `limit`. @throws CliError if the input has changed. */
   records(limit?: number): AsyncGenerator<InputRecord>;
-  /** Returns the same input with the additions to the states. @throws CliError if these cannot be asked about. */
-  withState(options: StateOptions, context: StateContext): Promise<RecordInput>;
+  /** Returns the same input with the additions to the states. @default there are none */
+  withState?(options: StateOptions, context: CliContext): Promise<RecordInput>;
   /** Returns a counter of the cost of all possible additions. @default there are none */
   additions?(tokensOf: (state: JsonObject) => number): AdditionCosts;
-}
-
-/** What the states of a run are made for. */
-interface StateContext extends CliContext {
-  readonly questions: Questions;
 }
 
 /** Counts the cost of additions to the state. */
@@ -63,6 +58,8 @@ export interface InputOptions {
   readonly stdin?: CliContext["stdin"];
   readonly signal?: AbortSignal;
   readonly state?: StateOptions;
+  /** The questions of a new run, whose answers no state may hold. */
+  readonly questions?: Questions;
 }
 
 /** A column of the results that shows a part of the record. */
@@ -79,7 +76,7 @@ interface QueryColumn {
 }
 
 /** How the printed table shows results. */
-interface TableLayout {
+export interface TableLayout {
   /** The columns of the default questions, with shorter headings. */
   readonly answers: readonly ShortHeading[];
   /** The result field that the table is sorted by, if there is one. */

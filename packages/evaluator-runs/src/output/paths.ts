@@ -4,7 +4,7 @@ import type { RecordSource } from "../input/record-source.ts";
 import type { OutputFormat } from "../shared-options.ts";
 
 // The extensions that names beside an input replace; an input may have another one.
-const inputEnd = /\.(?:json|ndjson|jsonl|csv)$/i;
+const inputEnd = /\.(?:json|ndjson|jsonl|csv|tsv)$/i;
 
 /** Returns the path of an input as typed; standard input counts as `stdin.json` in the folder. */
 export function toInputPath(file: string, cwd: string): string {

@@ -3,7 +3,7 @@ import { CliError, printable, toFileError, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
-import { inGroups, recordLabel } from "../input/record-source.ts";
+import { inGroups, recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import {
   formatRecords,
@@ -110,14 +110,15 @@ export function unfinished(
     : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);
 }
 
+/** The rows of a table, and how many records there are. */
+interface ShownTable extends Pick<CompleteRun, "news"> {
+  readonly layout: TableLayout;
+  readonly shown: readonly TableRow[];
+  readonly of: number;
+}
+
 async function printTable(
-  {
-    layout,
-    shown,
-    of,
-    news,
-  }: Pick<CompleteRun, "news"> &
-    Pick<Parameters<typeof resultTable>[1], "layout"> & { shown: readonly TableRow[]; of: number },
+  { layout, shown, of, news }: ShownTable,
   context: RunContext,
 ): Promise<void> {
   const { run, columns, source, stderr, stdout, env, outputPath } = context;

@@ -21,8 +21,8 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const inputPath = toInputPath(run.file, cwd);
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
-  const opened = await source.open(inputPath, { ...run, signal, stdin });
   const questions = await chooseQuestions(run.questions, context);
+  const opened = await source.open(inputPath, { ...run, questions, signal, stdin });
   const calibration =
     run.calibration === undefined
       ? null
@@ -33,7 +33,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { offline, engine, dryRun } = run;
   const wanted = { offline, engine, dryRun, env };
   const transport = await openTransport(wanted);
-  const input = await opened.withState(run.state, { ...program, questions });
+  const input = (await opened.withState?.(run.state, program)) ?? opened;
   return {
     ...context,
     run,

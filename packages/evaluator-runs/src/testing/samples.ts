@@ -7,7 +7,7 @@ import {
   score,
   type Transport,
 } from "evaluator-client";
-import type { RecordSource } from "../input/record-source.ts";
+import type { RecordSource, TableLayout } from "../input/record-source.ts";
 import type { CallSetup } from "../journal/kept-answer.ts";
 
 interface SampleAnswers {
@@ -118,7 +118,7 @@ export const sampleQuestions = {
 };
 
 /** A table of answers to these questions. */
-export const sampleLayout: NonNullable<RecordSource["table"]> = {
+export const sampleLayout: TableLayout = {
   answers: [
     { heading: "imp", field: "importance" },
     { heading: "conf", field: "importanceConf" },
