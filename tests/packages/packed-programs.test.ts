@@ -21,7 +21,7 @@ test("publint finds nothing wrong with any of them", async () => {
 
 test("the programs say how they are typed", async () => {
   const cli = await outputOf("npx --no-install evaluator-cli --help", { cwd: project });
-  expect(cli).toContain("Usage: evaluator [options] [command]");
+  expect(cli).toContain("Usage: evaluator-cli [options] [command]");
   const emulator = await outputOf("npx --no-install evaluator-emulator --help", { cwd: project });
   expect(emulator).toContain("--engine <name>");
 });
