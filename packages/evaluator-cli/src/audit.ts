@@ -59,10 +59,12 @@ function checkPromises(column: ActColumn, joined: JoinedColumn | undefined) {
     const none = { p: [], cameTrue: [] };
     const rows = joined === undefined ? none : toLabelledRows(joined, isTaken).tested;
     // Each value is how sure the answer is of its act, whichever it is.
-    const locked = { ...promise, question, action: "yes", n: 0, wrong: 0 } as const;
+    const { threshold, maxRisk, confidence } = promise;
+    const bound = { threshold, maxRisk, confidence };
+    const locked = { ...bound, question, action: "yes", n: 0, wrong: 0 } as const;
     const { n, wrong, low, high, verdict } = checkThreshold(locked, rows);
     const about = { artifact: source.modelId ?? "", question, action: isOfOptions ? "top" : act };
-    return Object.assign(about, promise, { n, wrong, low, high, verdict });
+    return Object.assign(about, bound, { n, wrong, low, high, verdict });
   });
 }
 

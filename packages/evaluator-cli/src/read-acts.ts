@@ -1,16 +1,18 @@
 import { AnswerColumn, CalibrationInputError, type SourceLocation } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
-import { z } from "zod";
 import { readRecords } from "./read-files.ts";
 
-const share = z.number().min(0).max(1);
-const promiseSchema = z.object({ threshold: share, maxRisk: share, confidence: share });
-const lineSchema = z.object({
-  id: z.string().min(1),
-  question: z.string(),
-  act: z.string().nullable(),
-  evidence: promiseSchema.extend({ artifact: z.string(), printed: share }).optional(),
-});
+/** The fields of an act that are read. */
+interface ActLine {
+  readonly id: string;
+  readonly question: string;
+  readonly act: string | null;
+  readonly evidence: Readonly<Record<(typeof shares)[number], number>> & {
+    readonly artifact: string;
+  };
+}
+
+const shares = ["printed", "threshold", "maxRisk", "confidence"] as const;
 
 const about = { kind: "boolean", options: ["no", "yes"] } as const;
 
@@ -22,7 +24,7 @@ export class ActColumn extends AnswerColumn {
   /** By row. */
   readonly acts: string[] = [];
   /** By act; those of options and levels are the same. */
-  readonly promises = new Map<string, z.infer<typeof promiseSchema>>();
+  readonly promises = new Map<string, ActLine["evidence"]>();
 
   /** Whether the acts are options or levels, also if some are named yes and no. */
   isOfOptions = false;
@@ -40,10 +42,10 @@ export async function readActs(name: string, context: CliContext) {
   const questions = new Set<string>();
   await readRecords({ name }, context, ({ line, value }) => {
     const location = { file: name, line };
-    const { id, question, act, evidence } = parseLine(value, location);
+    const { id, question, act, evidence } = checkLine(value, location);
     questions.add(question);
-    if (act === null || evidence === undefined) return;
-    const { artifact: modelId, printed, ...promise } = evidence;
+    if (act === null) return;
+    const { artifact: modelId, printed } = evidence;
     const source = { modelId, wire: null, basis: "model", questionHash: null } as const;
     const answer = { ...about, ids: [id], values: [printed], question, source };
     const key = `${modelId} ${question}`;
@@ -53,7 +55,7 @@ export async function readActs(name: string, context: CliContext) {
       throw new CalibrationInputError(location, problem);
     }
     column.acts.push(act);
-    column.promises.set(act, promise);
+    column.promises.set(act, evidence);
     column.isOfOptions ||= act !== "yes" && act !== "no";
     columns.set(key, column);
   });
@@ -69,10 +71,23 @@ export async function readActs(name: string, context: CliContext) {
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
 }
 
-function parseLine(value: unknown, location: SourceLocation) {
-  const { data, error } = lineSchema.safeParse(value);
-  if (data !== undefined && (data.act === null || data.evidence !== undefined)) return data;
-  const field = error?.issues[0]?.path.join(".") || "evidence";
+/** @throws CalibrationInputError that names the wrong field. */
+function checkLine(value: unknown, location: SourceLocation): ActLine {
+  const line = Object(value) as ActLine;
+  const field = wrongFieldOf(line);
+  if (field === null) return line;
   const problem = `${field} is missing or wrong; each line is one that act printed`;
   throw new CalibrationInputError(location, problem);
+}
+
+// By hand: a schema takes a second for a million lines.
+function wrongFieldOf({ id, question, act, evidence }: ActLine): string | null {
+  if (typeof id !== "string" || id === "") return "id";
+  if (typeof question !== "string") return "question";
+  if (act === null) return null;
+  if (typeof act !== "string") return "act";
+  if (typeof evidence?.artifact !== "string") return "evidence";
+  const isShare = (name: (typeof shares)[number]) => evidence[name] >= 0 && evidence[name] <= 1;
+  const wrong = shares.find((name) => typeof evidence[name] !== "number" || !isShare(name));
+  return wrong === undefined ? null : `evidence.${wrong}`;
 }

@@ -162,8 +162,11 @@ export class AnswerColumn {
     }
     const isSame =
       kind === this.kind &&
-      options.length === this.options.length &&
-      options.every((option, i) => option === this.options[i] || this.options.includes(option));
+      (options === this.options ||
+        (options.length === this.options.length &&
+          options.every(
+            (option, i) => option === this.options[i] || this.options.includes(option),
+          )));
     if (isSame) return;
     const problem = `question ${quote(this.question)} has the options ${listNames(options)}`;
     refuse(`${problem}; in the rows before they are ${listNames(this.options)}`);
