@@ -66,7 +66,7 @@ export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
 export { LEAST_JUDGED } from "./report/group-report.ts";
-export type { ActionReport } from "./report/action-report.ts";
+export { type ActionReport, actionsOf } from "./report/action-report.ts";
 export {
   type QuestionReport,
   type ReportOptions,

@@ -1,5 +1,12 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AnswerColumn, type AnswerTable, pickRecords } from "evaluator-calibration";
+import {
+  type AnswerColumn,
+  type AnswerTable,
+  LabelJoin,
+  pickRecords,
+  replayPlan,
+} from "evaluator-calibration";
 import {
   CliError,
   type CliContext,
@@ -10,49 +17,91 @@ import {
 } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
-import { answerNames, readAnswers } from "./read-files.ts";
+import { answerNames, readAnswers, readRecords } from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
 
 type PickOptions = ReportOptions<"pick">;
 
-/** Draws records to label, with the probability of being drawn. */
+/** Draws records to label: by strata with the probability of being drawn, of acts, or for a promise. */
 export async function pick(more: readonly string[], options: PickOptions, context: CliContext) {
   if (options.uncertain) {
     const why = "labels of uncertain records alone say nothing about the others";
     throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
   }
-  const { acts, budget, seed, onePer } = options;
+  const { acts, out } = options;
   if (acts !== undefined && more.length > 0) throw new UsageError("--acts takes one file.");
-  const table =
+  const { rows, of, next } =
     acts === undefined
-      ? (await readAnswers(answerNames(options.answers, more), options, context)).table
-      : await readActs(acts, context);
-  const column = chooseColumn(table, options);
-  const { clusters } = table;
-  if (onePer !== undefined && clusters.size === 0) {
-    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
-  }
-  const [strata, next] = acts === undefined ? [undefined, "calibrate"] : [1, "audit"];
-  const picked = pickRecords(column, { budget, seed, clusters, strata });
-  const lines = picked.map(({ drawn, id, question, stratum }) =>
-    JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),
-  );
-  const sheet = `${lines.join("\n")}\n`;
-  if (options.out === undefined) context.stdout.write(sheet);
+      ? await drawAnswers(answerNames(options.answers, more), options, context)
+      : drawByStrata(await readActs(acts, context), options, { strata: 1, next: "audit" });
+  const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  if (out === undefined) context.stdout.write(sheet);
   else {
-    const path = resolve(context.cwd, options.out);
+    const path = resolve(context.cwd, out);
     await writeWholeFile(path, sheet).catch((error: unknown) => {
       throw toFileError(error, `write ${path}`, "Choose another file with --out.");
     });
   }
   context.stderr.write(
-    `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to ${next}.\n`,
+    `Drew ${rows.length} of ${of} records; fill in truth, add labeler, and ${next}.\n`,
   );
+}
+
+async function drawAnswers(names: readonly string[], options: PickOptions, context: CliContext) {
+  const { table } = await readAnswers(names, options, context);
+  return options.forPromise === undefined
+    ? drawByStrata(table, options, { next: "calibrate" })
+    : await drawForPromise(table, options, context);
+}
+
+function drawByStrata(
+  table: Pick<AnswerTable, "columns" | "questions" | "clusters">,
+  { budget, seed, onePer, ...chosen }: PickOptions,
+  { strata, next }: { readonly strata?: number; readonly next: string },
+) {
+  const { clusters } = table;
+  const column = chooseColumn(table, chosen);
+  if (onePer !== undefined && clusters.size === 0) {
+    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
+  }
+  const rows = pickRecords(column, { budget, seed, clusters, strata }).map(
+    ({ drawn, id, question, stratum }) => {
+      return { id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) };
+    },
+  );
+  return { rows, of: column.ids.length, next: `give the sheet to ${next}` };
+}
+
+/** Draws the records that the promises of some acts take next, after the labels so far. */
+async function drawForPromise(table: AnswerTable, options: PickOptions, context: CliContext) {
+  const { forPromise = [], labels: name, require: maxRisk, confidence, seed, budget } = options;
+  if (name === undefined) throw new UsageError("--for-promise needs --labels, the labels so far.");
+  const { openPlan, withPools } = await import("evaluator-runs");
+  const path = resolve(context.cwd, name);
+  const actions = withPools(forPromise, (question) =>
+    chooseColumn(table, { ...options, question }),
+  );
+  const join = new LabelJoin(table, options);
+  if (existsSync(path)) {
+    await readRecords({ name, csv: true }, context, (record) => join.add(record, name));
+  }
+  const plan = await openPlan(path, { actions, maxRisk, confidence, seed });
+  const promises = actions.map((action) => {
+    const labels = join.drawn.find(({ column }) => column === action.pool.column);
+    return replayPlan({ plan, action, pool: action.pool, labels });
+  });
+  const share = Math.ceil(budget / promises.length);
+  const rows = promises.flatMap(({ question, next }) => {
+    const drawn = Array.from({ length: share }, next).filter((one) => one !== null);
+    return drawn.map(({ id, draw }) => ({ id, question, truth: null, draw }));
+  });
+  const of = promises.reduce((sum, { draw }) => sum + draw.regionSize, 0);
+  return { rows: rows.slice(0, budget), of, next: printable`append the rows to ${name}` };
 }
 
 function chooseColumn(
   table: Pick<AnswerTable, "columns" | "questions">,
-  { question, model }: PickOptions,
+  { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
   const found = table.columns.filter(
     (column) =>

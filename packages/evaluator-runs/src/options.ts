@@ -1,5 +1,6 @@
 import { type Command, examples, Option, UsageError, wholeNumber } from "evaluator-kit";
 import type { RecordSource, StateOptions } from "./input/record-source.ts";
+import { declareLabel } from "./label-options.ts";
 import type { ProgramContext } from "./service.ts";
 import {
   count,
@@ -40,8 +41,6 @@ export type QueryCommand = Typed<"query"> & FileArgument & { readonly text?: str
 export type ExportCommand = Typed<"export"> & Pick<MoreOptions, "since"> & FileArgument;
 /** The options of `act`, with its argument. */
 export type ActCommand = Typed<"act"> & FileArgument;
-/** The options of `label`, with its argument. */
-export type LabelCommand = Typed<"label"> & { readonly file: string };
 /** How a service is asked. */
 export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price" | "rate">;
 
@@ -168,35 +167,6 @@ const declareAct = (program: Command, source: RecordSource) =>
     .option("--question <id>", "only this question")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
-
-const declareLabel = (program: Command, { word }: RecordSource) =>
-  program
-    .command("label")
-    .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
-    .description(
-      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or Ctrl-C\nends it. One page at a time saves into a file.`,
-    )
-    .argument("<file>", "the input of the run")
-    .option("--question <id>", "the question to begin with (default: the first boolean)")
-    .addOption(
-      new Option("--count <n>", `how many ${word}s to draw for each question`)
-        .argParser(wholeNumber({ min: 1, max: 100_000 }))
-        .default(100),
-    )
-    .option(
-      "--one-per <column>",
-      `at most one ${word} of each value of a field of the state, such as thread: labels of one thread are not independent`,
-    )
-    .addOption(
-      new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ max: 2 ** 31 })),
-    )
-    .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
-    .option("--labeler <name>", "who labels", "person")
-    .addOption(
-      new Option("--port <n>", "the page's port; 0 takes any free one")
-        .argParser(wholeNumber({ max: 65_535 }))
-        .default(0),
-    );
 
 /** Declares the commands about runs; they have no actions yet. */
 export function declareCommands(program: Command, context: DeclaredFor) {

@@ -107,6 +107,32 @@ export function decimal({ min = 0, max = Number.MAX_VALUE, what = "a number" } =
   };
 }
 
+/** Parses an option's value as a share: `5%` or `0.05`. */
+export function share(text: string): number {
+  const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
+  const value = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
+  if (value > 0 && value < 1) return value;
+  throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
+}
+
+/** An action that depends on an answer, as in `--action refund=yes`. */
+interface QuestionAction {
+  readonly question: string;
+  readonly action: "yes" | "no" | "top";
+}
+
+/** Parses an option's value as an action; the option may be given again. */
+export function questionActions(
+  text: string,
+  previous: readonly QuestionAction[] = [],
+): readonly QuestionAction[] {
+  const [, question = "", action] = /^(.+)=(yes|no|top)$/s.exec(text) ?? [];
+  if (action === "yes" || action === "no" || action === "top") {
+    return [...previous, { question, action }];
+  }
+  throw new InvalidArgumentError("Use a question and yes, no or top, such as refund=yes.");
+}
+
 /** Parses an option's value as some of a few words with commas between, in the order of `words`. */
 export function wordList<TWord extends string>(words: readonly TWord[]) {
   return (text: string): readonly TWord[] => {

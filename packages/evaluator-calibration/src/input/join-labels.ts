@@ -1,6 +1,12 @@
 import type { AnswerColumn } from "./answer-column.ts";
 import type { AnswerTable } from "./answer-table.ts";
-import { CalibrationInputError, type InputRecord, listNames, quote } from "./input-record.ts";
+import {
+  CalibrationInputError,
+  type InputRecord,
+  listNames,
+  quote,
+  type SourceLocation,
+} from "./input-record.ts";
 import { parseLabel } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
@@ -82,8 +88,8 @@ export class LabelJoin {
   readonly groups = new Names();
   readonly labelers = new Names();
   readonly clusters = new Names();
-  /** The plans of the labels that were drawn for a promise. */
-  readonly plans = new Set<string>();
+  /** The plans of the labels that were drawn for a promise, each with its first label. */
+  readonly plans = new Map<string, SourceLocation>();
   /** Rows of the sheet that are not filled in. */
   blank = 0;
 
@@ -142,7 +148,7 @@ export class LabelJoin {
     }
     if (found === 0) this.#addUnanswered(question, label);
     if (label.plan !== null) {
-      this.plans.add(label.plan);
+      if (!this.plans.has(label.plan)) this.plans.set(label.plan, label.location);
       counts.drawn += Number(added > 0);
       return;
     }

@@ -1,4 +1,5 @@
 import type { LockedThreshold } from "../artifact.ts";
+import type { Form } from "../kinds.ts";
 import { LOWEST, type PromisedAction } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
@@ -12,6 +13,12 @@ import type { PlannedPromise } from "./promise-plan.ts";
 
 /** `yes`, `no`, or `top` for the most probable option or level. */
 export type Action = LockedThreshold["action"];
+
+/** The actions on each form of answers. */
+export const actionsOf: Readonly<Record<Form, readonly Action[]>> = {
+  probability: ["yes", "no"],
+  distribution: ["top"],
+};
 
 /** The contents of an action's report. */
 export interface ActionOptions {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { parseJsonAs } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
+import { CalibrationInputError } from "../input/input-record.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
-import { LOWEST } from "../thresholds/learn-then-test.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";
 import { complement, toHundredths } from "../thresholds/risk-coverage.ts";
 import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
@@ -67,12 +67,19 @@ interface PlannedLabels {
 }
 
 /**
- * Returns the draw of a planned action after its labels, in whichever order they were made.
+ * Returns the draw of a planned action after its labels, in whichever order they were made. Labels of
+ * records that the draw does not have, such as those of another action, do not count.
  *
- * @throws RangeError for a label that the plan cannot have drawn.
+ * @throws CalibrationInputError that names the first label of another plan.
  */
 export function replayPlan({ plan, action: { question, action }, pool, labels }: PlannedLabels) {
   const { column, rows, printed } = pool;
+  const name = planId(plan);
+  for (const [other, location] of labels?.join.plans ?? []) {
+    if (other === name) continue;
+    const problem = "draw names another plan than the one beside the file";
+    throw new CalibrationInputError(location, `${problem}; keep its labels in another file`);
+  }
   const shares = plan.actions.length;
   const draw = createPromiseDraw(printed, { ...plan, action, shares });
   const surenessAt = (index: number) => {
@@ -84,8 +91,7 @@ export function replayPlan({ plan, action: { question, action }, pool, labels }:
     const { wrong } = actionRows(toLabelledRows(labels).tested, action);
     for (const [at, row] of labels.rows.entries()) {
       const index = indexes.get(row) as number;
-      // Yes and no of one question have the same labels.
-      if (surenessAt(index) >= LOWEST[action]) draw.add(index, wrong[at] === 1);
+      if (draw.has(index)) draw.add(index, wrong[at] === 1);
     }
   }
   return {
@@ -109,7 +115,7 @@ export function replayPlan({ plan, action: { question, action }, pool, labels }:
       const index = draw.next();
       if (index === null) return null;
       const id = column.ids[rows[index] as number] as string;
-      return { id, draw: { plan: planId(plan), from: draw.from, at: surenessAt(index) } };
+      return { id, draw: { plan: name, from: draw.from, at: surenessAt(index) } };
     },
   };
 }

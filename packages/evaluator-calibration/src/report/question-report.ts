@@ -1,4 +1,3 @@
-import type { Form } from "../kinds.ts";
 import { hashToShare } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
@@ -7,6 +6,7 @@ import { searchPromises } from "../thresholds/learn-then-test.ts";
 import {
   type Action,
   type ActionOptions,
+  actionsOf,
   reportAction,
   toLocked,
   toSequential,
@@ -39,12 +39,6 @@ export interface ReportOptions extends ActionOptions {
   /** Actions whose labels were drawn one by one: each has the level of its plan, and the others share the rest. */
   readonly planned?: readonly PlannedPromise[];
 }
-
-/** The actions on each form of answers. */
-const actionsOf: Readonly<Record<Form, readonly Action[]>> = {
-  probability: ["yes", "no"],
-  distribution: ["top"],
-};
 
 /**
  * Returns the report of each question; all their actions share the level of the promise.

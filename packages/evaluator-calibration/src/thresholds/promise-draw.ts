@@ -110,6 +110,11 @@ class PromiseDraw {
     return this.#order.length;
   }
 
+  /** Returns whether a record may be acted on. */
+  has(index: number): boolean {
+    return this.#surenessOf(index) >= (this.#tests.at(-1)?.at ?? 101);
+  }
+
   /** The threshold that the latest record was drawn from; null before the first. */
   get from(): number | null {
     return this.#from;
@@ -159,8 +164,7 @@ class PromiseDraw {
    * @throws RangeError if the record is not one that may be acted on.
    */
   add(index: number, wrong: boolean) {
-    const [lowest] = this.#tests.slice(-1);
-    if (lowest === undefined || !(this.#surenessOf(index) >= lowest.at)) {
+    if (!this.has(index)) {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
     const isCorrected = this.#labels.has(index) && this.#labels.get(index) !== wrong;

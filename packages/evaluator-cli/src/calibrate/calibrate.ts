@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
+  actionsOf,
   artifactHash,
   type AnswerTable,
   type CalibrationArtifact,
@@ -18,6 +19,7 @@ import {
 } from "../read-files.ts";
 import { writeReport } from "../write-report.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
+import { plannedPromises } from "./planned-promises.ts";
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
@@ -34,7 +36,8 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
     labels.add(record, name);
   });
   checkColumns(typed, labels);
-  const input = { answers, join: labels, labelsFile };
+  const planned = await plannedPromises(typed, { table: answers.table, join: labels }, context);
+  const input = { answers, join: labels, labelsFile, planned };
   const report = await buildReport(input, typed);
   checkReport(report, typed);
   const artifact = toArtifact(report, input, asked);
@@ -89,8 +92,6 @@ function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin)
   }
 }
 
-const actsOf = { probability: ["yes", "no"], distribution: ["top"] } as const;
-
 /** @throws an error without a labelled answer, or for an act that no labelled question has. */
 function checkReport(
   { reports, join }: CalibrationReport,
@@ -104,7 +105,7 @@ function checkReport(
     );
   }
   const known = new Set(
-    reports.flatMap(({ question, form }) => actsOf[form].map((act) => `${question}=${act}`)),
+    reports.flatMap(({ question, form }) => actionsOf[form].map((act) => `${question}=${act}`)),
   );
   const misfit = acts.find(({ question, action }) => !known.has(`${question}=${action}`));
   if (misfit === undefined) return;
@@ -131,7 +132,7 @@ function toArtifact(
   if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
     return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
   }
-  const labelled = join.columns.filter(
+  const labelled = [...join.columns, ...join.drawn].filter(
     ({ column }) =>
       column.source === source && useful.some(({ question }) => question === column.question),
   );
@@ -148,7 +149,7 @@ function toArtifact(
     questionHash: source.questionHash ?? asked,
     rounding: { probabilityDecimals: 2 },
     fittedOn: {
-      n: Math.max(...useful.map(({ n }) => n)),
+      n: Math.max(...useful.map(({ n, counts }) => n + counts.drawn)),
       ...table.days,
       hash: files.labels.sha256,
       // A million hashes take as long as the whole report.

@@ -1,6 +1,8 @@
 import {
   type CurveReport,
+  type JoinedColumn,
   type LabelJoin,
+  type PlannedPromise,
   type QuestionReport,
   reportQuestions,
   toLabelledRows,
@@ -30,25 +32,36 @@ interface ReportInput {
   readonly answers: Awaited<ReturnType<typeof readAnswers>>;
   readonly join: LabelJoin;
   readonly labelsFile: Awaited<ReturnType<typeof readRecords>>;
+  /** The promises that labels were drawn for one by one. */
+  readonly planned: readonly PlannedPromise[];
 }
 
 /** Returns the report of everything that was joined. */
 export async function buildReport(
-  { answers, join, labelsFile }: ReportInput,
-  { model, seed, require: maxRisk = 0.05, confidence, ...options }: CalibrateOptions,
+  { answers, join, labelsFile, planned }: ReportInput,
+  { model, seed, require: typedRisk, confidence, ...options }: CalibrateOptions,
 ) {
   const { table, noun } = answers;
-  const joined = join.columns.filter(
-    ({ column, truth }) =>
-      truth.some((one) => one >= 0) && (model === undefined || column.source.modelId === model),
-  );
+  const maxRisk = typedRisk ?? planned[0]?.plan.maxRisk ?? 0.05;
+  const isOfModel = ({ column }: JoinedColumn) =>
+    model === undefined || column.source.modelId === model;
+  const joined = join.columns
+    .filter(({ truth }) => truth.some((one) => one >= 0))
+    .filter(isOfModel);
+  const drawnOnly = join.drawn
+    .filter(({ column }) => !joined.some((one) => one.column === column))
+    .filter(isOfModel);
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
-  const rows = most.map((column) => toLabelledRows(column));
+  const rows = [
+    ...most.map((column) => toLabelledRows(column)),
+    ...drawnOnly.map((column) => toLabelledRows(column, () => false)),
+  ];
   const reports = reportQuestions(rows, {
     seed,
     maxRisk,
     confidence,
+    planned,
     actions: options.action,
     costs: options.cost ?? null,
     onAverage: options.onAverage === true,
@@ -64,6 +77,8 @@ export async function buildReport(
     seed,
     maxRisk,
     confidence,
+    /** Whether plans have the whole level, so that nothing is left for other acts. */
+    isLevelSpent: planned.reduce((left, { level }) => left - level, 1 - confidence) < 1e-9,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
@@ -87,7 +102,8 @@ function noticesOf(reports: readonly QuestionReport[]): string[] {
   const told = reports.flatMap((report) => {
     const { source, counts, noPromise, recalibration } = report;
     const failed = counts.labelledWithoutAnswer === 0 ? null : FAILED_CALLS;
-    const all = [describeBasis(source.basis), describeClusters(report), failed, noPromise];
+    const drawn = counts.drawn === 0 ? null : DRAWN_LABELS;
+    const all = [describeBasis(source.basis), describeClusters(report), failed, drawn, noPromise];
     return [...all, recalibration.note].flatMap((text) => (text === null ? [] : { text, report }));
   });
   const byText = Map.groupBy(told, ({ text }) => text);
@@ -97,6 +113,8 @@ function noticesOf(reports: readonly QuestionReport[]): string[] {
   });
 }
 
+const DRAWN_LABELS =
+  "Labels that were drawn for a promise enter no score, and they do not show what the act misses.";
 const FAILED_CALLS =
   "Labels without an answer (the call failed) are not counted as wrong, and they are seldom random.";
 
@@ -112,7 +130,7 @@ function nameScope(about: readonly QuestionReport[], all: readonly QuestionRepor
 export function printReport(report: CalibrationReport): string {
   const { join, blankLabels, notes, reports } = report;
   const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
-  const joined = join.filter(({ labelled }) => labelled > 0).map(describeJoin);
+  const joined = join.filter(({ labelled, drawn }) => labelled + drawn > 0).map(describeJoin);
   const questions = reports.flatMap((question) => [""].concat(linesOf(question, report)));
   const lines = [...joined, ...blank, ...notes, ...questions];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
@@ -123,18 +141,26 @@ function row(name: string, text: string): string {
 }
 
 function linesOf(question: QuestionReport, report: CalibrationReport): string[] {
-  const { scores, curve, recalibration, form } = question;
-  const { skill, accuracy, constant, brier, logLoss } = scores;
-  const { heldOut, recalibration: fit } = recalibration;
   const words = wordsOf(question, report);
-  const always = `always "${constant.always}":`;
-  const scale = form === "probability" ? "" : " (0 to 2)";
-  const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
   const lines = [
     ...words.permissions,
     ...question.groups.map(describeGroup),
     row("by", `${words.source}; labels by ${words.labelers}`),
     ...words.labels,
+    ...(question.n === 0 ? [] : scoreLines(question, words.rates)),
+  ];
+  const told = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
+  return [describeWorth(question, report.noun), ...told];
+}
+
+function scoreLines(question: QuestionReport, rates: string | null): (string | null)[] {
+  const { scores, curve, recalibration, form } = question;
+  const { skill, accuracy, constant, brier, logLoss } = scores;
+  const { heldOut, recalibration: fit } = recalibration;
+  const always = `always "${constant.always}":`;
+  const scale = form === "probability" ? "" : " (0 to 2)";
+  const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
+  return [
     row("skill", `${percent(skill.value)} (${range(skill)}); ${always} 0 %`),
     row(
       "accuracy",
@@ -146,13 +172,11 @@ function linesOf(question: QuestionReport, report: CalibrationReport): string[] 
       `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${clipped}`,
     ),
     curve && row("miscalibration", describeMiscalibration(curve)),
-    words.rates && row("answers at 0.5", words.rates),
+    rates && row("answers at 0.5", rates),
     heldOut &&
       fit &&
       `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`,
   ];
-  const told = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
-  return [describeWorth(question, report.noun), ...told];
 }
 
 function describeMiscalibration({ miscalibration, miscalibrationByChance }: CurveReport): string {

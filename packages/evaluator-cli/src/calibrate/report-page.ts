@@ -46,7 +46,7 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
     <p class="quiet">
       Answered by ${words.source}. ${join === undefined ? "" : describeJoin(join)}
     </p>
-    ${tiles(question, words)}
+    ${question.n === 0 ? null : tiles(question, words)}
     <div class="columns">
       <div class="stack">
         ${curve === null ? fewCard(question) : [curveCard(question, curve), printedCard(curve)]}

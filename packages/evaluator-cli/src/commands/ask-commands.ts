@@ -1,5 +1,5 @@
 import type { KindName } from "evaluator-client";
-import { type Command, decimal, examples, Option, wholeNumber } from "evaluator-kit";
+import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
 import {
   type OptionsOf,
   allowUnknownOption,
@@ -11,7 +11,6 @@ import {
   limit,
   seedOption,
   serverNames,
-  share,
   typedKinds,
   type TypedWord,
 } from "./shared-options.ts";

@@ -4,6 +4,8 @@ import {
   examples,
   InvalidArgumentError,
   Option,
+  questionActions,
+  share,
   wholeNumber,
 } from "evaluator-kit";
 import {
@@ -14,7 +16,6 @@ import {
   labelsOption,
   lastOption,
   seedOption,
-  share,
 } from "./shared-options.ts";
 
 const answersOption = new Option(
@@ -26,20 +27,6 @@ const modelOption = new Option("--model <id>", "only the answers of this model")
 
 const labels = labelsOption.description;
 const moreAnswers = new Argument("[answers...]", "more files of answers");
-
-/** An action that depends on an answer, as in `--action refund=yes`. */
-interface Action {
-  readonly question: string;
-  readonly action: "yes" | "no" | "top";
-}
-
-function action(text: string, previous: readonly Action[] = []): readonly Action[] {
-  const [, question = "", act] = /^(.+)=(yes|no|top)$/s.exec(text) ?? [];
-  if (act === "yes" || act === "no" || act === "top") {
-    return [...previous, { question, action: act }];
-  }
-  throw new InvalidArgumentError("Use a question and yes, no or top, such as refund=yes.");
-}
 
 function groupColumn(name: string): string {
   if (name !== "id" && name !== "truth") return name;
@@ -86,7 +73,7 @@ export const reportCommands = {
       .option(
         "--action <id=yes|no|top>",
         "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
-        action,
+        questionActions,
       )
       .addOption(modelOption)
       .option(
@@ -143,6 +130,17 @@ export const reportCommands = {
         "--one-per <column>",
         "at most one record of each value of a field, such as thread or from (of a journal: of the state): labels of one thread are not independent",
       )
+      .addOption(
+        new Option(
+          "--for-promise <id=yes|no|top>",
+          "draw what the promise of an act takes next, as label --for-promise does; may be given again",
+        )
+          .argParser(questionActions)
+          .conflicts(["acts", "onePer", "question"]),
+      )
+      .option("--labels <file>", "with --for-promise: the labels so far; the plan is beside them")
+      .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
+      .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
       .option("--out <file>", "where the sheet goes; it is printed by default")
       .addOption(seedOption)
       .addOption(lastOption)
@@ -151,6 +149,7 @@ export const reportCommands = {
         ...examples(
           "evaluator-cli pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
           "evaluator-cli pick --acts acts.ndjson --budget 60 --out later.ndjson",
+          "evaluator-cli pick --answers inbox.triage.sqlite --labels labels.ndjson --for-promise scam=yes --budget 20",
         ),
       ),
 

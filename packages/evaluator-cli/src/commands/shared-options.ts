@@ -13,14 +13,6 @@ export function collect(value: string, previous: readonly string[] = []): readon
   return [...previous, value];
 }
 
-/** Parses `5%` or `0.05`. */
-export function share(text: string): number {
-  const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
-  const value = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
-  if (value > 0 && value < 1) return value;
-  throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
-}
-
 /** Parses a limit. */
 export const limit = decimal({ min: 0.000001, what: "a number" });
 

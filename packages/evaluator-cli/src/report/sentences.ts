@@ -52,6 +52,8 @@ function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string)
   const { skill, constant } = scores;
   const labelled = `your ${count(n)} labelled ${noun}`;
   const name = `\`${question}\``;
+  if (n === 0)
+    return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
   if (verdict === "one truth only") {
     return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
   }
@@ -82,12 +84,13 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
 function permissionOf(report: QuestionReport): string {
   const { actions, noPromise } = report;
   const constant = describeConstant(report);
-  if (noPromise !== null) return " Nothing is promised from these labels.";
-  if (constant !== null) return ` A${constant.slice(1)}`;
-  if (actions.length === 0) return "";
   const promised = actions.flatMap((action) => action.promised ?? []);
   const [first] = promised;
-  if (first === undefined) return " No threshold can be promised from these labels yet.";
+  if (first === undefined) {
+    if (noPromise !== null) return " Nothing is promised from these labels.";
+    if (constant !== null) return ` A${constant.slice(1)}`;
+    return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
+  }
   const acts = promised.map(({ action, threshold }) => {
     const answer = action === "top" ? "the most probable answer" : `"${action}"`;
     return `${answer} at ${threshold.toFixed(2)} and above`;
@@ -96,8 +99,8 @@ function permissionOf(report: QuestionReport): string {
 }
 
 /** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
-function describeConstant({ verdict, scores }: QuestionReport): string | null {
-  if (verdict === "useful") return null;
+function describeConstant({ n, verdict, scores }: QuestionReport): string | null {
+  if (verdict === "useful" || n === 0) return null;
   const { always, wrong } = scores.constant;
   return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); the answers add nothing to that.`;
 }
@@ -109,7 +112,12 @@ function tenth(share: number): string {
 /** Returns the words of a question's report that the page and the terminal share. */
 export function wordsOf(
   report: QuestionReport,
-  bound: { readonly maxRisk: number; readonly confidence: number },
+  bound: {
+    readonly maxRisk: number;
+    readonly confidence: number;
+    /** Whether plans of promises have the whole level. */
+    readonly isLevelSpent: boolean;
+  },
 ) {
   const { source, labelers, tpr, tnr } = report;
   return {
@@ -131,25 +139,28 @@ export function wordsOf(
 type Bound = Parameters<typeof wordsOf>[1];
 
 function describePermissions(report: QuestionReport, bound: Bound): string[] {
-  if (report.noPromise !== null) return ["nothing is promised from these labels."];
-  if (report.actions.length === 0) return [];
-  const constant = describeConstant(report);
-  if (constant !== null) return [constant];
-  return report.actions.map((action) => describeAction(action, report.question, bound));
+  const { actions, noPromise, question } = report;
+  const refused =
+    noPromise === null ? describeConstant(report) : "nothing is promised from these labels.";
+  const told = actions
+    .filter(({ drawn }) => drawn !== null || refused === null)
+    .map((action) => describeAction(action, question, bound));
+  return refused === null || (noPromise === null && actions.length === 0)
+    ? told
+    : [...told, refused];
 }
 
-function describeAction(report: ActionReport, question: string, { maxRisk, confidence }: Bound) {
+function describeAction(report: ActionReport, question: string, bound: Bound) {
   const { action, promised, smallest, found, passed, actedOnNo, onAverage, cost } = report;
-  const act = nameAction(action);
-  const risk = exactPercent(maxRisk);
+  const risk = exactPercent(bound.maxRisk);
   const refused = [
-    `${act}: no threshold can be promised; try label --for-promise ${question}=${action}`,
+    `${nameAction(action)}: ${reasonOf(report, question, bound)}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
     smallest &&
       `the smallest risk that can be promised is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
   ];
   const granted = promised && [
-    `${nameThreshold(promised)}: at most ${risk} wrong, with ${percent(confidence)} confidence`,
+    `${nameThreshold(promised)}: at most ${risk} wrong, with ${percent(bound.confidence)} confidence`,
     found && `finds ${percent(found.value)} of all yes (${range(found)})`,
     passed && `lets ${percent(passed.value)} of all yes through (${range(passed)})`,
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${range(actedOnNo)})`,
@@ -163,6 +174,16 @@ function describeAction(report: ActionReport, question: string, { maxRisk, confi
     cost && describeCost(cost),
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;
+}
+
+/** Returns why a threshold of an action is not promised, and the next step. */
+function reasonOf({ action, drawn }: ActionReport, question: string, { isLevelSpent }: Bound) {
+  if (drawn !== null) {
+    return `no threshold can be promised yet; ${count(drawn.wrong)} of ${count(drawn.labelled)} labels of its plan wrong; go on with label --for-promise ${question}=${action}`;
+  }
+  return isLevelSpent
+    ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
+    : `no threshold can be promised; try label --for-promise ${question}=${action}`;
 }
 
 function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cost"]>): string {
@@ -212,6 +233,7 @@ export function describeJoin(
     "answered without a label": join.answeredWithoutLabel,
     repeated: join.repeated,
     unknown: join.unknown,
+    "drawn for a promise": join.drawn,
   };
   const parts = Object.entries(counts).flatMap(([name, n]) =>
     n === 0 ? [] : [`${count(n)} ${name}`],

@@ -20,6 +20,8 @@ interface LabelAppOptions {
   readonly nextCommand: string;
   /** Returns the state of a record. */
   readonly stateOf: (id: string) => Promise<JsonValue>;
+  /** Prints a line on the terminal. */
+  readonly print: (line: string) => void;
   /** Called if the person has finished. */
   readonly end: () => void;
 }
@@ -69,8 +71,8 @@ function isForeign(c: Context): boolean {
 async function showRecord(c: Context, options: LabelAppOptions) {
   const { sheets, first, labels, labeler, stateOf } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
-  const { id: question, ids } = sheet;
-  const saved = ids.map((id) => labels.find({ question, id, labeler }));
+  const { ids } = sheet;
+  const saved = savedLabels(sheet, labels, labeler);
   const wanted = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
   const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
   const at = wanted in ids ? wanted : next;
@@ -79,7 +81,14 @@ async function showRecord(c: Context, options: LabelAppOptions) {
   return c.html(labelPage({ ...options, sheet, saved, record }));
 }
 
-async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOptions) {
+/** Returns a person's label of each record of a sheet. */
+export function savedLabels(sheet: LabelSheet, labels: LabelFile, labeler: string) {
+  return sheet.ids.map((id) =>
+    labels.find({ question: sheet.id, id, labeler, draw: sheet.drawOf?.(id) }),
+  );
+}
+
+async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAppOptions) {
   const form = formSchema.safeParse(await c.req.parseBody());
   const invalid = () => c.text("That is no label of this page.", 400);
   if (!form.success) return invalid();
@@ -89,6 +98,9 @@ async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOption
   const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
   if (truth === undefined || sheet?.ids.includes(id) !== true) return invalid();
   const skipped = truth === null && { skipped: true };
-  await labels.save({ id, question, truth, ...skipped, labeler });
+  const draw = sheet.drawOf?.(id);
+  await labels.save({ id, question, truth, ...skipped, labeler, ...(draw && { draw }) });
+  sheet.refresh?.();
+  for (const line of sheet.lines ?? []) print(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);
 }

@@ -12,12 +12,14 @@ const labelSchema = z.looseObject({
   truth: z.union([z.boolean(), z.string(), z.number()]).nullable(),
   skipped: z.boolean().optional(),
   labeler: z.string().optional(),
+  /** The plan of a promise that the record was drawn for. */
+  draw: z.looseObject({ plan: z.string() }).optional(),
 });
 
 /** One line of a file of labels; unknown fields are kept. */
 type SavedLabel = z.infer<typeof labelSchema>;
 /** The fields that no two labels of a file share. */
-type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler">;
+type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw">;
 
 const anotherFile = "name another file with --labels";
 
@@ -65,6 +67,13 @@ export class LabelFile implements Disposable {
     return this.#labels.get(keyOf(key));
   }
 
+  /** Returns the labels that were drawn for promises about a question, each with its line. */
+  drawnFor(question: string) {
+    return [...this.#labels.values()]
+      .map((value, index) => ({ line: index + 1, value }))
+      .filter(({ value }) => value.draw !== undefined && value.question === question);
+  }
+
   /** Saves a label to the disk; it replaces the one of the same labeler. @throws CliError if that fails. */
   async save(label: SavedLabel): Promise<void> {
     // One after the other; a failed write does not fail the next one.
@@ -105,8 +114,9 @@ function lockLabels(path: string): () => void {
   }
 }
 
-function keyOf({ question, id, labeler }: LabelKey): string {
-  return JSON.stringify([question ?? null, id, labeler ?? null]);
+// A record may be labelled for a promise and in a random draw of all records.
+function keyOf({ question, id, labeler, draw }: LabelKey): string {
+  return JSON.stringify([question ?? null, id, labeler ?? null, draw?.plan ?? null]);
 }
 
 function toLine(label: SavedLabel): string {

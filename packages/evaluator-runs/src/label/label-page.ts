@@ -51,6 +51,9 @@ const style = `
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 46rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); }
+footer { margin-top: 2rem; color: var(--quiet); font-size: 0.85rem; }
+[role="status"] { margin: 0.75rem 0; font-weight: 600; }
+[role="status"] p { margin: 0; }
 header { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; align-items: baseline; color: var(--quiet); }
 header a, header strong { white-space: nowrap; }
 a { color: var(--accent); }
@@ -91,16 +94,23 @@ export function labelPage(view: SheetView) {
   const { sheet, sheets, saved, record } = view;
   const labelled = saved.filter((label) => label !== undefined).length;
   const skipped = saved.filter((label) => label?.truth === null).length;
-  const counts = `${labelled} of ${sheet.ids.length} labelled`;
+  // For a promise, the records are drawn one by one.
+  const counts = sheet.lines === undefined ? `${labelled} of ${saved.length}` : `${labelled}`;
+  const title = `${counts} labelled${skipped === 0 ? "" : `, ${skipped} skipped`}`;
   return frame(
-    `Label ${sheet.id}: ${labelled} of ${sheet.ids.length}`,
+    `Label ${sheet.id}: ${counts}`,
     html`<header>
-        <strong>${skipped === 0 ? counts : `${counts}, ${skipped} skipped`}</strong>
+        <strong>${title}</strong>
         ${sheets.map((other) => questionLink(other, sheet))}
       </header>
-      <progress value="${labelled}" max="${sheet.ids.length}" aria-label="Labelled"></progress>
-      <main>${record === null ? ending(view) : recordForm(view, record)}</main>`,
+      ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
+      <main>${record === null ? ending(view) : recordForm(view, record)}</main>
+      ${sheet.limits === undefined ? "" : html`<footer>${sheet.limits.join(" ")}</footer>`}`,
   );
+}
+
+function promiseOf({ lines }: LabelSheet) {
+  return lines && html`<div role="status">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
 /** Returns the page after the end of the program. */
@@ -157,6 +167,7 @@ function recordForm(
       >
         <kbd>s</kbd> skip, I cannot tell
       </button>
+      ${sheet.lines === undefined ? "" : finishForm}
     </nav>`;
 }
 
@@ -190,11 +201,12 @@ function ending({ sheet, saved, nextCommand }: SheetView) {
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
           </p>`
     }
-    ${nextStep(nextCommand)}
-    <form method="post" action="/end">
-      <button data-key="escape"><kbd>esc</kbd> finish: end the program on the terminal</button>
-    </form>`;
+    ${nextStep(nextCommand)} ${finishForm}`;
 }
+
+const finishForm = html`<form method="post" action="/end">
+  <button data-key="escape"><kbd>esc</kbd> finish</button>
+</form>`;
 
 function nextStep(nextCommand: string) {
   return html`<p>The next command shows what may be automated, and at which threshold:</p>

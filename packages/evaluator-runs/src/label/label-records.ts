@@ -2,16 +2,18 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
+import { CalibrationInputError } from "evaluator-calibration";
 import { truthsOf } from "evaluator-client";
 import { CliError, closeServer, listen, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { LabelCommand } from "../options.ts";
+import type { LabelCommand } from "../label-options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
-import { labelApp } from "./label-app.ts";
+import { labelApp, savedLabels } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
-import { drawSheets, type LabelSheet } from "./label-sheet.ts";
+import { drawSheets, type LabelSheet, readTable } from "./label-sheet.ts";
+import { planSheets } from "./promise-sheet.ts";
 
 /**
  * Serves a page on this machine that shows drawn records without the model's answers and saves each
@@ -26,16 +28,20 @@ export async function labelRecords(
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const journalPath = toJournalPath(inputPath, source);
-  const sheets = await readJournal(journalPath, (journal) => {
-    return drawSheets(journal, { ...command, file: journalPath, signal });
+  const answers = await readJournal(journalPath, (journal) => {
+    return readTable(journal, { ...command, file: journalPath, signal });
   });
-  if (sheets.length === 0) {
+  if (answers.questions.size === 0) {
     throw new CliError(
       printable`The journal ${journalPath} keeps no answers; start a run about its input first.`,
     );
   }
-  const first = chooseSheet(sheets, command.question);
   using labels = await LabelFile.open(path);
+  const sheets =
+    command.forPromise === undefined
+      ? drawSheets(answers, command)
+      : await planSheets(answers, { ...command, labels }).catch(rethrowInput);
+  const first = chooseSheet(sheets, command.question);
   const files = [path, journalPath].map((file) => relative(cwd, file) || file);
   const nextCommand = `${source.evaluatorProgram} calibrate ${files[0]} --answers ${files[1]}`;
   const page = { isFinished: false };
@@ -46,6 +52,7 @@ export async function labelRecords(
     labeler,
     nextCommand,
     stateOf: (id) => readJournal(journalPath, (journal) => journal.find(id).state, false),
+    print: (line) => stderr.write(printable`${line}` + "\n"),
     end: () => void (page.isFinished = true),
   });
   const finished = new AbortController();
@@ -59,7 +66,10 @@ export async function labelRecords(
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
   );
-  stderr.write(describeShortage(first, command.count, source.word));
+  if (command.forPromise === undefined) {
+    stderr.write(describeShortage(first, command.count, source.word));
+  }
+  for (const line of first.limits ?? []) stderr.write(`${line}\n`);
   const either = AbortSignal.any([signal, finished.signal]);
   if (!either.aborted) await once(either, "abort");
   await closeServer(server);
@@ -69,11 +79,16 @@ export async function labelRecords(
 }
 
 function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labeler: string): string {
-  const saved = sheets.flatMap(({ id: question, ids }) =>
-    ids.flatMap((id) => labels.find({ question, id, labeler }) ?? []),
-  );
+  const saved = sheets
+    .flatMap((sheet) => savedLabels(sheet, labels, labeler))
+    .filter((label) => label !== undefined);
   const skipped = saved.filter(({ truth }) => truth === null).length;
   return `${printCounted(saved.length, "label")}, ${printCount(skipped)} skipped`;
+}
+
+function rethrowInput(error: unknown): never {
+  if (!(error instanceof CalibrationInputError)) throw error;
+  throw new CliError(`${error.message}.`, { cause: error });
 }
 
 // A calibration is of one model, so records that another model answered are not drawn.

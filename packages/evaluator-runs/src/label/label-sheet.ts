@@ -1,46 +1,38 @@
-import { AnswerTable, drawRecords } from "evaluator-calibration";
+import { type AnswerColumn, AnswerTable, drawRecords } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import type { JournalReader } from "../journal/journal-reader.ts";
-import type { LabelCommand } from "../options.ts";
+import type { LabelCommand } from "../label-options.ts";
 
 /** One question, and the ids of the records to label, in order. */
 export interface LabelSheet {
   readonly id: string;
   readonly question: Question;
   readonly ids: readonly string[];
+  /** Returns the field `draw` of a record's label. @default there is none */
+  drawOf?(id: string): { readonly plan: string } | undefined;
+  /** Called after each label. */
+  refresh?(): void;
+  /** What the labels promise so far, and the limits of that. */
+  readonly lines?: readonly string[];
+  readonly limits?: readonly string[];
 }
 
-/** How records are drawn. */
-type DrawOptions = Pick<LabelCommand, "count" | "seed" | "onePer"> & {
-  /** The path of the journal. */
-  readonly file: string;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Draws records to label for each question, each record as likely as the others. The same seed draws the
- * same records from the same answers, and a larger count draws them first.
- */
-export function drawSheets(journal: JournalReader, options: DrawOptions): LabelSheet[] {
-  const { count, seed, onePer } = options;
-  const { table, questions } = readTable(journal, options);
-  const { clusters } = table;
-  if (onePer !== undefined && clusters.size === 0) {
-    throw new CliError(printable`No state has a field "${onePer}". Name another with --one-per.`);
-  }
-  return [...questions].map(([id, question]) => {
-    // The truth does not depend on the model, so the one with the most answers is drawn from.
-    const [column] = table.columns
-      .filter((candidate) => candidate.question === id)
-      .toSorted((one, other) => other.ids.length - one.ids.length);
-    const ids = drawRecords(column?.ids ?? [], { budget: count, seed, clusters });
-    return { id, question, ids };
-  });
+/** The answers of a journal, and their questions. */
+export interface LabelledAnswers {
+  readonly table: AnswerTable;
+  readonly questions: ReadonlyMap<string, Question>;
 }
 
-function readTable(journal: JournalReader, { onePer, file, signal }: DrawOptions) {
-  // A record that was asked about again keeps its newest answer.
+/** Reads the newest answer of each record; `file` is the path of the journal. */
+export function readTable(
+  journal: JournalReader,
+  {
+    onePer,
+    file,
+    signal,
+  }: Pick<LabelCommand, "onePer" | "file"> & { readonly signal: AbortSignal },
+): LabelledAnswers {
   const table = new AnswerTable({ last: true, onePer });
   const questions = new Map<string, Question>();
   for (const entry of journal.answered()) {
@@ -52,4 +44,29 @@ function readTable(journal: JournalReader, { onePer, file, signal }: DrawOptions
     table.addEvaluation(answered, { file });
   }
   return { table, questions };
+}
+
+/** Returns the answers of the model with the most answers to a question: a calibration is of one model. */
+export function columnOf(table: AnswerTable, question: string): AnswerColumn | undefined {
+  return table.columns
+    .filter((column) => column.question === question)
+    .toSorted((one, other) => other.ids.length - one.ids.length)[0];
+}
+
+/**
+ * Draws records to label for each question, each record as likely as the others. The same seed draws the
+ * same records from the same answers, and a larger count draws them first.
+ */
+export function drawSheets(
+  { table, questions }: LabelledAnswers,
+  { count, seed, onePer }: Pick<LabelCommand, "count" | "seed" | "onePer">,
+): LabelSheet[] {
+  const { clusters } = table;
+  if (onePer !== undefined && clusters.size === 0) {
+    throw new CliError(printable`No state has a field "${onePer}". Name another with --one-per.`);
+  }
+  return Array.from(questions, ([id, question]) => {
+    const ids = columnOf(table, id)?.ids ?? [];
+    return { id, question, ids: drawRecords(ids, { budget: count, seed, clusters }) };
+  });
 }

@@ -1,0 +1,227 @@
+import {
+  appendFile,
+  copyFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { boolean, type Transport } from "evaluator-client";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { openJournal, runRecords } from "evaluator-runs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { labelUntilPromised, readPage, startLabel } from "./testing/label-page.ts";
+import { readReport, run } from "./testing/run.ts";
+
+const questions = { refund: boolean("Does the customer ask for a refund?") };
+
+/** Ticket 3 is surely a refund, as is each seventh; only one of them is none. */
+const printedOf = (index: number) => (index % 7 === 3 ? 0.95 + (index % 5) / 100 : 0.02);
+const isRefund = (index: number) => index % 7 === 3 && index !== 3;
+
+async function ask(cwd: string, tickets: number): Promise<void> {
+  const transport: Transport = {
+    name: "gateway",
+    target: { url: "https://engine.example/v1", modelId: "maker/judge-7" },
+    async send({ state }) {
+      const probability = printedOf((state as { number: number }).number);
+      const response = {
+        answers: { refund: { type: "boolean", probability } },
+        rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+        usage: { inputTokens: 300, outputTokens: 4 },
+        warnings: [],
+        providerMetadata: {},
+      };
+      return { response, modelId: "maker/judge-7", requestId: null, raw: null };
+    },
+  };
+  const records = Array.from({ length: tickets }, (_, number) => {
+    return { id: `t-${number}`, state: { number, body: `Ticket ${number}` } };
+  });
+  using journal = openJournal(join(cwd, "tickets.evaluator.sqlite"), { questions, transport });
+  await runRecords(records, { journal, transport, concurrency: 8 });
+}
+
+const answered = await mkdtemp(join(tmpdir(), "evaluator-"));
+beforeAll(() => ask(answered, 2400));
+afterAll(() => rm(answered, { recursive: true }));
+
+async function folderOf(tickets = 2400): Promise<string> {
+  const cwd = await temporaryFolder();
+  const name = "tickets.evaluator.sqlite";
+  if (tickets === 2400) await copyFile(join(answered, name), join(cwd, name));
+  else await ask(cwd, tickets);
+  return cwd;
+}
+
+async function labelsIn(cwd: string) {
+  const lines = (await readFile(join(cwd, "tickets.labels.ndjson"), "utf8")).trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const forPromise = ["--for-promise", "refund=yes"];
+const calibrate = "calibrate tickets.labels.ndjson --answers tickets.evaluator.sqlite".split(" ");
+
+async function promisesOf(cwd: string, words: readonly string[] = calibrate) {
+  const { exitCode, stdout, stderr } = await run(cwd, words);
+  const { reports } = exitCode === 0 ? await readReport(cwd) : { reports: [] };
+  return { exitCode, stdout, stderr, promised: reports[0]?.actions.map((act) => act.promised) };
+}
+
+test("a person labels until the promise, and calibrate replays the same threshold", async () => {
+  const cwd = await folderOf();
+  const { origin, stop } = await startLabel(cwd, ...forPromise);
+  const page = await labelUntilPromised(origin, isRefund);
+  const line =
+    /^act on "yes" at (0\.\d\d) and above: at most 5 % wrong, with 95 % confidence; (\d+) wrong of (\d+) labels\. More labels may lower the threshold further\.$/;
+  const [, threshold, wrong, n] = line.exec(page.status) ?? [];
+  expect(page.html).toContain("about 200,000 records");
+  expect(page.html).toContain("The promise holds for records like these.");
+  const { exitCode, said } = await stop();
+  expect(exitCode).toBe(0);
+  expect(said).toContain(`${page.status}\n`);
+  expect(said).toMatch(/\n2 right of 2; /);
+
+  const labels = await labelsIn(cwd);
+  expect(labels.length).toBeLessThan(250);
+  expect(said).toContain(`\n${labels.length} labels, 0 skipped\nNext: evaluator-cli calibrate`);
+  expect(labels[0]).toMatchObject({
+    question: "refund",
+    draw: { plan: expect.stringMatching(/^[\da-f]{16}$/), from: expect.any(Number) },
+  });
+  const replayed = await promisesOf(cwd);
+  expect(replayed.promised).toEqual([
+    {
+      question: "refund",
+      action: "yes",
+      threshold: Number(threshold),
+      maxRisk: 0.05,
+      confidence: 0.95,
+      level: 0.05,
+      method: "sequential",
+      n: Number(n),
+      wrong: Number(wrong),
+    },
+  ]);
+  expect(replayed.stdout).toContain(
+    `act on "yes" at ${threshold} and above: at most 5 % wrong, with 95 % confidence`,
+  );
+  expect(replayed.stdout).toContain("they do not show what the act misses");
+  const { mode } = await stat(join(cwd, "tickets.promise.json"));
+  expect(mode & 0o077).toBe(process.platform === "win32" ? mode & 0o077 : 0);
+});
+
+test("an edited label and a skip count as wrong, on the page and in calibrate", async () => {
+  const cwd = await folderOf();
+  const { origin, stop } = await startLabel(cwd, ...forPromise);
+  const { status } = await labelUntilPromised(origin, isRefund);
+  expect((await promisesOf(cwd)).promised).toMatchObject([{ method: "sequential" }]);
+  for (const [at, answer] of ["1", "skip", "1", "1"].entries()) {
+    const { id = "" } = await readPage(await fetch(`${origin}/?question=refund&at=${at}`));
+    const body = new URLSearchParams({ question: "refund", id, at: String(at), answer });
+    const page = await readPage(await fetch(`${origin}/labels`, { method: "POST", body }));
+    expect(page.status).not.toBe(status);
+  }
+  expect((await promisesOf(cwd)).promised).toEqual([null]);
+  await stop();
+  const again = await startLabel(cwd, ...forPromise);
+  const page = await readPage(await fetch(again.origin));
+  expect(page.status).toMatch(/^\d+ right of \d+; /);
+  expect((await labelsIn(cwd)).filter(({ skipped }) => skipped === true)).toHaveLength(1);
+});
+
+test("the same plan goes on, and another plan is refused", async () => {
+  const cwd = await folderOf();
+  const first = await startLabel(cwd, ...forPromise);
+  const { id } = await readPage(await fetch(first.origin));
+  await first.stop();
+  const second = await startLabel(cwd, ...forPromise, "--require", "5%");
+  expect((await readPage(await fetch(second.origin))).id).toBe(id);
+  expect(await run(cwd, ["label", "tickets.csv", ...forPromise])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Another page saves labels in"),
+  });
+  await second.stop();
+  for (const words of [
+    [...forPromise, "--require", "2%"],
+    [...forPromise, "--confidence", "90%"],
+    [...forPromise, "--seed", "8"],
+    ["--for-promise", "refund=no"],
+  ]) {
+    expect(await run(cwd, ["label", "tickets.csv", ...words])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("another plan would be a second try"),
+    });
+  }
+  expect((await readdir(cwd)).toSorted()).toEqual([
+    "tickets.evaluator.sqlite",
+    "tickets.promise.json",
+  ]);
+  await ask(cwd, 2401);
+  expect(await run(cwd, ["label", "tickets.csv", ...forPromise])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("was planned for other answers"),
+  });
+});
+
+test("calibrate refuses answers that the plan was not made for, and labels without their plan", async () => {
+  const cwd = await folderOf();
+  const { origin, stop } = await startLabel(cwd, ...forPromise);
+  await labelUntilPromised(origin, isRefund);
+  await stop();
+  const other = await promisesOf(cwd, [...calibrate, "--require", "2%"]);
+  expect(other).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(other.stderr).toContain("promises --require 0.05 --confidence 0.95");
+  await ask(cwd, 2401);
+  const changed = await promisesOf(cwd);
+  expect(changed).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(changed.stderr).toContain("tickets.promise.json was planned for other answers");
+  const labels = await readFile(join(cwd, "tickets.labels.ndjson"));
+  await writeFile(join(cwd, "more.ndjson"), labels);
+  const moved = await run(cwd, ["calibrate", "more.ndjson", ...calibrate.slice(2)]);
+  expect(moved.exitCode).toBe(1);
+  expect(moved.stderr).toContain("more.promise.json cannot be read: no such file");
+});
+
+test("if no record may be acted on, it says so before the first label, and too few are reported", async () => {
+  const few = await folderOf(70);
+  const { said } = await (await startLabel(few, ...forPromise)).stop();
+  expect(said).toContain('Only 10 records may be acted on with "yes"');
+  const none = await folderOf(3);
+  expect(await run(none, ["label", "tickets.csv", ...forPromise])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("No record may be acted on with refund=yes"),
+  });
+  expect(await readdir(none)).toEqual(["tickets.evaluator.sqlite"]);
+  const top = await run(none, ["label", "tickets.csv", "--for-promise", "refund=top"]);
+  expect(top.stderr).toContain("--for-promise refund=top fits no answer; use refund=yes or");
+});
+
+test("pick draws the next records of a plan for a spreadsheet, and calibrate takes its rows", async () => {
+  const cwd = await folderOf();
+  const words = "pick --answers tickets.evaluator.sqlite --labels sheet.labels.ndjson --budget 20"
+    .split(" ")
+    .concat(forPromise);
+  const seen = new Set<string>();
+  const report = ["calibrate", "sheet.labels.ndjson", ...calibrate.slice(2)];
+  for (let round = 0; round < 10; round += 1) {
+    const { stdout, stderr } = await run(cwd, words);
+    expect(stderr).toContain("append the rows to sheet.labels.ndjson");
+    for (const line of stdout.trim().split("\n")) {
+      const row = JSON.parse(line) as { id: string; truth: unknown };
+      seen.add(row.id);
+      row.truth = isRefund(Number(row.id.slice(2)));
+      await appendFile(join(cwd, "sheet.labels.ndjson"), `${JSON.stringify(row)}\n`);
+    }
+  }
+  expect(seen.size).toBe(200);
+  expect((await promisesOf(cwd, report)).promised).toMatchObject([
+    { method: "sequential", level: 0.05 },
+  ]);
+  const other = [...words, "--require", "1%"];
+  expect(await run(cwd, other)).toMatchObject({ exitCode: 1, stdout: "" });
+});
