@@ -61,7 +61,7 @@ export async function untilPrinted(child: ChildProcess, pattern: RegExp): Promis
 }
 
 /** Starts a command, in its own process group if the system has groups. */
-function startCommand(command: string, { cwd, env }: CommandOptions) {
+export function startCommand(command: string, { cwd, env }: CommandOptions) {
   const inherited = Object.entries(programEnvironment).filter(
     ([name]) => !/^(AI_GATEWAY_|EVALUATOR_|ROUTER_|TRIAGE_|npm_|INIT_CWD|HOST$|PORT$)/.test(name),
   );

@@ -1,0 +1,127 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { env as programEnvironment } from "node:process";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { readCodeBlocks, startCommand, startUntil, untilPrinted } from "./run-command.ts";
+
+const root = dirname(import.meta.dirname);
+const page = "docs/tickets.md";
+const fixtures = join(root, "fixtures/tickets");
+
+/** The commands of the page's `console` blocks, each with the output below it. */
+const [emulator, ...sessions] = readCodeBlocks(page, "console").flatMap((block) =>
+  block.split(/^\$ /m).slice(1).map(toSession),
+);
+
+function toSession(block: string) {
+  const [command = "", ...lines] = block.trimEnd().split("\n");
+  return { command, shown: lines.join("\n") };
+}
+
+/** The parts of the output that differ between runs. */
+const varying: readonly (readonly [RegExp, string])[] = [
+  [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
+  [/\b\d+ s\b/g, "TIME"],
+  // The artifact names the service, and so its port.
+  [/"artifact":"[0-9a-f]{16}"/g, '"artifact":"HASH"'],
+];
+
+function withoutVarying(printed: string): string {
+  return varying.reduce((kept, [pattern, name]) => kept.replaceAll(pattern, name), printed.trim());
+}
+
+/** Returns `shown` if the output is equal, except for text in place of each `…`; else the output. */
+function abridge(printed: string, shown: string): string {
+  // A line of `…` may be no line at all.
+  const parts = shown.replaceAll(/\n…(?=\n|$)/g, "…").split("…");
+  let rest = printed;
+  for (const [index, part] of parts.entries()) {
+    const last = rest.length - part.length;
+    const at = index === 0 ? 0 : index === parts.length - 1 ? last : rest.indexOf(part);
+    if (at < 0 || !rest.startsWith(part, at)) return printed;
+    rest = rest.slice(at + part.length);
+  }
+  return rest === "" ? shown : printed;
+}
+
+test("the page starts like this", () => {
+  expect(readCodeBlocks(page, "sh").flatMap((block) => block.trim().split("\n"))).toEqual([
+    "npm ci",
+    'export PATH="$PWD/node_modules/.bin:$PATH"',
+    "cp -r fixtures/tickets ../tickets",
+    "cd ../tickets",
+    "export EVALUATOR_BASE_URL=http://127.0.0.1:8787/v4/ai AI_GATEWAY_API_KEY=local",
+  ]);
+});
+
+test("the page shows the questions of the fixtures", async () => {
+  const [shown = ""] = readCodeBlocks(page, "json");
+  const questions = await readFile(join(fixtures, "questions.json"), "utf8");
+  expect(JSON.parse(shown)).toEqual(JSON.parse(questions));
+});
+
+test("each command of the page prints what the page shows", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "tickets-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await cp(fixtures, cwd, { recursive: true });
+  const bin = join(root, "node_modules/.bin");
+  const PATH = `${bin}${delimiter}${programEnvironment["PATH"]}`;
+  const start = `${emulator?.command} --port 0`;
+  const [, address = ""] = await startUntil(start, /gateway +(\S+)/, { cwd, env: { PATH } });
+  const env = { PATH, EVALUATOR_BASE_URL: address, AI_GATEWAY_API_KEY: "local" };
+  const truths = await readTruths(cwd);
+  for (const { command, shown } of sessions) {
+    const child = startCommand(`{ ${command}\n} 2>&1`, { cwd, env });
+    const printed = text(child.stdout);
+    if (command.startsWith("evaluator-cli label ")) {
+      const [, origin = ""] = await untilPrinted(child, /at (http:\S+) /);
+      await labelAll(origin, truths);
+    }
+    const wanted = withoutVarying(shown);
+    const found = abridge(withoutVarying(await printed), wanted);
+    expect({ command, found }).toEqual({ command, found: wanted });
+    if (command.includes(" pick ")) await fillIn(join(cwd, "later.ndjson"), truths);
+  }
+});
+
+type Truths = ReadonlyMap<string, boolean | null>;
+
+async function readTruths(folder: string): Promise<Truths> {
+  const lines = (await readFile(join(folder, "truth.ndjson"), "utf8")).trimEnd().split("\n");
+  return new Map(
+    lines.map((line) => {
+      const { id, truth } = JSON.parse(line) as { id: string; truth: boolean | null };
+      return [id, truth];
+    }),
+  );
+}
+
+/** How many labels the person makes on a page without an end. */
+const ENOUGH_LABELS = 150;
+
+/** Labels each record that the page shows, and ends the page. */
+async function labelAll(origin: string, truths: Truths): Promise<void> {
+  for (let labelled = 0; labelled < ENOUGH_LABELS; labelled += 1) {
+    const html = await (await fetch(origin)).text();
+    const hidden = /type="hidden" name="(\w+)" value="([^"]*)"/g;
+    const fields = Object.fromEntries(Array.from(html.matchAll(hidden), ([, ...field]) => field));
+    if (fields["id"] === undefined) break;
+    const truth = truths.get(fields["id"]);
+    const answer = truth === null ? "skip" : truth === true ? "0" : "1";
+    const body = new URLSearchParams({ ...fields, answer });
+    await fetch(`${origin}/labels`, { method: "POST", body, redirect: "manual" });
+  }
+  await fetch(`${origin}/end`, { method: "POST" });
+}
+
+/** Writes the true answers into a sheet, as a person would. */
+async function fillIn(sheet: string, truths: Truths): Promise<void> {
+  const lines = (await readFile(sheet, "utf8")).trimEnd().split("\n");
+  const filled = lines.map((line) => {
+    const row = JSON.parse(line) as { id: string };
+    return JSON.stringify({ ...row, truth: truths.get(row.id) });
+  });
+  await writeFile(sheet, `${filled.join("\n")}\n`);
+}
