@@ -100,11 +100,13 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
 /** Returns the notices about questions, each once. */
 function noticesOf(reports: readonly QuestionReport[]): string[] {
   const told = reports.flatMap((report) => {
-    const { source, counts, noPromise, recalibration } = report;
+    const { n, source, counts, noPromise, recalibration } = report;
     const failed = counts.labelledWithoutAnswer === 0 ? null : FAILED_CALLS;
     const drawn = counts.drawn === 0 ? null : DRAWN_LABELS;
     const all = [describeBasis(source.basis), describeClusters(report), failed, drawn, noPromise];
-    return [...all, recalibration.note].flatMap((text) => (text === null ? [] : { text, report }));
+    return [...all, n === 0 ? null : recalibration.note].flatMap((text) =>
+      text === null ? [] : { text, report },
+    );
   });
   const byText = Map.groupBy(told, ({ text }) => text);
   return Array.from(byText, ([text, found]) => {

@@ -27,8 +27,9 @@ export function reportPage(report: CalibrationReport): string {
         answered by ${sources.join("; ")}; seed ${seed}. Skill is 1 − Brier score / that of always
         giving the base rate (of levels: by ranked probability score). The curve is CORP (isotonic
         regression); its band and the miscalibration by chance come from 500 draws from the printed
-        values. Thresholds are learn-then-test with exact binomial tails at ${percent(confidence)}.
-        Nothing of this page is uploaded; report.json beside it holds the same numbers.
+        values. Thresholds are learn-then-test with exact binomial tails at ${percent(confidence)};
+        those of a plan are tested by betting after each label. Nothing of this page is uploaded;
+        report.json beside it holds the same numbers.
       </p>
     </footer>`;
   return page({ title: "Do the probabilities hold?", style: pageStyle, body });
@@ -107,7 +108,8 @@ function card(title: string, content: HtmlValue): Html {
   </div>`;
 }
 
-function fewCard({ n }: Reported): Html {
+function fewCard({ n }: Reported): Html | null {
+  if (n === 0) return null;
   const text = `${count(n)} labelled answers show scores with wide ranges, and no curve, threshold or promise.`;
   return card("Too few labels for a curve", html`<p>${text} From 30 on there is one.</p>`);
 }
@@ -139,17 +141,17 @@ function printedCard({ points }: CurveReport): Html {
 }
 
 function actionCard(question: Reported, maxRisk: number, permissions: readonly string[]): Html {
-  const { actions, verdict, noPromise } = question;
-  const isPermitted = verdict === "useful" && noPromise === null;
+  const { actions, n } = question;
+  const isPermitted = actions.some(({ promised }) => promised !== null);
+  const lines = `Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of the solid line. `;
   return html`<figure class="card">
     <h3>What may I do without asking?</h3>
-    ${riskPlot(actions, maxRisk)}
+    ${n === 0 ? null : riskPlot(actions, maxRisk)}
     <ul>
       ${permissions.map((line) => html`<li>${line.slice(0, 1).toUpperCase() + line.slice(1)}</li>`)}
     </ul>
     <figcaption>
-      Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of
-      the solid line.
+      ${n === 0 ? null : lines}
       ${isPermitted ? "A promise holds for records like the labelled ones." : "No line is a permission."}
     </figcaption>
   </figure>`;

@@ -69,6 +69,7 @@ function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string)
 }
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
+  if (n === 0) return "";
   if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
   if (curve.isCalibrated) {
     return verdict === "useful"
