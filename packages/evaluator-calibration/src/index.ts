@@ -74,10 +74,8 @@ export {
 } from "./report/question-report.ts";
 export {
   parsePromisePlan,
-  planId,
   type PlannedPromise,
   type PromisePlan,
-  type PromisePool,
   promisePool,
   replayPlan,
 } from "./report/promise-plan.ts";

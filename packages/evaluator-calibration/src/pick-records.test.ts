@@ -71,15 +71,15 @@ test("a uniform draw takes each record as often, one of each cluster, and more r
   const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
   const counts = new Map(ids.map((id) => [id, 0]));
   for (let seed = 0; seed < 2000; seed += 1) {
-    for (const id of drawRecords(ids, { budget: 10, seed })) {
+    for (const id of drawRecords({ ids }, { budget: 10, seed })) {
       counts.set(id, (counts.get(id) ?? 0) + 1);
     }
   }
   for (const count of counts.values()) expect(Math.abs(count - 500)).toBeLessThan(100);
-  const ten = drawRecords(ids, { budget: 10, seed: 3 });
-  expect(drawRecords(ids.toReversed(), { budget: 20, seed: 3 }).slice(0, 10)).toEqual(ten);
+  const ten = drawRecords({ ids }, { budget: 10, seed: 3 });
+  expect(drawRecords({ ids: ids.toReversed() }, { budget: 20, seed: 3 }).slice(0, 10)).toEqual(ten);
   const clusters = new Map(ids.slice(0, 30).map((id, index) => [id, `thread ${index % 3}`]));
-  const drawn = drawRecords(ids, { budget: 40, clusters });
+  const drawn = drawRecords({ ids }, { budget: 40, clusters });
   expect(drawn).toHaveLength(13);
   expect(new Set(drawn.map((id) => clusters.get(id) ?? id)).size).toBe(13);
 });

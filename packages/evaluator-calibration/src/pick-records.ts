@@ -14,6 +14,13 @@ export interface PickedRecord {
   readonly drawn: number;
 }
 
+interface DrawOptions {
+  readonly budget: number;
+  readonly seed?: number | undefined;
+  /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
+  readonly clusters?: ReadonlyMap<string, string> | undefined;
+}
+
 const MOST_STRATA = 10; // chosen, not measured: as many as a calibration error has bins
 const LEAST_OF_STRATUM = 2; // the fewest with a variance
 
@@ -30,11 +37,7 @@ export function pickRecords(
     seed = DEFAULT_SEED,
     clusters = new Map(),
     strata: most = MOST_STRATA,
-  }: {
-    readonly budget: number;
-    readonly seed?: number;
-    /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
-    readonly clusters?: ReadonlyMap<string, string> | undefined;
+  }: DrawOptions & {
     /** The most strata; with 1 the draw is uniform. @default 10 */
     readonly strata?: number | undefined;
   },
@@ -60,29 +63,16 @@ export function pickRecords(
 }
 
 /**
- * Returns the ids of records to label next, each as likely as the others, and at most one of each cluster.
- * A larger budget draws the same records first.
+ * Returns ids to label next, each as likely as the others, and at most one of each cluster. A larger budget
+ * draws the same records first.
  */
 export function drawRecords(
-  ids: readonly string[],
-  {
-    budget,
-    seed = DEFAULT_SEED,
-    clusters = new Map(),
-  }: {
-    readonly budget: number;
-    readonly seed?: number | undefined;
-    readonly clusters?: ReadonlyMap<string, string>;
-  },
+  { ids }: Pick<AnswerColumn, "ids">,
+  { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): string[] {
-  const drawn = new Set<string>();
-  const isFirst = (id: string) => {
-    const cluster = clusters.get(id);
-    const isNew = cluster === undefined || !drawn.has(cluster);
-    if (cluster !== undefined) drawn.add(cluster);
-    return isNew;
-  };
-  return shuffle(ids.toSorted(), seededRandom(seed)).filter(isFirst).slice(0, budget);
+  const shuffled = shuffle(ids.toSorted(), seededRandom(seed));
+  const members = Map.groupBy(shuffled, (id) => JSON.stringify(clusters.get(id) ?? [id]));
+  return Array.from(members.values(), ([first = ""]) => first).slice(0, budget);
 }
 
 /** Returns the row of one record of each cluster, and the sizes of the clusters. */

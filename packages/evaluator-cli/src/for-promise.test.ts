@@ -179,7 +179,7 @@ test("calibrate refuses answers that the plan was not made for, and labels witho
   await ask(cwd, 2401);
   const changed = await promisesOf(cwd);
   expect(changed).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(changed.stderr).toContain("tickets.promise.json was planned for other answers");
+  expect(changed.stderr).toContain("tickets.promise.json: was planned for other answers");
   const labels = await readFile(join(cwd, "tickets.labels.ndjson"));
   await writeFile(join(cwd, "more.ndjson"), labels);
   const moved = await run(cwd, ["calibrate", "more.ndjson", ...calibrate.slice(2)]);

@@ -1,12 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type AnswerColumn,
-  type AnswerTable,
-  LabelJoin,
-  pickRecords,
-  replayPlan,
-} from "evaluator-calibration";
+import { type AnswerColumn, type AnswerTable, LabelJoin, pickRecords } from "evaluator-calibration";
 import {
   CliError,
   type CliContext,
@@ -76,20 +70,15 @@ function drawByStrata(
 async function drawForPromise(table: AnswerTable, options: PickOptions, context: CliContext) {
   const { forPromise = [], labels: name, require: maxRisk, confidence, seed, budget } = options;
   if (name === undefined) throw new UsageError("--for-promise needs --labels, the labels so far.");
-  const { openPlan, withPools } = await import("evaluator-runs");
+  const { openPlan } = await import("evaluator-runs");
   const path = resolve(context.cwd, name);
-  const actions = withPools(forPromise, (question) =>
-    chooseColumn(table, { ...options, question }),
-  );
   const join = new LabelJoin(table, options);
   if (existsSync(path)) {
     await readRecords({ name, csv: true }, context, (record) => join.add(record, name));
   }
-  const plan = await openPlan(path, { actions, maxRisk, confidence, seed });
-  const promises = actions.map((action) => {
-    const labels = join.drawn.find(({ column }) => column === action.pool.column);
-    return replayPlan({ plan, action, pool: action.pool, labels });
-  });
+  const columnOf = (question: string) => chooseColumn(table, { ...options, question });
+  const wanted = { forPromise, maxRisk, confidence, seed, columnOf };
+  const { promises } = await openPlan(path, wanted, join);
   const share = Math.ceil(budget / promises.length);
   const rows = promises.flatMap(({ question, next }) => {
     const drawn = Array.from({ length: share }, next).filter((one) => one !== null);

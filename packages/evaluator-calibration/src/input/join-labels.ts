@@ -73,7 +73,7 @@ type Label = ReturnType<typeof parseLabel>;
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
-  readonly #table: LabelledTable;
+  readonly table: LabelledTable;
   readonly #options: JoinOptions;
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
@@ -95,7 +95,7 @@ export class LabelJoin {
 
   /** @param table - All answers; those added later are not seen. */
   constructor(table: LabelledTable, options: JoinOptions = {}) {
-    this.#table = table;
+    this.table = table;
     this.#options = options;
     this.#known = table.questions;
     this.#byQuestion = Map.groupBy(table.columns, ({ question }) => question);
@@ -199,7 +199,7 @@ export class LabelJoin {
   }
 
   #addUnanswered(question: string, label: Label): void {
-    const isKnown = this.#table.knows(label.id);
+    const isKnown = this.table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
       const problem = `id ${quote(label.id)} is not among the answers`;
       const advice = "--allow-unknown counts such labels instead";

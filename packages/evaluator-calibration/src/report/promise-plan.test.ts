@@ -3,13 +3,7 @@ import { LabelJoin } from "../input/join-labels.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { answersOf, asked, type Row, world } from "../testing/worlds.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
-import {
-  parsePromisePlan,
-  planId,
-  type PromisePlan,
-  promisePool,
-  replayPlan,
-} from "./promise-plan.ts";
+import { parsePromisePlan, type PromisePlan, promisePool, replayPlan } from "./promise-plan.ts";
 import { reportQuestions } from "./question-report.ts";
 
 interface PlannedLabel {
@@ -52,8 +46,7 @@ function joinOf(labels: readonly PlannedLabel[]): LabelJoin {
 }
 
 function replayed(plan: PromisePlan, labels: readonly PlannedLabel[], at = 0) {
-  const action = plan.actions[at] ?? theOne(plan.actions);
-  return replayPlan({ plan, action, pool, labels: joinOf(labels).drawn[0] });
+  return theOne(replayPlan(plan, joinOf(labels), { file: "plan" }).slice(at));
 }
 
 /** Returns the labels of a person who labels until the first promise. */
@@ -76,7 +69,9 @@ test("labels of a plan give a promise, the same in any order", () => {
   expect(labels.length).toBeLessThan(250);
   const shuffled = shuffle([...labels], seededRandom(1));
   expect(replayed(yes, shuffled).draw.state).toEqual(promised);
-  expect(labels[0]).toMatchObject({ draw: { plan: planId(yes), at: expect.any(Number) } });
+  expect(labels[0]).toMatchObject({
+    draw: { plan: expect.stringMatching(/^[\da-f]{16}$/), at: expect.any(Number) },
+  });
 });
 
 test("an edited label and a skip count as wrong", () => {
@@ -112,9 +107,7 @@ test("a report takes the promise of a plan, and its labels enter no score", () =
   const random = rows.slice(0, 400).map(({ id, truth }) => ({ id, truth }));
   const reportOf = (some: readonly PlannedLabel[], options = {}) => {
     const join = joinOf(some);
-    const planned = join.drawn.map((drawn) =>
-      replayPlan({ plan: yes, action: theOne(yes.actions), pool, labels: drawn }),
-    );
+    const planned = join.plans.size === 0 ? [] : replayPlan(yes, join, { file: "plan" });
     const joined = join.columns.map((column) => toLabelledRows(column));
     const bare = join.drawn.map((drawn) => toLabelledRows(drawn, () => false));
     const questions = joined.length === 0 ? bare : joined;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJsonAs } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import { CalibrationInputError } from "../input/input-record.ts";
-import type { JoinedColumn } from "../input/join-labels.ts";
+import type { LabelJoin } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";
 import { complement, toHundredths } from "../thresholds/risk-coverage.ts";
@@ -35,65 +35,90 @@ export function parsePromisePlan(text: string): PromisePlan {
 }
 
 /** Returns the name of a plan in its labels. */
-export function planId(plan: PromisePlan): string {
+function planId(plan: PromisePlan): string {
   return jsonHash(plan);
 }
 
-/** Returns the records that a promise is about, in the order of their ids, and the hash of their answers. */
+/** Returns the records of a column in the order of their ids, and the hash of their answers. */
 export function promisePool(column: AnswerColumn) {
   const { ids, values, width, source } = column;
   const rows = [...ids.keys()].toSorted((one, other) =>
     (ids[one] as string) < (ids[other] as string) ? -1 : 1,
   );
-  const p = topAnswers(column).probability;
   const answers = rows.map((row) => [ids[row], ...values.subarray(row * width, (row + 1) * width)]);
   return {
     column,
     rows,
-    printed: Float64Array.from(rows, (row) => p[row] as number),
+    indexes: new Map(rows.map((row, index) => [row, index])),
+    /** Of yes, or the largest, by row. */
+    p: topAnswers(column).probability,
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
   };
 }
 
-/** See {@link promisePool}. */
-export type PromisePool = ReturnType<typeof promisePool>;
+type PromisePool = ReturnType<typeof promisePool>;
+// Label by label, the same columns are asked for.
+const pools = new WeakMap<AnswerColumn, PromisePool>();
 
-/** A planned action, the answers that it is about, and the labels that were drawn for it so far. */
-interface PlannedLabels {
-  readonly plan: PromisePlan;
-  readonly action: Pick<PromisePlan["actions"][number], "question" | "action">;
-  readonly pool: PromisePool;
-  readonly labels: JoinedColumn | undefined;
+function poolOf(column: AnswerColumn): PromisePool {
+  const pool = pools.get(column) ?? promisePool(column);
+  pools.set(column, pool);
+  return pool;
+}
+
+/** Which actions of a plan are replayed, and the name of its file for messages. */
+interface ReplayOptions {
+  readonly file: string;
+  readonly isWanted?: (action: PromisePlan["actions"][number]) => boolean;
 }
 
 /**
- * Returns the draw of a planned action after its labels, in whichever order they were made. Labels of
- * records that the draw does not have, such as those of another action, do not count.
+ * Returns the planned actions, each with its draw after the labels that were made for it, in whichever order
+ * they were made. A label of a record that the draw does not have does not count.
  *
- * @throws CalibrationInputError that names the first label of another plan.
+ * @throws CalibrationInputError if the plan was made for other answers, or a label is of another plan.
  */
-export function replayPlan({ plan, action: { question, action }, pool, labels }: PlannedLabels) {
-  const { column, rows, printed } = pool;
-  const name = planId(plan);
-  for (const [other, location] of labels?.join.plans ?? []) {
-    if (other === name) continue;
+export function replayPlan(
+  plan: PromisePlan,
+  join: LabelJoin,
+  { file, isWanted = () => true }: ReplayOptions,
+) {
+  for (const [other, location] of join.plans) {
+    if (other === planId(plan)) continue;
     const problem = "draw names another plan than the one beside the file";
     throw new CalibrationInputError(location, `${problem}; keep its labels in another file`);
   }
+  return plan.actions.filter(isWanted).map((action) => {
+    const columns = join.table.columns.filter(({ question }) => question === action.question);
+    const pool = columns.map(poolOf).find(({ hash }) => hash === action.pool);
+    if (pool !== undefined) return replayAction(plan, action, { pool, join });
+    const problem = "was planned for other answers (a run has changed them since)";
+    const advice = "use the answers of that time, or plan for these in another file with --labels";
+    throw new CalibrationInputError({ file }, `${problem}; ${advice}`);
+  });
+}
+
+function replayAction(
+  plan: PromisePlan,
+  { question, action }: PromisePlan["actions"][number],
+  { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
+) {
+  const { column, rows, indexes, p } = pool;
   const shares = plan.actions.length;
+  const printed = Float64Array.from(rows, (row) => p[row] as number);
   const draw = createPromiseDraw(printed, { ...plan, action, shares });
-  const surenessAt = (index: number) => {
-    const p = printed[index] as number;
-    return action === "no" ? complement(p) : p;
-  };
-  if (labels !== undefined) {
-    const indexes = new Map(rows.map((row, index) => [row, index]));
-    const { wrong } = actionRows(toLabelledRows(labels).tested, action);
-    for (const [at, row] of labels.rows.entries()) {
-      const index = indexes.get(row) as number;
-      if (draw.has(index)) draw.add(index, wrong[at] === 1);
-    }
+  const labels = join.drawn.find((joined) => joined.column === column);
+  const { wrong } = actionRows(
+    labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] },
+    action,
+  );
+  for (const [at, row] of labels?.rows.entries() ?? []) {
+    const index = indexes.get(row) as number;
+    if (draw.has(index)) draw.add(index, wrong[at] === 1);
   }
+  const surenessAt = (row: number) => {
+    return action === "no" ? complement(p[row] as number) : (p[row] as number);
+  };
   return {
     plan,
     question,
@@ -105,20 +130,19 @@ export function replayPlan({ plan, action: { question, action }, pool, labels }:
     level: Number(((1 - plan.confidence) / shares).toPrecision(12)),
     /** Returns the share of all records at a threshold and above. */
     coverageAt: (threshold: number) => {
-      const acted = rows.filter(
-        (_, index) => toHundredths(surenessAt(index)) >= toHundredths(threshold),
-      );
-      return acted.length / rows.length;
+      const least = toHundredths(threshold);
+      return rows.filter((row) => toHundredths(surenessAt(row)) >= least).length / rows.length;
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {
       const index = draw.next();
       if (index === null) return null;
-      const id = column.ids[rows[index] as number] as string;
-      return { id, draw: { plan: name, from: draw.from, at: surenessAt(index) } };
+      const row = rows[index] as number;
+      const id = column.ids[row] as string;
+      return { id, draw: { plan: planId(plan), from: draw.from, at: surenessAt(row) } };
     },
   };
 }
 
 /** See {@link replayPlan}. */
-export type PlannedPromise = ReturnType<typeof replayPlan>;
+export type PlannedPromise = ReturnType<typeof replayAction>;

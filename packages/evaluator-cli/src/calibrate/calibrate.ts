@@ -6,7 +6,9 @@ import {
   type AnswerTable,
   type CalibrationArtifact,
   LabelJoin,
+  type PlannedPromise,
   questionHash,
+  replayPlan,
 } from "evaluator-calibration";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
@@ -19,7 +21,6 @@ import {
 } from "../read-files.ts";
 import { writeReport } from "../write-report.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
-import { plannedPromises } from "./planned-promises.ts";
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
@@ -36,7 +37,7 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
     labels.add(record, name);
   });
   checkColumns(typed, labels);
-  const planned = await plannedPromises(typed, { table: answers.table, join: labels }, context);
+  const planned = await plannedPromises(typed, labels, context);
   const input = { answers, join: labels, labelsFile, planned };
   const report = await buildReport(input, typed);
   checkReport(report, typed);
@@ -54,6 +55,33 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
     actions.some(({ promised }) => promised !== null),
   );
   if (typed.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
+}
+
+/**
+ * Returns the promises that labels were drawn for one by one, by the plan beside their file.
+ *
+ * @throws CliError if the plan promises something else.
+ */
+async function plannedPromises(
+  { labels, action: wanted, require: maxRisk, confidence }: CalibrateOptions,
+  join: LabelJoin,
+  { cwd }: CliContext,
+): Promise<PlannedPromise[]> {
+  if (join.plans.size === 0) return [];
+  const { isOneOf, readPlan, toPlanPath } = await import("evaluator-runs");
+  const file = toPlanPath(labels);
+  const plan = await readPlan(resolve(cwd, file));
+  const { questions } = join.table;
+  const isWanted = isOneOf(wanted ?? plan.actions);
+  const planned = replayPlan(plan, join, {
+    file,
+    isWanted: (action) => questions.includes(action.question) && isWanted(action),
+  });
+  const spent = planned.reduce((sum, { level }) => sum + level, 0);
+  if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spent < 1 - confidence + 1e-9) return planned;
+  const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
+  const advice = "Use these words, or name other acts with --action.";
+  throw new CliError(printable`${file} promises ${words}. ${advice}`);
 }
 
 function toFile(content: object): string {

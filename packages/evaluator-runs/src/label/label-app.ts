@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import type { LabelFile } from "./label-file.ts";
-import { answerKeys, endPage, labelPage, linkTo, pagePolicy } from "./label-page.ts";
+import { answerKeys, labelPage, linkTo, pagePolicy } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
 const MAX_FORM_BYTES = 65_536;
@@ -53,7 +53,9 @@ export function labelApp(options: LabelAppOptions): Hono {
   app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
   app.post("/end", (c) => {
     options.end();
-    return c.html(endPage(options));
+    return c.text(
+      `The labels are saved, and the program has ended.\n\nNext: ${options.nextCommand}`,
+    );
   });
   app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
   app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));

@@ -39,14 +39,11 @@ export class LabelFile implements Disposable {
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
   static async open(path: string): Promise<LabelFile> {
-    const file = new LabelFile(path);
-    try {
-      await file.#read();
-      return file;
-    } catch (error) {
-      file[Symbol.dispose]();
-      throw error;
-    }
+    using stack = new DisposableStack();
+    const file = stack.use(new LabelFile(path));
+    await file.#read();
+    stack.move();
+    return file;
   }
 
   async #read(): Promise<void> {
@@ -67,11 +64,11 @@ export class LabelFile implements Disposable {
     return this.#labels.get(keyOf(key));
   }
 
-  /** Returns the labels that were drawn for promises about a question, each with its line. */
-  drawnFor(question: string) {
+  /** The labels that were drawn for promises, each with its line. */
+  get drawn() {
     return [...this.#labels.values()]
       .map((value, index) => ({ line: index + 1, value }))
-      .filter(({ value }) => value.draw !== undefined && value.question === question);
+      .filter(({ value }) => value.draw !== undefined);
   }
 
   /** Saves a label to the disk; it replaces the one of the same labeler. @throws CliError if that fails. */

@@ -97,46 +97,29 @@ export function labelPage(view: SheetView) {
   // For a promise, the records are drawn one by one.
   const counts = sheet.lines === undefined ? `${labelled} of ${saved.length}` : `${labelled}`;
   const title = `${counts} labelled${skipped === 0 ? "" : `, ${skipped} skipped`}`;
-  return frame(
-    `Label ${sheet.id}: ${counts}`,
-    html`<header>
-        <strong>${title}</strong>
-        ${sheets.map((other) => questionLink(other, sheet))}
-      </header>
-      ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
-      <main>${record === null ? ending(view) : recordForm(view, record)}</main>
-      ${sheet.limits === undefined ? "" : html`<footer>${sheet.limits.join(" ")}</footer>`}`,
-  );
-}
-
-function promiseOf({ lines }: LabelSheet) {
-  return lines && html`<div role="status">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
-}
-
-/** Returns the page after the end of the program. */
-export function endPage({ nextCommand }: Pick<SheetView, "nextCommand">) {
-  return frame(
-    "Labels are saved",
-    html`<main>
-      <h1>The labels are saved, and the program has ended.</h1>
-      ${nextStep(nextCommand)}
-    </main>`,
-  );
-}
-
-function frame(title: string, body: ReturnType<typeof html>) {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
+        <title>Label ${sheet.id}: ${counts}</title>
         ${raw(styleElement)}
       </head>
       <body>
-        ${body} ${raw(scriptElement)}
+        <header>
+          <strong>${title}</strong>
+          ${sheets.map((other) => questionLink(other, sheet))}
+        </header>
+        ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
+        <main>${record === null ? ending(view) : recordForm(view, record)}</main>
+        ${sheet.limits === undefined ? "" : html`<footer>${sheet.limits.join(" ")}</footer>`}
+        ${raw(scriptElement)}
       </body>
     </html> `;
+}
+
+function promiseOf({ lines }: LabelSheet) {
+  return lines && html`<div role="status">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
 function questionLink(other: LabelSheet, shown: LabelSheet) {
@@ -201,17 +184,14 @@ function ending({ sheet, saved, nextCommand }: SheetView) {
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
           </p>`
     }
-    ${nextStep(nextCommand)} ${finishForm}`;
+    <p>The next command shows what may be automated, and at which threshold:</p>
+    <code>${nextCommand}</code>
+    ${finishForm}`;
 }
 
 const finishForm = html`<form method="post" action="/end">
   <button data-key="escape"><kbd>esc</kbd> finish</button>
 </form>`;
-
-function nextStep(nextCommand: string) {
-  return html`<p>The next command shows what may be automated, and at which threshold:</p>
-    <code>${nextCommand}</code>`;
-}
 
 /** Returns the address of a record: by its index, or the first one without a label from there on. */
 export function linkTo(question: string, parameter: "at" | "from", index: number): string {

@@ -66,7 +66,7 @@ export function drawSheets(
     throw new CliError(printable`No state has a field "${onePer}". Name another with --one-per.`);
   }
   return Array.from(questions, ([id, question]) => {
-    const ids = columnOf(table, id)?.ids ?? [];
-    return { id, question, ids: drawRecords(ids, { budget: count, seed, clusters }) };
+    const column = columnOf(table, id) ?? { ids: [] };
+    return { id, question, ids: drawRecords(column, { budget: count, seed, clusters }) };
   });
 }
