@@ -12,7 +12,7 @@ export const declareLabel = (program: Command, { word }: RecordSource) =>
     .command("label")
     .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
-      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or Ctrl-C\nends it. One page at a time saves into a file. With --for-promise it prints after each label what the labels\\npromise (the plan is in .promise.json).`,
+      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or\nCtrl-C ends it. One page at a time saves into a file. With --for-promise it prints after each label\nwhat the labels promise (the plan is in .promise.json).`,
     )
     .argument("<file>", "the input of the run")
     .option("--question <id>", "the question to begin with (default: the first boolean)")
