@@ -98,7 +98,7 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     const right = `${printCount(labelled - wrong)} right of ${printCount(labelled)}`;
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
-  const act = action === "top" ? "the most probable answer" : `"${action}"`;
+  const act = action === "top" ? "the most probable option" : `"${action}"`;
   const risk = `at most ${percent(plan.maxRisk)} wrong, with ${percent(plan.confidence)} confidence`;
   const seen = `${printCount(promised.wrong)} wrong of ${printCounted(promised.n, "label")}`;
   return `act on ${act} at ${promised.threshold.toFixed(2)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
