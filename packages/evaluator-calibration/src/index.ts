@@ -62,7 +62,6 @@ export {
   type SourceLocation,
 } from "./input/input-record.ts";
 export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";
-export { type RecordSplitter, recordSplitter } from "./input/split-records.ts";
 
 // The report
 export { LEAST_JUDGED } from "./report/group-report.ts";

@@ -57,7 +57,7 @@ async function joinLabels(
   // One release may have answered records that the other has not.
   const joins = tables.map((table) => new LabelJoin(table, { last, allowUnknown: true }));
   if (labels === undefined) return joins;
-  await readRecords({ name: labels, csv: true }, context, (record) => {
+  await readRecords(labels, context, (record) => {
     if (allowUnknown !== true) checkIsKnown(record, tables, labels);
     for (const join of joins) join.add(record, labels);
   });

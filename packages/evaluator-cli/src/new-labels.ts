@@ -19,7 +19,7 @@ export async function joinNewLabels(
   const join = new LabelJoin(table, options);
   const made = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
   let [used, taken] = [0, 0];
-  const { sha256 } = await readRecords({ name, csv: true }, context, (record) => {
+  const { sha256 } = await readRecords(name, context, (record) => {
     // A label with `draw` was drawn for a promise.
     const { id, draw } = fieldsOf(record.value);
     if (draw != null || (made.size > 0 && made.has(hashOfId(String(id))))) used += 1;

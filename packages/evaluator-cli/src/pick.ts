@@ -74,7 +74,7 @@ async function drawForPromise(table: AnswerTable, options: PickOptions, context:
   const path = resolve(context.cwd, name);
   const join = new LabelJoin(table, options);
   if (existsSync(path)) {
-    await readRecords({ name, csv: true }, context, (record) => join.add(record, name));
+    await readRecords(name, context, (record) => join.add(record, name));
   }
   const columnOf = (question: string) => chooseColumn(table, { ...options, question });
   const wanted = { forPromise, maxRisk, confidence, seed, columnOf };

@@ -40,7 +40,7 @@ export class ActColumn extends AnswerColumn {
 export async function readActs(name: string, context: CliContext) {
   const columns = new Map<string, ActColumn>();
   const questions = new Set<string>();
-  await readRecords({ name }, context, ({ line, value }) => {
+  await readRecords(name, context, ({ line, value }) => {
     const location = { file: name, line };
     const { id, question, act, evidence } = checkLine(value, location);
     questions.add(question);

@@ -1,26 +1,23 @@
-import { isUtf8 } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { TextDecoder } from "node:util";
 import {
   AnswerTable,
   CalibrationInputError,
   type InputRecord,
   parseCalibrationArtifact,
-  recordSplitter,
 } from "evaluator-calibration";
 import {
+  CliError,
   type CliContext,
   type Clock,
   printable,
   readParsedFile,
-  systemErrorCode,
   toFileError,
   UsageError,
 } from "evaluator-kit";
+import { readTable, TableError } from "evaluator-runs/table";
 import type { TakeEntry } from "./records/read-run.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
@@ -46,7 +43,7 @@ export async function readAnswers(
         nouns.add(nounOf(record.value));
         table.addRecord(record, name);
       };
-      files.push(await readRecords({ name }, context, take));
+      files.push(await readRecords(name, context, take));
     } else {
       const sha256 = createHash("sha256");
       // The name of a database may hold a password.
@@ -136,60 +133,46 @@ export async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-/** Streams a file of JSON, or with `csv` also of CSV, record by record; returns its name and hash. */
+/** Streams a file of JSON or CSV record by record; returns its name and hash. */
 export async function readRecords(
-  { name, csv = false }: { readonly name: string; readonly csv?: boolean },
+  name: string,
   { cwd, clock, stderr, signal }: CliContext,
   take: (record: InputRecord) => void,
 ) {
   const path = resolve(cwd, name);
-  const splitter = recordSplitter(name, { csv });
-  let decoder: TextDecoder | null = null;
   const sha256 = createHash("sha256");
   const size = (await stat(path).catch(() => null))?.size ?? 0;
   const isDue = progressTimer(clock);
-  let [records, bytes] = [0, 0];
-  const takeAll = (found: readonly InputRecord[]) => {
-    for (const record of found) take(record);
-    records += found.length;
-  };
-  try {
+  let [count, bytes] = [0, 0];
+  async function* chunks(): AsyncGenerator<Buffer> {
     for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
       sha256.update(chunk);
-      decoder ??= decoderFor(chunk);
-      takeAll(splitter.push(decoder.decode(chunk, { stream: true })));
       bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  try {
+    for await (const records of readTable(chunks())) {
+      for (const record of records) {
+        if ("problem" in record) throw new TableError(record.line, record.problem);
+        take(record);
+        count += 1;
+      }
       if (!isDue()) continue;
       const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
-      stderr.write(printable`${name}: ${records.toLocaleString("en")} records read${share}\n`);
+      stderr.write(printable`${name}: ${count.toLocaleString("en")} records read${share}\n`);
     }
-    takeAll(splitter.push(decoder?.decode() ?? ""));
   } catch (error) {
-    const isUndecodable = systemErrorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA";
-    if (isUndecodable) throw await toEncodingError(name, path);
+    if (error instanceof CliError) throw toInputError(error, name);
     throw toFileError(error, `read ${path}`, "Check its name and rights.");
   }
-  takeAll(splitter.end());
   return { name, sha256: sha256.digest("hex") };
 }
 
-/** Returns the decoder for the byte order mark at the start of a file; UTF-8 without one. */
-function decoderFor([first, second]: Buffer): TextDecoder {
-  const mark = [first, second].join(" ");
-  const encoding = { "255 254": "utf-16le", "254 255": "utf-16be" }[mark] ?? "utf-8";
-  return new TextDecoder(encoding, { fatal: true });
-}
-
-/** Names the first line that is not UTF-8. */
-async function toEncodingError(file: string, path: string): Promise<CalibrationInputError> {
-  let line = 0;
-  const input = createReadStream(path, "latin1");
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-    line += 1;
-    if (!isUtf8(Buffer.from(text, "latin1"))) break;
-  }
-  const problem = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
-  return new CalibrationInputError({ file, line }, problem);
+function toInputError(error: CliError, file: string): CalibrationInputError {
+  return error instanceof TableError
+    ? new CalibrationInputError({ file, line: error.line }, error.problem)
+    : new CalibrationInputError({ file }, error.message);
 }
 
 /** Returns a function that returns true once in two seconds. */

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { answersOf, columnIn } from "../testing/worlds.ts";
-import type { InputRecord } from "../input/input-record.ts";
 import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
-import { recordSplitter } from "../input/split-records.ts";
 import { cohenKappa } from "../index.ts";
 import { judgeLabels } from "./label-quality.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
@@ -53,15 +51,14 @@ test("an empty row of a drawn sheet is a skip if a later row is filled in; other
 });
 
 test("an empty cell of a table is a row that is not filled in yet, and no truth column is an error", () => {
-  const rowsOf = (text: string) => {
-    const splitter = recordSplitter("labels", { csv: true });
-    return [...splitter.push(text), ...splitter.end()];
-  };
-  const join = new LabelJoin(table);
-  for (const row of rowsOf("id,truth,skipped\na,,\nb,,yes\nc,1,\n")) join.add(row, "labels");
+  const join = joinOf([
+    { id: "a", truth: "", skipped: "" },
+    { id: "b", truth: "", skipped: "yes" },
+    { id: "c", truth: "1", skipped: "" },
+  ]);
   expect([join.blank, columnIn(join).truth]).toEqual([1, [-1, 1]]);
-  const [row] = rowsOf("id,label\na,1\n");
-  expect(() => join.add(row as InputRecord, "labels")).toThrow("labels line 2: has no truth");
+  const row = { line: 2, value: { id: "a", label: "1" } };
+  expect(() => join.add(row, "labels")).toThrow("labels line 2: has no truth");
 });
 
 test("the truth is the majority of the labelers; a tie has none", () => {

@@ -33,7 +33,7 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   checkAsked(answers.table, asked);
   const labels = new LabelJoin(answers.table, options);
   const { labels: name } = typed;
-  const labelsFile = await readRecords({ name, csv: true }, context, (record) => {
+  const labelsFile = await readRecords(name, context, (record) => {
     labels.add(record, name);
   });
   checkColumns(typed, labels);

@@ -29,9 +29,7 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   const labels: InputRecord[] = [];
   const name = options.labels;
   const labelsFile =
-    name === undefined
-      ? null
-      : await readRecords({ name, csv: true }, context, (record) => labels.push(record));
+    name === undefined ? null : await readRecords(name, context, (record) => labels.push(record));
   const { states, questions: kept } =
     options.states === undefined
       ? statesOf(labels, name ?? "")
@@ -51,7 +49,7 @@ async function readStatesFile(name: string, context: CliContext) {
   const states = new Map<string, string | object>();
   const read = await journalReader(name, context);
   if (read === null) {
-    await readRecords({ name, csv: true }, context, (record) => {
+    await readRecords(name, context, (record) => {
       const { id, state } = toState(record, name);
       if (states.has(id)) {
         const problem = printable`id "${id}" is listed a second time`;

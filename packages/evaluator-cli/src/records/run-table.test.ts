@@ -127,10 +127,10 @@ test.each([
 });
 
 test.each([
-  ["nothing", "", "it is empty; write CSV with a header, or JSON with one record a line"],
-  ["blank lines", " \n\n", "it is empty; write CSV with a header, or JSON with one record a line"],
-  ["a header alone", "id,body\n", "it has no record; write one a line, below a header"],
-  ["an empty array", "[]", "it has no record; write one a line, below a header"],
+  ["nothing", "", "it has no record; write CSV with a header, or JSON with one record a line"],
+  ["blank lines", " \n\n", "it has no record; write CSV with a header, or JSON"],
+  ["a header alone", "id,body\n", "it has no record; write CSV with a header, or JSON"],
+  ["an empty array", "[]", "it has no record; write CSV with a header, or JSON"],
   [
     "no column of ids",
     "number,body\n1,a\n",
@@ -144,7 +144,7 @@ test.each([
   ["a blank id", "id,body\n1,a\n,b\n", "index 1 (no id): has no id; give every record its own id"],
   ["a blank state", "id,body\n1,a\n2, \n", 'index 1 (id "2"): has a blank state; fill it, or'],
   ["a record that is no object", '{"id":1,"a":1}\n[2]\n', "index 1 (no id): is not an object"],
-  ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "it is not UTF-8 text; save it"],
+  ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "line 2: is not UTF-8 text; save"],
   [
     "half of UTF-16",
     Buffer.from("\uFEFFid,body\n1,a", "utf16le").subarray(0, -1),

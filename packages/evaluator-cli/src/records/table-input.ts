@@ -7,7 +7,7 @@ import {
   type RecordInput,
   type RunRecord,
 } from "evaluator-runs/source";
-import { readTable } from "./read-table.ts";
+import { readTable } from "evaluator-runs/table";
 import { answerInState, type RecordColumns, stateOf, toRecordColumns } from "./state-columns.ts";
 
 /** More columns than these are no state that a person wants. Chosen, not measured. */
@@ -38,7 +38,8 @@ function tableForm({ state: options = {}, questions }: InputOptions): RecordForm
     },
     checkFile() {
       const { id, columns } = wanted;
-      if (seen.size === 0) return "it has no record; write one a line, below a header";
+      if (seen.size === 0)
+        return "it has no record; write CSV with a header, or JSON with one record a line";
       if (!seen.delete(id)) return noColumn(id, `${idAdvice}, in the column that --id names`);
       if (columns === null) return questions ? answerInState(seen, questions) : null;
       const unseen = columns.find(([, column]) => column !== id && !seen.has(column));

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { CliError } from "evaluator-kit";
 import { peek } from "./utf8-chunks.ts";
 
@@ -12,8 +13,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** The text is no list of records. */
 export class NoListError extends CliError {}
 
-/** One record of a JSON file: its value, or the problem with its text. */
-export type JsonRecord = { readonly value: unknown } | { readonly problem: string };
+/** One record of a file and the line it begins on: its value, or the problem with its text. */
+export type JsonRecord = { readonly line: number } & (
+  | { readonly value: unknown }
+  | { readonly problem: string }
+);
 
 /**
  * Reads the records of UTF-8 JSON, those of one piece of the text at a time: an array, an object with
@@ -106,7 +110,7 @@ class JsonWalker {
   }
 }
 
-/** Collects the bytes of one record, and counts lines and columns, from 1. */
+/** Collects the bytes of one record, which begins after white space, and counts lines and columns, from 1. */
 class RecordCollector {
   #parts: Buffer[] = [];
   #length = 0;
@@ -114,10 +118,14 @@ class RecordCollector {
   #column = 1;
   #begin = { line: 1, column: 1 };
 
+  /** The line that was reached. */
+  get line(): number {
+    return this.#line;
+  }
+
   /** Whether all bytes of the record so far are white space. */
   get isBlank(): boolean {
-    const isHeld = this.#length <= RECORD_BYTES;
-    return isHeld && this.#parts.every((part) => part.every((byte) => byte <= SPACE));
+    return this.#length === 0;
   }
 
   /** Counts bytes that belong to no record; the next one begins after them. */
@@ -128,10 +136,14 @@ class RecordCollector {
 
   /** Adds bytes of the record. */
   add(part: Buffer): void {
-    this.#count(part);
-    this.#length += part.length;
+    const start = this.isBlank ? part.findIndex((byte) => byte > SPACE) : 0;
+    if (start !== 0) this.skip(start < 0 ? part : part.subarray(0, start));
+    if (start < 0) return;
+    const rest = part.subarray(start);
+    this.#count(rest);
+    this.#length += rest.length;
     if (this.#length > RECORD_BYTES) this.#parts = [];
-    else this.#parts.push(part);
+    else this.#parts.push(rest);
   }
 
   /** Returns the record, and begins the next one. */
@@ -144,7 +156,7 @@ class RecordCollector {
     this.#parts = [];
     this.#length = 0;
     this.#begin = { line: this.#line, column: this.#column };
-    if (isTooLarge) return { problem: "is larger than 64 MB; cut it or leave it out" };
+    if (isTooLarge) return { line, problem: "is larger than 64 MB; cut it or leave it out" };
     return parseRecord(bytes, line, column);
   }
 
@@ -159,33 +171,27 @@ class RecordCollector {
 }
 
 function parseRecord(bytes: Buffer, line: number, column: number): JsonRecord {
-  let text: string;
   try {
-    text = utf8.decode(bytes);
+    return parseText(utf8.decode(bytes), line, column);
   } catch {
-    return { problem: "is not UTF-8 text; save the file in that encoding" };
+    return { line, problem: "is not UTF-8 text; save the file in that encoding" };
   }
+}
+
+function parseText(text: string, line: number, column: number): JsonRecord {
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { line, value: JSON.parse(text) as unknown };
   } catch (error) {
-    const position = positionInText(error) ?? positionOfStart(text);
-    const [atLine, atColumn] = position.line > 1 ? [position.line, 0] : [1, column - 1];
-    return {
-      problem: `is not JSON; check line ${line + atLine - 1} column ${atColumn + position.column}`,
-    };
+    const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
+    const atColumn = at.line > 1 ? at.column : column + at.column - 1;
+    return { line, problem: `is not JSON; check line ${line + at.line - 1} column ${atColumn}` };
   }
 }
 
 // The parser's message quotes private text; only the position is safe to show.
-function positionInText(error: unknown): { line: number; column: number } | null {
+function positionIn(error: unknown): { line: number; column: number } | null {
   const found = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
   return found === null ? null : { line: Number(found[1]), column: Number(found[2]) };
-}
-
-function positionOfStart(text: string): { line: number; column: number } {
-  const space = text.slice(0, text.length - text.trimStart().length);
-  const lines = space.split("\n");
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
 /** Splits a JSON list into its elements, piece by piece; the text around it must be JSON. */
@@ -257,19 +263,21 @@ class ListSplitter {
 
 /** Splits text into lines, without blank ones. */
 class LineSplitter {
+  /** The line that is open at the end of a piece. */
   readonly #record = new RecordCollector();
 
   *split(chunk: Buffer): Generator<JsonRecord> {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      this.#record.add(chunk.subarray(start, end));
-      start = end + 1;
-      const { isBlank } = this.#record;
-      const record = this.#record.take();
-      if (!isBlank) yield record;
-      this.#record.skip(chunk.subarray(end, start));
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      const first = chunk.indexOf(NEWLINE);
+      this.#record.add(chunk.subarray(0, first));
+      yield* this.end();
+      const lines = chunk.subarray(first, end);
+      // Together, since to decode each line alone takes as long as to parse it.
+      const isPlain = isUtf8(lines) && !lines.includes("\uFEFF");
+      yield* isPlain ? this.#parseLines(lines) : this.#splitLines(lines);
     }
-    this.#record.add(chunk.subarray(start));
+    this.#record.add(chunk.subarray(end));
   }
 
   end(): JsonRecord[] {
@@ -278,5 +286,24 @@ class LineSplitter {
 
   lastWhole(): JsonRecord[] {
     return [];
+  }
+
+  *#parseLines(lines: Buffer): Generator<JsonRecord> {
+    let { line } = this.#record;
+    this.#record.skip(lines);
+    for (const text of lines.toString().split("\n")) {
+      if (text.trim() !== "") yield parseText(text, line, 1);
+      line += 1;
+    }
+  }
+
+  *#splitLines(lines: Buffer): Generator<JsonRecord> {
+    let start = 0;
+    for (let end = lines.indexOf(NEWLINE); end >= 0; end = lines.indexOf(NEWLINE, start)) {
+      this.#record.add(lines.subarray(start, end));
+      start = end + 1;
+      yield* this.end();
+      this.#record.skip(lines.subarray(end, start));
+    }
   }
 }

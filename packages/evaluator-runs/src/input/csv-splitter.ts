@@ -1,18 +1,31 @@
-import { CalibrationInputError, type InputRecord, quote } from "./input-record.ts";
+import { isUtf8 } from "node:buffer";
+import { CliError, printable } from "evaluator-kit";
+import type { JsonRecord } from "./json-records.ts";
 
 const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 44, 59];
 const LINE_ENDS = new Set([NEWLINE, RETURN]);
+
+/** A line of a table that cannot be read, so that no later one can. */
+export class TableError extends CliError {
+  readonly line: number;
+  readonly problem: string;
+
+  constructor(line: number, problem: string) {
+    super(`line ${line}: ${problem}`);
+    this.line = line;
+    this.problem = problem;
+  }
+}
 
 /**
  * Splits values that commas, semicolons or tabs separate, with a header. A record is an object with
  * a text for each column; an empty cell is an empty text.
  */
 export class CsvSplitter {
-  readonly #file: string;
   #header: readonly string[] | null = null;
   /** One of them, as soon as the header shows it. */
   #delimiters = new Set([COMMA, SEMICOLON, TAB]);
-  #records: InputRecord[] = [];
+  #records: JsonRecord[] = [];
   #cells: string[] = [];
   /** The part of a cell before the current piece. */
   #cell = "";
@@ -22,12 +35,10 @@ export class CsvSplitter {
   #recordLine = 1;
   #quoteLine = 1;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** Takes a piece of any size; returns the records that are complete. */
-  push(text: string): InputRecord[] {
+  /** Takes a piece of any size; returns the records that are complete. @throws TableError */
+  split(chunk: Buffer): JsonRecord[] {
+    // All separators are ASCII, so that each cell can be decoded alone.
+    const text = chunk.toString("latin1");
     let from = 0;
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
@@ -46,8 +57,8 @@ export class CsvSplitter {
     return this.#records.splice(0);
   }
 
-  /** Returns the last record. @throws CalibrationInputError if a quote is not closed. */
-  end(): InputRecord[] {
+  /** Returns the last record. @throws TableError if a quote is not closed. */
+  end(): JsonRecord[] {
     if (this.#quotes === "open") {
       const problem = "a quote opens here and never closes; a quote inside a cell is written twice";
       this.#refuse(problem, this.#quoteLine);
@@ -92,9 +103,17 @@ export class CsvSplitter {
   }
 
   #endCell(): void {
-    this.#cells.push(this.#cell);
+    this.#cells.push(this.#decode(this.#cell));
     this.#cell = "";
     this.#quotes = "none";
+  }
+
+  #decode(cell: string): string {
+    if (!/[\u0080-\u00FF]/.test(cell)) return cell;
+    const bytes = Buffer.from(cell, "latin1");
+    if (isUtf8(bytes)) return bytes.toString();
+    const problem = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
+    return this.#refuse(problem, this.#recordLine);
   }
 
   #endRecord(): void {
@@ -120,13 +139,14 @@ export class CsvSplitter {
       const name = cell.trim();
       const rule = "the first row gives each column its own name";
       if (name === "") this.#refuse(`column ${i + 1} has no name; ${rule}`, line);
-      if (names.has(name)) this.#refuse(`two columns are named ${quote(name)}; ${rule}`, line);
+      if (names.has(name))
+        this.#refuse(printable`two columns are named "${name.slice(0, 60)}"; ${rule}`, line);
       names.add(name);
     }
     this.#header = [...names];
   }
 
   #refuse(problem: string, line: number): never {
-    throw new CalibrationInputError({ file: this.#file, line }, problem);
+    throw new TableError(line, problem);
   }
 }
