@@ -3,7 +3,7 @@ import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
-import type { NewRun } from "./run-reader.ts";
+import { type NewRun, type RunInfo, RunReader } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
 export interface RunRecord {
@@ -21,26 +21,33 @@ const LOADING_POLL_MS = 1000;
 // The class of the advisory lock on a run: "load" in ASCII.
 const LOAD_LOCK = 0x6c_6f_61_64;
 
-type RunToLoad = NewRun & { readonly load: () => AsyncIterable<RunRecord> };
-
 /** Makes the records and the chunks of runs. */
-export class RunLoader {
-  readonly #database: Database;
-  readonly #queue: ChunkQueue;
+export class RunLoader extends RunReader {
+  protected readonly queue: ChunkQueue;
 
-  constructor(database: Database, queue: ChunkQueue) {
-    this.#database = database;
-    this.#queue = queue;
+  protected constructor(database: Database, queue: ChunkQueue) {
+    super(database);
+    this.queue = queue;
   }
 
-  /** Creates or joins a run, and returns its number; waits while another process loads it. */
-  async join(made: RunToLoad, signal: AbortSignal): Promise<{ run: number; isJoined: boolean }> {
-    const run = await numberOf(this.#database, made);
-    await this.#queue.prepare(run);
+  /**
+   * Creates a run in one transaction, or joins the run with the same digest: waits while another
+   * process loads it, and loads it if that process died. Reopens a run that ended with missing or
+   * failed records.
+   *
+   * @param records - Called only if this process loads them.
+   */
+  async join(
+    made: NewRun,
+    records: () => AsyncIterable<RunRecord>,
+    signal: AbortSignal,
+  ): Promise<RunInfo & { readonly isJoined: boolean }> {
+    const run = await numberOf(this.database, made);
+    await this.queue.prepare(run);
     for (;;) {
       signal.throwIfAborted();
-      const isJoined = await this.#load(run, made);
-      if (isJoined !== null) return { run, isJoined };
+      const isJoined = await this.#load(run, made.maxCostUsd, records);
+      if (isJoined !== null) return { ...(await this.get(run)), isJoined };
       await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
@@ -49,8 +56,12 @@ export class RunLoader {
    * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
    * and the next one loads it. Returns whether it was loaded before, null while another process loads it.
    */
-  async #load(run: number, { maxCostUsd, load }: RunToLoad): Promise<boolean | null> {
-    return await this.#database.transaction(async ({ query }) => {
+  async #load(
+    run: number,
+    maxCostUsd: number | null,
+    records: () => AsyncIterable<RunRecord>,
+  ): Promise<boolean | null> {
+    return await this.database.transaction(async ({ query }) => {
       const [lock] = await query<{ taken: boolean }>(
         "select pg_try_advisory_xact_lock($1, $2) as taken",
         [LOAD_LOCK, run],
@@ -69,9 +80,9 @@ export class RunLoader {
         await this.#reopen(query, run, []);
         return true;
       }
-      const samples = await insertRecords(query, run, load());
+      const samples = await insertRecords(query, run, records());
       await query(refuseStatement, [run]);
-      await this.#queue.replace(query, run, Array(row.chunks).keys());
+      await this.queue.replace(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
            state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
@@ -81,10 +92,14 @@ export class RunLoader {
     });
   }
 
-  /** Reopens a run that ended, for the records that are left and those of lost answers. */
+  /**
+   * Reopens a run that ended, to ask again for removed or changed answers.
+   *
+   * @param lost - The indexes of their records in the run.
+   */
   async reopen(run: number, lost: readonly number[]): Promise<void> {
     const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
-    await this.#database.transaction(({ query }) => this.#reopen(query, run, chunks));
+    await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
   }
 
   // Reads no answers, which may be millions.
@@ -99,7 +114,7 @@ export class RunLoader {
     const chunks = rows.map(({ chunk }) => chunk);
     if (chunks.length === 0) return;
     await query(reopenStatement, [run, chunks]);
-    await this.#queue.replace(query, run, chunks);
+    await this.queue.replace(query, run, chunks);
   }
 }
 

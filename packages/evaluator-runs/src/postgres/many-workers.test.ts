@@ -36,7 +36,7 @@ test.each([
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const supervising = await PostgresRuns.open(opened.database, { supervises: true });
-    onTestFinished(() => supervising.stopSupervising());
+    onTestFinished(() => supervising[Symbol.asyncDispose]());
     await opened.load(countedTo(chunks * CHUNK_SIZE));
     await opened.takeChunk(1);
     const own = chunks === 1 ? null : await opened.takeChunk(1);

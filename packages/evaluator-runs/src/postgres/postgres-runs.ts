@@ -5,16 +5,10 @@ import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./ch
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { RunLoader, type RunRecord } from "./load-run.ts";
+import { RunLoader } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import {
-  type NewRun,
-  type RunInfo,
-  RunReader,
-  type RunRow,
-  type WorkerInfo,
-} from "./run-reader.ts";
+import type { RunInfo, RunRow, WorkerInfo } from "./run-reader.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
 // reads chunks while it commits.
@@ -32,45 +26,11 @@ export interface WorkerReport extends Omit<WorkerInfo, "seenMsAgo"> {
 }
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
-export class PostgresRuns extends RunReader implements AsyncDisposable {
-  readonly #queue: ChunkQueue;
-  readonly #loader: RunLoader;
-
-  private constructor(database: Database, queue: ChunkQueue) {
-    super(database);
-    this.#queue = queue;
-    this.#loader = new RunLoader(database, queue);
-  }
-
+export class PostgresRuns extends RunLoader implements AsyncDisposable {
   /** Opens the runs of a database; disposing of them closes it. */
   static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
     return new PostgresRuns(database, await ChunkQueue.open(database, options));
-  }
-
-  /**
-   * Creates a run in one transaction, or joins the run with the same digest: waits while another
-   * process loads it, and loads it if that process died. Reopens a run that ended with missing or
-   * failed records.
-   *
-   * @param records - Called only if this process loads them.
-   */
-  async join(
-    run: NewRun,
-    records: () => AsyncIterable<RunRecord>,
-    signal: AbortSignal,
-  ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const joined = await this.#loader.join({ ...run, load: records }, signal);
-    return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
-  }
-
-  /**
-   * Reopens a run that ended, to ask again for removed or changed answers.
-   *
-   * @param lost - The indexes of their records in the run.
-   */
-  async reopen(run: number, lost: readonly number[]): Promise<void> {
-    await this.#loader.reopen(run, lost);
   }
 
   /** Stores a worker's report, and returns its run's state and why it was stopped. */
@@ -107,7 +67,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
 
   /** Returns the next free chunk of a run, or null. */
   async fetchChunk(run: number): Promise<LeasedChunk | null> {
-    return await this.#queue.fetch(run);
+    return await this.queue.fetch(run);
   }
 
   /**
@@ -155,7 +115,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
 
   /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch(chunk: LeasedChunk): Promise<boolean> {
-    return await this.#queue.touch(chunk);
+    return await this.queue.touch(chunk);
   }
 
   /** Ends a chunk if each record has an answer or a failure, else releases it; returns which. */
@@ -166,7 +126,7 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
       [chunk.run, chunk.chunk, first, first + CHUNK_SIZE],
     );
     const isWhole = row?.whole === true;
-    await this.#queue.end(chunk, isWhole);
+    await this.queue.end(chunk, isWhole);
     return isWhole;
   }
 
@@ -187,13 +147,8 @@ export class PostgresRuns extends RunReader implements AsyncDisposable {
     return await readOnlyQuery(this.database, query, use);
   }
 
-  /** Ends the supervision of dead workers. */
-  async stopSupervising(): Promise<void> {
-    await this.#queue.close();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#queue.close();
+    await this.queue.close();
     await this.database.close();
   }
 }
