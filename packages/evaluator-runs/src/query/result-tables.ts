@@ -27,13 +27,12 @@ interface TableSetup {
   readonly source: Pick<RecordSource, "word" | "queryColumns">;
 }
 
-const text = <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
-  return { name, type: "text", what, of };
-};
-
-const number = <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
-  return { name, type: "number", what, of };
-};
+const column =
+  (type: Column<never>["type"]) =>
+  <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
+    return { name, type, what, of };
+  };
+const [text, number, json] = [column("text"), column("number"), column("json")];
 
 /** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
 export function queryTables(setup: TableSetup) {
@@ -75,13 +74,11 @@ function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   ];
   const toUnique = uniqueNames([...own, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
-  const answers = answerColumns(columns).map(({ name, asked, part }): Column<ResultRow> => {
+  const answers = answerColumns(columns).map(({ name, asked, part }) => {
     const of = ({ record }: ResultRow) => record[name] ?? null;
     const value = nameOf.get(asked) ?? toUnique(toColumnName(asked.id));
     nameOf.set(asked, value);
-    if (part === "value") {
-      return { name: value, type: typeOf(asked), what: asked.short.meaning, of };
-    }
+    if (part === "value") return columnFor(asked)(value, asked.short.meaning, of);
     const { end, what } = ends[part];
     return number(toUnique(`${value}_${end}`), what, of);
   });
@@ -93,8 +90,8 @@ const ends: Record<Exclude<AnswerColumn["part"], "value">, { end: string; what: 
   printed: { end: "printed", what: "the same before the calibration" },
 };
 
-function typeOf({ short }: AskedQuestion): "text" | "number" {
-  return short.form === "option" ? "text" : "number";
+function columnFor({ short }: AskedQuestion) {
+  return short.form === "option" ? text : number;
 }
 
 const callColumns: readonly Column<ResultRow>[] = [
@@ -110,27 +107,22 @@ const callColumns: readonly Column<ResultRow>[] = [
 function answersColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   const id = idColumn(source.word);
   const toUnique = uniqueNames([id, ...callColumns]);
-  const answers = answerColumns(columns).flatMap(({ asked, part }): Column<ResultRow>[] => {
+  const answers = answerColumns(columns).flatMap(({ asked, part }) => {
     if (part !== "value") return [];
     const { distribution, short } = asked;
     const name = toUnique(toColumnName(asked.id));
+    const answerIn = ({ kept }: ResultRow) => kept?.answers[asked.id];
     const what = `${short.meaning}, as the model gave it`;
-    const of = ({ kept }: ResultRow) => shortValue(asked, kept?.answers[asked.id]);
-    const value = { name, type: typeOf(asked), what, of };
+    const value = columnFor(asked)(name, what, (row: ResultRow) =>
+      shortValue(asked, answerIn(row)),
+    );
     if (distribution === null) return [value];
-    const probabilities = ({ kept }: ResultRow) => {
-      const answer = kept?.answers[asked.id];
+    const probabilities = (row: ResultRow) => {
+      const answer = answerIn(row);
       return answer === undefined ? null : JSON.stringify(distribution.of(answer));
     };
-    return [
-      value,
-      {
-        name: toUnique(`${name}_probabilities`),
-        type: "json",
-        what: `${distribution.meaning}, as JSON`,
-        of: probabilities,
-      },
-    ];
+    const meaning = `${distribution.meaning}, as JSON`;
+    return [value, json(toUnique(`${name}_probabilities`), meaning, probabilities)];
   });
   return [id, ...answers, ...callColumns];
 }

@@ -1,66 +1,27 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { rmSync } from "node:fs";
 import process from "node:process";
 import { constants, DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isMainThread, Worker } from "node:worker_threads";
 import type { Cell } from "../postgres/index.ts";
 
+/**
+ * The program of a process that runs one query: a running statement of SQLite in a thread cannot be
+ * ended, not even at exit.
+ */
+export const processFile = import.meta.filename;
+
 /** A query to begin, with its bounds; after it, `next` asks for more of its rows. */
-type Call = "next" | (Record<"path" | "text", string> & Record<"timeoutMs" | "memoryMb", number>);
+export type Call =
+  | "next"
+  | (Record<"path" | "text", string> & Record<"timeoutMs" | "memoryMb", number>);
 
 /** The names of the columns, some of the rows that are left or none, or why there are none. */
-interface Reply {
+export interface Reply {
   readonly names?: readonly string[];
   readonly rows?: readonly (readonly Cell[])[];
   readonly error?: Readonly<Record<"failure" | "message", string>>;
   /** How the process ended. */
   readonly end?: string | number | null;
-}
-
-/**
- * A process that runs one query, and is this file too: a running statement of SQLite in a thread cannot
- * be ended, not even at exit.
- */
-export class SqliteProcess implements AsyncDisposable {
-  readonly #child: ChildProcess;
-  #reply = Promise.withResolvers<Reply>();
-
-  /** @param folder - The folder of the tables; the process removes it if this one is killed. */
-  constructor(folder: string, signal: AbortSignal) {
-    this.#child = fork(import.meta.filename, [String(process.pid), folder], {
-      cwd: folder,
-      // Neither this program's variables nor its flags, which may name a file with keys.
-      env: { SQLITE_TMPDIR: folder, TMP: folder },
-      execArgv: [],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-      signal,
-      killSignal: "SIGKILL",
-    });
-    this.#child.on("message", (reply: Reply) => this.#reply.resolve(reply));
-    this.#child.on("error", ({ message }) => this.#reply.resolve({ end: message }));
-    this.#child.on("exit", (code, killedBy) => this.#reply.resolve({ end: killedBy ?? code }));
-  }
-
-  /** Begins the query, or asks for more of its rows. */
-  async call(call: Call): Promise<Reply> {
-    this.#reply = Promise.withResolvers();
-    // Without the callback, sending to a process that has just ended would emit a second error.
-    this.#child.send(call, () => {});
-    return this.#hasEnded ? { end: this.#child.signalCode } : await this.#reply.promise;
-  }
-
-  get #hasEnded(): boolean {
-    const { pid, exitCode, signalCode } = this.#child;
-    return pid === undefined || exitCode !== null || signalCode !== null;
-  }
-
-  /** Kills the process. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = this.#hasEnded ? null : once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
-    await ended;
-  }
 }
 
 const TOO_BIG = 18;

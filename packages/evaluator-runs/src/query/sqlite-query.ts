@@ -1,12 +1,14 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { versions } from "node:process";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "../postgres/index.ts";
-import { SqliteProcess } from "./sqlite-process.ts";
+import { type Call, processFile, type Reply } from "./sqlite-process.ts";
 
 const MEMORY_MB = 512;
 const types = { text: "TEXT", number: "REAL", json: "TEXT" };
@@ -15,16 +17,28 @@ const types = { text: "TEXT", number: "REAL", json: "TEXT" };
 export class SqliteQuery implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "triage-query-"));
   readonly #path = join(this.#folder, "tables.sqlite");
-  readonly #process: SqliteProcess;
   readonly #context: Pick<CliContext, "signal" | "clock">;
+  readonly #child: ChildProcess;
+  #reply = Promise.withResolvers<Reply>();
   #tables: DatabaseSync | null = null;
-  #timeoutMs = Number.POSITIVE_INFINITY;
-  #startedAtMs = 0;
+  #endsAtMs = Number.POSITIVE_INFINITY;
 
   constructor(context: Pick<CliContext, "signal" | "clock">) {
     this.#context = context;
-    // Before there are tables: it removes them if this process is killed.
-    this.#process = new SqliteProcess(this.#folder, context.signal);
+    const folder = this.#folder;
+    // Before there are tables: it removes the folder if this process is killed.
+    this.#child = fork(processFile, [String(process.pid), folder], {
+      cwd: folder,
+      // Neither this program's variables nor its flags, which may name a file with keys.
+      env: { SQLITE_TMPDIR: folder, TMP: folder },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      signal: context.signal,
+      killSignal: "SIGKILL",
+    });
+    this.#child.on("message", (reply: Reply) => this.#reply.resolve(reply));
+    this.#child.on("error", ({ message }) => this.#reply.resolve({ end: message }));
+    this.#child.on("exit", (code, killedBy) => this.#reply.resolve({ end: killedBy ?? code }));
   }
 
   /** Makes empty tables in place of those before, and returns a function that adds a row to one. */
@@ -35,7 +49,7 @@ export class SqliteQuery implements AsyncDisposable {
     // They keep a query from filling the memory.
     if (!("limits" in database)) {
       throw new CliError(
-        `A query of a journal file requires Node 24.15 or later, and this is Node ${versions.node}.`,
+        `A query of a journal file requires Node 24.15 or later, and this is Node ${process.versions.node}.`,
       );
     }
     database.exec("PRAGMA journal_mode = OFF; BEGIN");
@@ -58,8 +72,7 @@ export class SqliteQuery implements AsyncDisposable {
     this.#tables?.exec("COMMIT");
     this.#tables?.close();
     this.#tables = null;
-    this.#timeoutMs = timeoutMs;
-    this.#startedAtMs = this.#context.clock.now();
+    this.#endsAtMs = this.#context.clock.now() + timeoutMs;
     const call = { path: this.#path, text, timeoutMs, memoryMb: MEMORY_MB };
     const { names = [] } = await this.#call(call);
     return { names, rows: this.#rows() };
@@ -73,17 +86,27 @@ export class SqliteQuery implements AsyncDisposable {
     }
   }
 
-  async #call(call: Parameters<SqliteProcess["call"]>[0]) {
-    const { end, error, ...result } = await this.#process.call(call);
+  /** Begins the query, or asks for more of its rows. */
+  async #call(call: Call) {
+    this.#reply = Promise.withResolvers();
+    // Without the callback, sending to a process that has just ended would emit a second error.
+    this.#child.send(call, () => {});
+    const reply = this.#hasEnded ? { end: this.#child.signalCode } : await this.#reply.promise;
+    const { end, error, ...result }: Reply = reply;
     if (end !== undefined) throw this.#endError(end);
     if (error !== undefined) throw toProblem(error);
     return result;
   }
 
+  get #hasEnded(): boolean {
+    const { pid, exitCode, signalCode } = this.#child;
+    return pid === undefined || exitCode !== null || signalCode !== null;
+  }
+
   #endError(end: string | number | null): unknown {
     const { signal, clock } = this.#context;
     if (signal.aborted) return signal.reason;
-    if (clock.now() - this.#startedAtMs >= this.#timeoutMs) return failed("query-time");
+    if (clock.now() >= this.#endsAtMs) return failed("query-time");
     if (end === "SIGKILL") return needsTooMuch();
     return new CliError(
       printable`The process of the query has failed (${String(end)}). Try again.`,
@@ -93,7 +116,9 @@ export class SqliteQuery implements AsyncDisposable {
   /** Kills the process and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tables?.close();
-    await this.#process[Symbol.asyncDispose]();
+    const ended = this.#hasEnded ? null : once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
