@@ -1,9 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { seededRandom } from "evaluator-kit";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
 import { type Rule, ruleOpinions } from "./answers/rules.ts";
-import type { CallEnvironment, Delivery, EmulatorContext } from "./call.ts";
+import type { CallEnvironment, EmulatorContext } from "./call.ts";
 import { controlRoutes, createRequestLog } from "./control-routes.ts";
 import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
@@ -58,14 +59,6 @@ export interface EmulatorOptions {
  * ```
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
-  const { app, reset } = assemble(options);
-  const answer = async (request: Request, delivery: Delivery) =>
-    await app.fetch(request, { delivery });
-  return toEmulator(answer, reset);
-}
-
-/** Assembles the control routes, then the request log, the faults and all sides. */
-function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
   const { decimals = printedDecimals, confidence = true, engine, exchanges, rules = [] } = options;
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 15) {
@@ -75,7 +68,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const vendorGate = limits === null ? null : createVendorGate(limits);
   const accounts = createAccountBook(tier, options.keys);
   const ledger = createLedger();
-  const faults = createFaultBook(checkFaults(options.faults ?? []), { seed, sleep });
+  const faults = createFaultBook(checkFaults(options.faults ?? []), seed, sleep);
   const requests = createRequestLog(accounts, clock);
   const recorded = recordedAnswers(exchanges);
   const ruled = ruleOpinions(rules);
@@ -103,27 +96,17 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   app.onError((error) => {
     throw error;
   });
-  return { app, reset };
+  return toEmulator(async (request, delivery) => await app.fetch(request, { delivery }), reset);
 }
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const idLength = 26;
 
-/**
- * Returns a sequence of ids of 26 letters and digits, drawn by the generator mulberry32; the same
- * seed gives the same sequence.
- *
- * @param seed - A whole number.
- */
+/** Returns a sequence of ids of 26 letters and digits; the same seed gives the same sequence. */
 function createIds(seed: number): () => string {
-  let state = seed >>> 0;
-  const draw = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
-  return () => Array.from({ length: idLength }, () => alphabet[draw() % alphabet.length]).join("");
+  const random = seededRandom(seed);
+  const draw = () => alphabet[(random() * 2 ** 32) % alphabet.length];
+  return () => Array.from({ length: idLength }, draw).join("");
 }
 
 function readLimits({ limits }: EmulatorOptions): VendorLimits | null {

@@ -2,10 +2,7 @@ import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
 
 /** A certificate and its key, each in PEM. */
-export interface Certificate {
-  readonly key: string;
-  readonly cert: string;
-}
+export type Certificate = Readonly<Record<"key" | "cert", string>>;
 
 // Tags of X.509 (RFC 5280) for one self-signed certificate.
 const sequence = 0x30;

@@ -8,5 +8,6 @@ export * from "./print-texts.ts";
 export * from "./printable.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";
+export * from "./seeded-random.ts";
 export { sourceHash } from "./page/page.ts";
 export * from "./write-whole-file.ts";

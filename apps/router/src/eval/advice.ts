@@ -1,4 +1,5 @@
 import type { Estimate } from "evaluator-calibration";
+import { seededRandom } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import {
   cheapestOf,
@@ -9,7 +10,6 @@ import {
   mixesOf,
   percent,
   pointOf,
-  seeded,
   tierPoints,
 } from "./figures.ts";
 import { hardness, type JudgedPrompt, type Point } from "./judged-prompts.ts";
@@ -94,7 +94,7 @@ function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
   });
   const rivalAt = rivalsOf(tierPoints(prompts));
   const used = prompts.map((prompt) => prompt.used);
-  const random = seeded(options.seed);
+  const random = seededRandom(options.seed);
   let asMuch = 1; // the unshuffled decisions
   for (let trial = 1; trial < TRIALS; trial += 1) {
     shuffle(used, random);

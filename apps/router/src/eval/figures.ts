@@ -1,4 +1,5 @@
 import type { Estimate, Interval } from "evaluator-calibration";
+import { seededRandom } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import type { JudgedPrompt, Point } from "./judged-prompts.ts";
 
@@ -6,21 +7,10 @@ type Prompts = readonly JudgedPrompt[];
 
 /** Draws as many prompts with replacement, several times; the same seed gives the same draws. */
 export function drawPrompts(prompts: Prompts, { seed, draws }: { seed: number; draws: number }) {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   return Array.from({ length: draws }, () =>
     prompts.flatMap(() => prompts[Math.floor(random() * prompts.length)] ?? []),
   );
-}
-
-/** The generator mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Returns the figures of all prompts with the middle 95 % of their draws, except draws without one. */

@@ -24,10 +24,7 @@ interface PlotOptions {
 }
 
 /** Turns values of a plot into positions in its picture. */
-interface Scales {
-  readonly x: (value: number) => number;
-  readonly y: (value: number) => number;
-}
+type Scales = Readonly<Record<"x" | "y", (value: number) => number>>;
 
 const width = 440;
 const margin = { top: 10, right: 22, bottom: 36, left: 56 };
@@ -84,10 +81,7 @@ function round(position: number): number {
 }
 
 /** A point of a plot. */
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+type Point = Readonly<Record<"x" | "y", number>>;
 
 /** Returns a line through points; `kind` names its look. */
 export function curve(

@@ -1,0 +1,15 @@
+/**
+ * Returns a function that draws numbers from 0 up to 1 by the generator mulberry32; the same seed draws
+ * the same numbers.
+ *
+ * @param seed - A whole number.
+ */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
