@@ -61,8 +61,7 @@ interface ControlContext {
 }
 
 /** Returns the emulator's own routes under `/_emulator/`, which are neither logged nor spoilt. */
-export function controlRoutes(context: ControlContext): Hono<CallEnvironment> {
-  const { accounts, faults, requests, reset } = context;
+export function controlRoutes({ accounts, faults, requests, reset }: ControlContext) {
   const app = new Hono<CallEnvironment>().basePath("/_emulator");
   const faultList = () => Response.json({ faults: faults.list() });
   app.use(async (call, next) => {

@@ -88,12 +88,8 @@ export function ruleOpinions(rules: readonly Rule[]) {
     const text = contentText(input.state);
     const matching = compiled.filter(({ matches }) => matches(text));
     const ruled = mapRecord(input.questions, (question, id) => {
-      for (const rule of matching) {
-        const answer = rule.answerTo(id, input.questions);
-        const opinion = answer === null ? null : opinionOfRule(question, answer);
-        if (opinion !== null) return opinion;
-      }
-      return null;
+      const answers = matching.map((rule) => rule.answerTo(id, input.questions));
+      return answers.map((answer) => opinionOfRule(question, answer)).find(Boolean) ?? null;
     });
     return Object.values(ruled).every((opinion) => opinion === null) ? null : ruled;
   };
@@ -134,9 +130,9 @@ function keyInInstructions(
 }
 
 /** Returns a rule's answer as an opinion; null if it does not fit the question. */
-function opinionOfRule(question: QuestionInput, answer: RuleAnswer): Opinion | null {
+function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opinion | null {
   const kind = kindOf(question);
-  if (kind.isDistribution === (typeof answer === "number")) return null;
+  if (answer === null || kind.isDistribution === (typeof answer === "number")) return null;
   const probabilities =
     typeof answer === "number" ? [answer] : fillShares(kind.namesOf(question), answer);
   return probabilities === null ? null : { probabilities, isInformed: true };

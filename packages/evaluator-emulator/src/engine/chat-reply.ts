@@ -60,7 +60,7 @@ function readShape(body: unknown): ReplyShape {
 
 /** Returns a chat server's reply, whole or as events; null if the body is no conversation. */
 export function chatReply(body: Record<string, unknown>, nextId: () => string): Response | null {
-  const reply = composeReply({ prompt: body["messages"], shape: readShape(body), nextId });
+  const reply = composeReply(body["messages"], readShape(body), nextId);
   if (reply === null) return null;
   const { text, calls, basis, inputTokens, outputTokens } = reply;
   const id = `chatcmpl-${nextId()}`;

@@ -1,4 +1,4 @@
-import { answerJson, type Judgement, lexicalModel } from "../answers/judgement.ts";
+import { answerJson, lexicalModel } from "../answers/judgement.ts";
 import type { Call, EmulatorContext, Trap } from "../call.ts";
 import { RequestError } from "../request-error.ts";
 import { isJsonRecord } from "../json.ts";
@@ -31,7 +31,7 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
   const ids = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
   const named =
     ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
-  const listed = listTokens(named, { depth: ids.length || depth, trap });
+  const listed = listTokens(named, ids.length || depth, trap);
   const [first] = trap === "thinking-first" ? listed : tokens;
   const choice = {
     index: 0,
@@ -55,7 +55,7 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
 const completion: EngineRoute = (call, body, { context }) => {
   const prompt = textIn(body, "prompt");
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
-  const listed = listTokens(tokens, { depth: Number(body["n_probs"] ?? 0), trap });
+  const listed = listTokens(tokens, Number(body["n_probs"] ?? 0), trap);
   const position = { ...tokens[0], top_logprobs: listed };
   return answerJson(
     {
@@ -86,7 +86,7 @@ const generate: EngineRoute = (call, body, { context }) => {
   const ids = idsIn(body, "token_ids_logprob");
   const named = tokens.filter(({ token }) => ids.includes(packToken(token)));
   const listed = (some: readonly FirstToken[], count: number) =>
-    listTokens(some, { depth: count, trap }).map(({ token, logprob }) => {
+    listTokens(some, count, trap).map(({ token, logprob }) => {
       return [logprob, packToken(token), token];
     });
   const meta_info = {
@@ -149,10 +149,7 @@ function tokenText(ids: readonly number[]): string {
 }
 
 /** A token with which the played model might begin. */
-interface FirstToken {
-  readonly token: string;
-  readonly logprob: number;
-}
+type FirstToken = ReturnType<typeof toTokens>[number];
 
 /** The first tokens of answers without a label. */
 const smallTalk: readonly (readonly [token: string, share: number])[] = [
@@ -169,14 +166,10 @@ const lowLabelShare = 0.2;
 const smallest = 1e-4;
 
 /** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
-function tokensFor(
-  call: Call,
-  prompt: string,
-  { answer }: EmulatorContext,
-): { tokens: readonly FirstToken[]; basis: Judgement["basis"]; trap: Trap | null } {
+function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
   const trap = call.get("trap") ?? null;
   const asked = readPrompt(prompt);
-  if (asked === null) return { tokens: toTokens(smallTalk), basis: "none", trap };
+  if (asked === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
   const { state, question } = asked;
   const { answers, basis } = answer({ state, questions: { question } });
   const { probabilities } = answers["question"] as JudgedAnswer;
@@ -192,17 +185,14 @@ function tokensFor(
   return { tokens: toTokens([...labels, ...others]), basis, trap };
 }
 
-function toTokens(shares: readonly (readonly [string, number])[]): FirstToken[] {
+function toTokens(shares: readonly (readonly [string, number])[]) {
   return shares
     .map(([token, share]) => ({ token, logprob: Math.log(share) }))
     .toSorted((a, b) => b.logprob - a.logprob);
 }
 
 /** Returns the listed tokens, at most `depth` of them, changed by a trap. */
-function listTokens(
-  tokens: readonly FirstToken[],
-  { depth, trap }: { depth: number; trap: Trap | null },
-): readonly FirstToken[] {
+function listTokens(tokens: readonly FirstToken[], depth: number, trap: Trap | null) {
   const listed = tokens.slice(0, trap === "short-list" ? 1 : depth);
   if (trap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
   if (trap === "probability-as-logprob") {

@@ -15,15 +15,17 @@ interface Entry {
   left: number;
 }
 
-interface FaultBookOptions {
-  /** Decides which calls a fault with a rate is played on. */
-  readonly seed: number;
-  /** Waits for a latency; rejects if the signal aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** Makes the list of active faults, and the middleware that plays them on calls. */
-export function createFaultBook(initial: readonly Fault[], { seed, sleep }: FaultBookOptions) {
+/**
+ * Makes the list of active faults, and the middleware that plays them on calls.
+ *
+ * @param seed - Decides which calls a fault with a rate is played on.
+ * @param sleep - Waits for a latency; rejects if the signal aborts.
+ */
+export function createFaultBook(
+  initial: readonly Fault[],
+  seed: number,
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>,
+) {
   let entries: Entry[] = [];
   const add = (faults: readonly Fault[]) => {
     for (const fault of faults) {

@@ -62,9 +62,8 @@ export async function languageRoute(call: Call, context: EmulatorContext): Promi
   }
   const isStreamed = streaming === "true";
   const body = await readJson(call);
-  const { nextId } = context;
   const prompt = isJsonRecord(body) ? body["prompt"] : null;
-  const reply = composeReply({ prompt, shape: readShape(body), nextId });
+  const reply = composeReply(prompt, readShape(body), context.nextId);
   if (reply === null) throw new RequestError("Invalid request: body.prompt: expected messages");
   admitCall(admitted, context);
 

@@ -3,7 +3,7 @@ import { composeReply, type ReplyShape } from "./text-reply.ts";
 
 function replyTo(prompt: unknown, wanted: Partial<ReplyShape> = {}) {
   const shape = { tools: [], toolChoice: "auto", isParallel: true, json: null, ...wanted } as const;
-  return composeReply({ prompt, shape, nextId: () => "1" });
+  return composeReply(prompt, shape, () => "1");
 }
 
 test("names its origin and repeats the question", () => {

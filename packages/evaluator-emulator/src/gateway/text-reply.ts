@@ -29,15 +29,11 @@ export interface PlayedCall {
   readonly input: string;
 }
 
-/** The conversation, in the AI SDK's form or in OpenAI's, and the wanted reply. */
-interface ReplyMaterial {
-  readonly prompt: unknown;
-  readonly shape: ReplyShape;
-  readonly nextId: () => string;
-}
-
-/** Returns the reply to a conversation, or null if it is none; the text is empty if tools are called. */
-export function composeReply({ prompt, shape, nextId }: ReplyMaterial) {
+/**
+ * Returns the reply to a conversation in the AI SDK's form or in OpenAI's, or null if it is none; the
+ * text is empty if tools are called.
+ */
+export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => string) {
   const { data: messages } = promptSchema.safeParse(prompt);
   if (messages === undefined) return null;
   const lastUser = messages.findLast(({ role }) => role === "user");
@@ -67,7 +63,7 @@ const promptSchema = z.array(messageSchema).min(1);
 function shapeText(reply: string, message: string, { json }: ReplyShape): string {
   if (json === null) return reply;
   if (Object.keys(json).length === 0) return JSON.stringify({ reply });
-  return JSON.stringify(fillSchema(json, { message }));
+  return JSON.stringify(fillSchema(json, message));
 }
 
 function textOf({ content }: z.infer<typeof messageSchema>): string {
@@ -133,7 +129,7 @@ function chooseCalls(
     chosen.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
   const calls = chosen.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
   return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
-    const input = JSON.stringify(fillSchema(tool.schema, { message, hints }) ?? {});
+    const input = JSON.stringify(fillSchema(tool.schema, message, hints) ?? {});
     return { id: `call_${nextId()}`, name: tool.name, input };
   });
 }
@@ -165,20 +161,14 @@ function valuesIn(message: string): string[] {
   return [...new Set(names)].slice(0, mostCalls);
 }
 
-interface Material {
-  readonly message: string;
-  /** Values for texts, in order. @default the names in the message */
-  readonly hints?: readonly string[];
-}
-
 // Chosen, not measured: a schema that refers to itself, at several positions, would grow without end.
 const deepest = 12;
 const mostValues = 10_000;
 const longestText = 200;
 
-/** Returns a value that fits a JSON schema, made of options, numbers and names in the message. */
-function fillSchema(schema: unknown, { message, hints }: Material): unknown {
-  const texts = [...(hints ?? valuesIn(message))];
+/** Returns a value that fits a JSON schema, made of options and numbers in the message, and of hints. */
+function fillSchema(schema: unknown, message: string, hints = valuesIn(message)): unknown {
+  const texts = [...hints];
   const numbers = (message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number);
   const lowerCase = message.toLowerCase();
   let values = 0;
