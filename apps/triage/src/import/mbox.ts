@@ -2,6 +2,7 @@ import type { FoundMail } from "./found-mail.ts";
 import {
   fileDay,
   header,
+  linesOf,
   MESSAGE_BYTES,
   parseDay,
   parseMessage,
@@ -103,16 +104,10 @@ class MboxSplitter {
 
   #linesIn(chunk: Buffer): Buffer[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const lines: Buffer[] = [];
-    let start = 0;
-    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-      lines.push(bytes.subarray(start, end + 1));
-      start = end + 1;
-    }
-    this.#rest = bytes.subarray(start);
-    if (this.#rest.length < LINE_BYTES) return lines;
-    lines.push(this.#rest);
-    this.#rest = Buffer.alloc(0);
+    const lines = [...linesOf(bytes)];
+    const last = lines.at(-1);
+    const isWhole = last === undefined || last.at(-1) === NEWLINE || last.length >= LINE_BYTES;
+    this.#rest = (isWhole ? undefined : lines.pop()) ?? Buffer.alloc(0);
     return lines;
   }
 

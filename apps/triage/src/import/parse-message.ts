@@ -169,7 +169,8 @@ function toUtf8(bytes: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-function* linesOf(bytes: Buffer): Generator<Buffer> {
+/** Returns the lines of a text with their ends; the last one may have none. */
+export function* linesOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(NEWLINE, start) + 1 || bytes.length;
     yield bytes.subarray(start, end);

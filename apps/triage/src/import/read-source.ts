@@ -34,7 +34,9 @@ async function* readFile(file: SourceFile, signal: AbortSignal, depth: number): 
   try {
     const { close, ...content } = await peek(file.chunks, PEEK_BYTES);
     await using _ = { [Symbol.asyncDispose]: close };
-    for await (const found of readContent(file, content, { signal, depth })) {
+    const entries = filesInArchive(file, content, depth);
+    const all = entries && readEntries(entries, signal, depth + 1);
+    for await (const found of all ?? readMailFile(file, content)) {
       last = found.name;
       yield found;
     }
@@ -43,16 +45,6 @@ async function* readFile(file: SourceFile, signal: AbortSignal, depth: number): 
     if (last === null) yield { name: file.name, reason: reasonOf(error), isMail: true };
     else yield { name: `after ${last}`, reason: breakReason(error), isMail: true };
   }
-}
-
-async function* readContent(
-  file: SourceFile,
-  content: Parameters<typeof readMailFile>[1],
-  { signal, depth }: { readonly signal: AbortSignal; readonly depth: number },
-): Found {
-  const entries = filesInArchive(file, content, depth);
-  if (entries === null) yield* readMailFile(file, content);
-  else yield* readEntries(entries, signal, depth + 1);
 }
 
 // A library's message may quote the mail.

@@ -25,16 +25,14 @@ import { additionCosts, chooseState } from "./state.ts";
 export async function openMails(path: string, options: InputOptions = {}) {
   const wanted = toStateOptions(options.state ?? {});
   const mails = await openRecords(path, mailForm(wanted), options);
-  return toInput(mails, { options: wanted, toMailState: toState });
+  return toInput(mails, wanted, toState);
 }
 
 /** Returns the mails of a file with the states that a function makes of them. */
 function toInput(
   mails: CheckedRecords<Mail>,
-  {
-    options,
-    toMailState,
-  }: { readonly options: MailStateOptions; readonly toMailState: (mail: Mail) => JsonObject },
+  options: MailStateOptions,
+  toMailState: (mail: Mail) => JsonObject,
 ) {
   async function* records(
     limit?: number,
@@ -48,10 +46,7 @@ function toInput(
     records,
     async withState(stateOptions: StateOptions, context: CliContext): Promise<RecordInput> {
       const wanted = toStateOptions(stateOptions);
-      return toInput(mails, {
-        options: wanted,
-        toMailState: await chooseState(wanted, records(), context),
-      });
+      return toInput(mails, wanted, await chooseState(wanted, records(), context));
     },
     additions: (tokensOf: (state: JsonObject) => number) => additionCosts(options, tokensOf),
   } satisfies RecordInput;
