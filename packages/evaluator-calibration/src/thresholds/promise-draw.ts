@@ -13,21 +13,17 @@ export interface PromiseDrawOptions extends Bound {
   readonly shares?: number;
 }
 
-/** The labels at a threshold and above that count there. */
-interface Test {
-  /** In hundredths. */
-  readonly at: number;
-  /** The records at it and above. */
-  readonly acted: number;
-  /** The share of wrong acts if the printed values are true. */
-  readonly printedRisk: number;
+/** A threshold of the region, and the labels at it and above that count there. */
+type Test = ReturnType<typeof regionOf>[number] & typeof noLabels;
+
+const noLabels = {
   /** The first place in the order whose record is not counted. */
-  next: number;
-  n: number;
-  wrong: number;
+  next: 0,
+  n: 0,
+  wrong: 0,
   /** Whether the evidence was ever enough. */
-  isEnough: boolean;
-}
+  isEnough: false,
+};
 
 /** The shares of the region at which a search begins; each search has a part of the level. */
 const STARTS = [0.7, 0.4, 0.2, 0.1];
@@ -76,8 +72,8 @@ class PromiseDraw {
   readonly #starts: readonly number[];
   /** Whether acting on a labelled record is wrong. */
   readonly #labels = new Map<number, boolean>();
-  /** Drawn and not labelled. */
-  readonly #open = new Set<number>();
+  /** Drawn or labelled. */
+  readonly #taken = new Set<number>();
   #from: number | null = null;
 
   constructor(printed: Numbers, options: PromiseDrawOptions) {
@@ -94,14 +90,11 @@ class PromiseDraw {
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
     const region = regionOf(countRisks(sureness, new Uint8Array(printed.length)), maxRisk);
-    const { at: lowest = 101, acted: size = 0 } = region.at(-1) ?? {};
-    this.#tests = region.map((part) => ({ ...part, next: 0, n: 0, wrong: 0, isEnough: false }));
-    const starts = STARTS.map((share) => region.findIndex(({ acted }) => acted >= share * size));
-    this.#starts = region.length === 0 ? [] : [...new Set(starts)];
-    const records = Array.from(this.#sureness.keys());
-    this.#order = shuffle(
-      records.filter((index) => this.#surenessOf(index) >= lowest),
-      seededRandom(seed),
+    this.#tests = region.map((part) => ({ ...part, ...noLabels }));
+    const records = [...this.#sureness.keys()].filter((index) => this.has(index));
+    this.#order = shuffle(records, seededRandom(seed));
+    this.#starts = STARTS.map((share) =>
+      region.findIndex(({ acted }) => acted >= share * records.length),
     );
   }
 
@@ -112,7 +105,7 @@ class PromiseDraw {
 
   /** Returns whether a record may be acted on. */
   has(index: number): boolean {
-    return this.#surenessOf(index) >= (this.#tests.at(-1)?.at ?? 101);
+    return this.#isFrom(index, this.#tests.at(-1)?.at ?? 101);
   }
 
   /** The threshold that the latest record was drawn from; null before the first. */
@@ -123,36 +116,31 @@ class PromiseDraw {
   /** The counts of the labels so far, and the promise. */
   get state() {
     const reached = this.#starts.flatMap((start) => this.#tests.slice(start, this.#endOf(start)));
-    const promised = reached.reduce<Test | null>(
-      (lowest, test) => (lowest === null || test.at < lowest.at ? test : lowest),
-      null,
-    );
-    const { more } = this.#nearest();
+    const [promised] = reached.toSorted((one, other) => one.at - other.at);
+    const nearest = this.#nearest();
     return {
       labelled: this.#labels.size,
       wrong: [...this.#labels.values()].filter(Boolean).length,
       /** The lowest promised threshold, and the labels that were counted there; null for none yet. */
-      promised:
-        promised === null
-          ? null
-          : { threshold: promised.at / 100, n: promised.n, wrong: promised.wrong },
+      promised: promised
+        ? { threshold: promised.at / 100, n: promised.n, wrong: promised.wrong }
+        : null,
       /** About how many more labels the next lower threshold takes; null if none is in sight. */
-      more: Number.isFinite(more) ? Math.ceil(more) : null,
+      more: nearest ? Math.ceil(nearest.more) : null,
     };
   }
 
   /** Returns the index of the next record to label, never one twice; null if all are drawn. */
   next(): number | null {
-    const lowest = this.#tests.at(-1);
     // If no threshold is in sight, labels of the whole region may show one. To draw every second record from
     // the whole region, as well, takes 130 to 180 labels to a first promise instead of 100 to 110, and 600
     // labels promise the same.
-    for (const test of [this.#nearest().test, lowest]) {
-      if (test === undefined) continue;
-      const index = this.#order.slice(test.next).find((record) => this.#isFree(record, test.at));
+    for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
+      const isFree = (record: number) => this.#isFrom(record, at) && !this.#taken.has(record);
+      const index = this.#order.slice(next).find(isFree);
       if (index === undefined) continue;
-      this.#open.add(index);
-      this.#from = test.at / 100;
+      this.#taken.add(index);
+      this.#from = at / 100;
       return index;
     }
     return null;
@@ -167,25 +155,25 @@ class PromiseDraw {
     if (!this.has(index)) {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
-    const isCorrected = this.#labels.has(index) && this.#labels.get(index) !== wrong;
-    this.#open.delete(index);
+    const isCorrected = (this.#labels.get(index) ?? wrong) !== wrong;
+    this.#taken.add(index);
     this.#labels.set(index, wrong);
     for (const test of this.#tests) {
-      if (isCorrected) Object.assign(test, { next: 0, n: 0, wrong: 0, isEnough: false });
-      if (isCorrected || test.at <= this.#surenessOf(index)) this.#count(test);
+      if (isCorrected) Object.assign(test, noLabels);
+      this.#count(test);
     }
     return this.state;
   }
 
-  #surenessOf(index: number): number {
-    return this.#sureness[index] ?? Number.NaN;
+  #isFrom(index: number, at: number): boolean {
+    return (this.#sureness[index] ?? -1) >= at;
   }
 
   /** Counts the labels that follow in the order without a gap. */
   #count(test: Test): void {
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
-      if (this.#surenessOf(index) < test.at) continue;
+      if (!this.#isFrom(index, test.at)) continue;
       const wrong = this.#labels.get(index);
       if (wrong === undefined) return;
       test.n += 1;
@@ -209,15 +197,13 @@ class PromiseDraw {
     return failed === -1 ? this.#tests.length : failed;
   }
 
-  /** Returns the tested threshold that takes the fewest further labels. */
-  #nearest(): { readonly test: Test | undefined; readonly more: number } {
+  /** Returns the tested threshold that takes the fewest further labels, if one is in sight. */
+  #nearest() {
     const tested = this.#starts.flatMap((start) => this.#tests[this.#endOf(start)] ?? []);
     return tested
       .map((test) => ({ test, more: this.#labelsFor(test) }))
-      .reduce<{ test: Test | undefined; more: number }>(
-        (one, other) => (other.more < one.more ? other : one),
-        { test: undefined, more: Number.POSITIVE_INFINITY },
-      );
+      .filter(({ more }) => more < Infinity)
+      .toSorted((one, other) => one.more - other.more)[0];
   }
 
   /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
@@ -228,9 +214,5 @@ class PromiseDraw {
     const growth = risk * Math.log(risk / M || 1) + (1 - risk) * Math.log((1 - risk) / (1 - M));
     const more = Math.max(1, Math.log(this.#need / this.#evidenceOf(test)) / growth);
     return more <= test.acted - test.n ? more : Number.POSITIVE_INFINITY;
-  }
-
-  #isFree(index: number, at: number): boolean {
-    return this.#surenessOf(index) >= at && !this.#labels.has(index) && !this.#open.has(index);
   }
 }
