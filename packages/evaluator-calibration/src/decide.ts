@@ -109,12 +109,9 @@ const hashes = new WeakMap<CalibrationArtifact, string>();
 
 /** Returns the first 16 hex digits of the SHA-256 of an artifact's JSON with sorted keys. */
 export function artifactHash(artifact: CalibrationArtifact): string {
-  let known = hashes.get(artifact);
-  if (known === undefined) {
-    known = jsonHash(artifact);
-    hashes.set(artifact, known);
-  }
-  return known;
+  const hash = hashes.get(artifact) ?? jsonHash(artifact);
+  hashes.set(artifact, hash);
+  return hash;
 }
 
 /** An evaluation of the client, which names the service too. */

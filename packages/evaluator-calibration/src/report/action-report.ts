@@ -1,6 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { Form } from "../kinds.ts";
-import { LOWEST, type PromisedAction } from "../thresholds/learn-then-test.ts";
+import { LOWEST, type searchPromises } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
   type Costs,
@@ -32,11 +32,7 @@ export interface ActionOptions {
   readonly costs: Costs | null;
 }
 
-/** The result of a search for a promise of an action. */
-interface Search {
-  readonly promised: PromisedAction | null;
-  readonly smallest: { readonly risk: number; readonly threshold: number } | null;
-}
+type Search = ReturnType<typeof searchPromises>[number];
 
 /** An action's search or plan, and the threshold of either. */
 interface Tested {

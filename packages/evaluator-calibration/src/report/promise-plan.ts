@@ -5,7 +5,7 @@ import { CalibrationInputError } from "../input/input-record.ts";
 import type { LabelJoin } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";
-import { complement, toHundredths } from "../thresholds/risk-coverage.ts";
+import { toHundredths } from "../thresholds/risk-coverage.ts";
 import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
 
 const openShare = z.number().gt(0).lt(1);
@@ -46,12 +46,13 @@ export function promisePool(column: AnswerColumn) {
     (ids[one] as string) < (ids[other] as string) ? -1 : 1,
   );
   const answers = rows.map((row) => [ids[row], ...values.subarray(row * width, (row + 1) * width)]);
+  const { probability } = topAnswers(column);
   return {
     column,
     rows,
     indexes: new Map(rows.map((row, index) => [row, index])),
-    /** Of yes, or the largest, by row. */
-    p: topAnswers(column).probability,
+    /** Of yes, or the largest. */
+    printed: rows.map((row) => probability[row] as number),
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
   };
 }
@@ -103,22 +104,17 @@ function replayAction(
   { question, action }: PromisePlan["actions"][number],
   { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
 ) {
-  const { column, rows, indexes, p } = pool;
+  const { column, rows, indexes, printed } = pool;
+  const { sureness } = actionRows({ p: printed, cameTrue: [] }, action);
   const shares = plan.actions.length;
-  const printed = Float64Array.from(rows, (row) => p[row] as number);
   const draw = createPromiseDraw(printed, { ...plan, action, shares });
   const labels = join.drawn.find((joined) => joined.column === column);
-  const { wrong } = actionRows(
-    labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] },
-    action,
-  );
+  const tested = labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] };
+  const { wrong } = actionRows(tested, action);
   for (const [at, row] of labels?.rows.entries() ?? []) {
     const index = indexes.get(row) as number;
     if (draw.has(index)) draw.add(index, wrong[at] === 1);
   }
-  const surenessAt = (row: number) => {
-    return action === "no" ? complement(p[row] as number) : (p[row] as number);
-  };
   return {
     plan,
     question,
@@ -131,15 +127,15 @@ function replayAction(
     /** Returns the share of all records at a threshold and above. */
     coverageAt: (threshold: number) => {
       const least = toHundredths(threshold);
-      return rows.filter((row) => toHundredths(surenessAt(row)) >= least).length / rows.length;
+      return sureness.filter((one) => toHundredths(one) >= least).length / rows.length;
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {
       const index = draw.next();
       if (index === null) return null;
-      const row = rows[index] as number;
-      const id = column.ids[row] as string;
-      return { id, draw: { plan: planId(plan), from: draw.from, at: surenessAt(row) } };
+      const id = column.ids[rows[index] as number] as string;
+      const at = sureness[index] as number;
+      return { id, draw: { plan: planId(plan), from: draw.from, at } };
     },
   };
 }
