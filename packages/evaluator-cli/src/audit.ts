@@ -7,7 +7,7 @@ import {
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { describeNewLabels, joinNewLabels } from "./new-labels.ts";
+import { joinNewLabels } from "./new-labels.ts";
 import { type ActColumn, readActs } from "./read-acts.ts";
 import { readArtifact } from "./read-files.ts";
 import { count, range } from "./report/sentences.ts";
@@ -20,16 +20,16 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const table = await readActs(name, context);
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
   const artifacts = await readArtifacts(options, columns, context);
-  const found = await joinNewLabels(table, { labels, last, questions, artifacts }, context);
+  const wanted = { labels, last, questions, artifacts };
+  const { join, notes } = await joinNewLabels(table, wanted, context);
   const audits = columns.flatMap((column) => {
-    const joined = found.join.columns.find((one) => one.column === column);
+    const joined = join.columns.find((one) => one.column === column);
     return checkPromises(column, joined);
   });
-  const counts = table.questions.map((question) => found.join.countsOf(question));
+  const counts = table.questions.map((question) => join.countsOf(question));
   const left = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
   const rest = left === 0 ? [] : [`${count(left)} labels are of records without an act.`];
-  for (const note of [...describeNewLabels(found, artifacts), ...rest])
-    context.stderr.write(`${note}\n`);
+  for (const note of [...notes, ...rest]) context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
   context.stdout.write(isJson ? `${JSON.stringify(audits, null, 2)}\n` : describe(audits));
   context.exitCode = exitCodeOf(audits);

@@ -8,9 +8,8 @@ import {
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { describeNewLabels, joinNewLabels } from "./new-labels.ts";
+import { joinNewLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
-
 import { describeCheck, percent, type TestedThreshold } from "./report/sentences.ts";
 
 type CheckOptions = ReportOptions<"check">;
@@ -34,10 +33,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const tested = columns.map((column) => toLabelledRows(column).tested);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, tested, state);
-  const notes = [
-    ...describeNewLabels(found, [artifact]),
-    ...describeChecks(artifact, state !== null),
-  ];
+  const notes = [...found.notes, ...describeChecks(artifact, state !== null)];
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   } else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));

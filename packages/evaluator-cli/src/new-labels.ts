@@ -10,7 +10,12 @@ interface NewLabelsOptions extends JoinOptions {
   readonly artifacts: readonly CalibrationArtifact[];
 }
 
-/** Joins the labels that did not make a promise, and counts the others. @throws CliError if there are only others. */
+/**
+ * Joins the labels that did not make a promise, with notes about labels that count as wrong, that are left
+ * out, or that may be old.
+ *
+ * @throws CliError if all labels made the promise.
+ */
 export async function joinNewLabels(
   table: LabelledTable,
   { labels: name, artifacts, ...options }: NewLabelsOptions,
@@ -33,14 +38,10 @@ export async function joinNewLabels(
     const problem = "These labels made the promise, so they cannot test it.";
     throw new CliError(`${problem} Label other records of the same model and questions.`);
   }
-  return { join, used };
+  return { join, notes: [...describe(join, used, artifacts)] };
 }
 
-/** Returns lines about labels that count as wrong, that are left out, or that may be old. */
-export function* describeNewLabels(
-  { join, used }: Awaited<ReturnType<typeof joinNewLabels>>,
-  artifacts: readonly CalibrationArtifact[],
-): Generator<string> {
+function* describe(join: LabelJoin, used: number, artifacts: readonly CalibrationArtifact[]) {
   const skipped = join.columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
   if (skipped > 0)
     yield `${skipped} labels are skipped, or labelers tie on them: they count as wrong.`;
