@@ -22,6 +22,14 @@ async function run(
   return await runRecords(records, { journal, transport, ...options });
 }
 
+type Fault = NonNullable<EmulatorOptions["faults"]>[number];
+
+/** Asks an emulator with a fault in every call, or in the `next` ones. */
+async function runWith(fault: Fault, options: Partial<RunOptions> & { readonly path?: string }) {
+  const { path = join(await temporaryFolder(), "tickets.sqlite"), ...others } = options;
+  return await run(path, { emulator: { faults: [{ path: "/v4/*", ...fault }] }, ...others });
+}
+
 test("each record is answered once, and a second run asks for nothing", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
   const first = await run(path, { concurrency: 2 });
@@ -46,12 +54,60 @@ test("a run stops at its budget and goes on with a larger one", async () => {
 
 test("a wrong key ends the run with the service's error", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
-  const faults = [{ kind: "status", status: 401, path: "/v4/*" }] as const;
-  await expect(run(path, { emulator: { faults } })).rejects.toBeInstanceOf(AuthenticationError);
+  const denied = runWith({ kind: "status", status: 401 }, { path });
+  await expect(denied).rejects.toBeInstanceOf(AuthenticationError);
 });
 
 test("an interruption is the caller's reason", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
   const reason = new Error("stopped");
   await expect(run(path, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
+
+test("a state may be text", async () => {
+  const { fetch } = createEmulator();
+  const transport = gatewayTransport({ apiKey: "local", env: {}, fetch });
+  const path = join(await temporaryFolder(), "tickets.sqlite");
+  using journal = openJournal(path, { questions, transport });
+  const texts = records.map(({ id, state }) => ({ id, state: state.text }));
+  expect(await runRecords(texts, { journal, transport })).toMatchObject({ answered: 3 });
+  expect([...readAnswers(path)].map(({ state }) => state)).toContain("You have won the lottery");
+});
+
+test("an answer of an earlier run counts as the first one", async () => {
+  const path = join(await temporaryFolder(), "tickets.sqlite");
+  const unusable = { kind: "wrong-sums" } as const;
+  expect(await runWith({ ...unusable, next: 1 }, { path })).toMatchObject({ failed: 1 });
+  const again = await runWith(unusable, { path, failuresAtStart: 1 });
+  expect(again).toMatchObject({ answered: 0, skipped: 2, failed: 1 });
+});
+
+test.each([
+  ["maxRetries", { kind: "status", status: 500 }, { maxRetries: 0 }, "The gateway answered 500"],
+  [
+    "deadlineMs",
+    { kind: "status", status: 429, retryAfter: 3600 },
+    { deadlineMs: 1000 },
+    "past the deadline of 1000 ms",
+  ],
+  ["attemptTimeoutMs", { kind: "hang" }, { attemptTimeoutMs: 5, maxRetries: 0 }, "5 ms"],
+] as const)("%s limits a call", async (_, fault, limits, message) => {
+  await expect(runWith(fault, { ...limits, failuresAtStart: 1 })).rejects.toThrow(message);
+});
+
+test("the progress of a run is written until it ends", async () => {
+  const shown = Promise.withResolvers<string>();
+  const { fetch } = createEmulator();
+  const transport = gatewayTransport({
+    apiKey: "local",
+    env: {},
+    async fetch(...request) {
+      await shown.promise;
+      return await fetch(...request);
+    },
+  });
+  using journal = openJournal(join(await temporaryFolder(), "t.sqlite"), { questions, transport });
+  const progress = { isTTY: true, columns: 80, write: shown.resolve };
+  await runRecords(records, { journal, transport, progress });
+  expect(await shown.promise).toContain("0 of 3 records");
 });

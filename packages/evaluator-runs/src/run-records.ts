@@ -1,12 +1,12 @@
-import { systemClock } from "evaluator-kit";
+import { systemClock, type TextSink } from "evaluator-kit";
 import type { Questions, Transport } from "evaluator-client";
 import type { RunRecord } from "./input/record-source.ts";
 import { Journal } from "./journal/journal.ts";
 import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
-import { askMissing, toRunFacts } from "./run/ask-calls.ts";
-import { planCalls, type PlanInput } from "./run/plan-calls.ts";
+import { askMissing, type RunLimits, toRunFacts } from "./run/ask-calls.ts";
+import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { serviceOf } from "./service.ts";
 
 /** What the records of a journal are asked, and through what. */
@@ -26,7 +26,7 @@ export function openJournal(path: string, { questions, transport }: JournalSetup
 }
 
 /** How records are asked about. */
-export interface RunOptions {
+export interface RunOptions extends RunLimits {
   readonly journal: Journal;
   readonly transport: Transport;
   /** Requests at once. @default 1 */
@@ -36,9 +36,11 @@ export interface RunOptions {
   /** The run stops before it costs more, in US dollars. @default no limit */
   readonly maxCostUsd?: number;
   /** The price of a million input tokens, if the service reports no costs. @default unknown */
-  readonly usdPerMillionTokens?: number;
+  readonly usdPerMillionTokens?: number | undefined;
   /** Lets no further call begin; answers on their way are kept for some seconds. */
   readonly signal?: AbortSignal;
+  /** Takes lines with the progress, such as `process.stderr`. @default none */
+  readonly progress?: TextSink;
 }
 
 /** The result of a run. */
@@ -66,20 +68,27 @@ export interface RunOutcome {
  * for (const { id, evaluation } of readAnswers("tickets.sqlite")) console.log(id, evaluation.answers);
  */
 export async function runRecords(
-  records: PlanInput | readonly Pick<RunRecord, "id" | "state">[],
+  records: PlanInput | readonly ListedRecord[],
   options: RunOptions,
 ): Promise<RunOutcome> {
-  const { journal, transport, concurrency = 1, usdPerMillionTokens = null } = options;
-  const { signal = new AbortController().signal } = options;
-  const { requestsPerMinute: rate, maxCostUsd: maxCost = Number.POSITIVE_INFINITY } = options;
+  const {
+    journal,
+    transport,
+    concurrency = 1,
+    requestsPerMinute: rate,
+    maxCostUsd: maxCost = Number.POSITIVE_INFINITY,
+    usdPerMillionTokens = null,
+    signal = new AbortController().signal,
+    progress: stderr = { write() {} },
+    ...limits
+  } = options;
   const input = "records" in records ? records : listed(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
-  const source = { word: "record" };
-  const quiet = { clock: systemClock, stderr: { write() {} }, signal, source };
-  const context = { ...quiet, ...journal.setup, run, input, inputPath: "The input", transport };
+  const machine = { clock: systemClock, stderr, signal, source: { word: "record" } };
+  const context = { ...machine, ...journal.setup, run, input, inputPath: "The input", transport };
   const plan = await planCalls(context, journal);
   const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };
-  const outcome = await askMissing(plan, { context, journal, price });
+  const outcome = await askMissing(plan, { context, journal, price, limits });
   signal.throwIfAborted();
   const { totals, finalError, isBudgetSpent } = outcome;
   if (finalError !== null) throw finalError;
@@ -89,7 +98,9 @@ export async function runRecords(
   return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
 }
 
-function listed(records: readonly Pick<RunRecord, "id" | "state">[]): PlanInput {
+type ListedRecord = Pick<RunRecord<AskedState>, "id" | "state">;
+
+function listed(records: readonly ListedRecord[]): PlanInput {
   return {
     length: records.length,
     async *records() {

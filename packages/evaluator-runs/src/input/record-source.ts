@@ -10,41 +10,41 @@ import {
 import type { JsonObject, Questions } from "evaluator-client";
 
 /** One record of any kind that a run asks about. */
-export interface RunRecord {
+export interface RunRecord<TState = JsonObject> {
   readonly id: string;
   /** The input of the model. */
-  readonly state: JsonObject;
+  readonly state: TState;
   /** Data that a journal keeps beside the state, such as the place of the record; no model reads it. */
   readonly source: JsonObject | null;
 }
 
 /** A record of an input, and its index there, from 0. */
-export interface InputRecord {
+export interface InputRecord<TState = JsonObject> {
   readonly index: number;
-  readonly record: RunRecord;
+  readonly record: RunRecord<TState>;
 }
 
 /** Typed or kept options of a source that add to the state of a record; its input parses them. */
 export type StateOptions = Readonly<Record<string, unknown>>;
 
 /** An input with checked records. It is read again for each pass and never held in memory. */
-export interface RecordInput {
+export interface RecordInput<TState = JsonObject> {
   readonly length: number;
   /** The number of invalid records, which are left out. */
   readonly leftOutCount: number;
   /** Returns lines that name the invalid records, if any. */
   describeLeftOut(): string;
   /** Reads the records in order, at most `limit`. @throws CliError if the input has changed. */
-  records(limit?: number): AsyncGenerator<InputRecord>;
+  records(limit?: number): AsyncGenerator<InputRecord<TState>>;
   /** Returns the same input with the additions to the states. @default there are none */
   withState?(options: StateOptions, context: CliContext): Promise<RecordInput>;
   /** Returns a counter of the cost of all possible additions. @default there are none */
-  additions?(tokensOf: (state: JsonObject) => number): AdditionCosts;
+  additions?(tokensOf: (state: TState) => number): AdditionCosts<TState>;
 }
 
 /** Counts the cost of additions to the state. */
-export interface AdditionCosts {
-  add(record: RunRecord): void;
+export interface AdditionCosts<TState = JsonObject> {
+  add(record: RunRecord<TState>): void;
   /** @param inputUsdPerMillionTokens - Null if the price is not known. */
   describe(inputUsdPerMillionTokens: number | null): string;
 }

@@ -3,6 +3,7 @@ import { ConfigurationError, EvaluatorError, StatusError, type Transport } from 
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { openJournal, runRecords } from "../index.ts";
+import type { RunLimits } from "./ask-calls.ts";
 import { sampleQuestions, sampleResponse } from "../testing/samples.ts";
 
 const busy = new StatusError("Busy.", {
@@ -16,8 +17,10 @@ const busy = new StatusError("Busy.", {
   isRetryable: true,
 });
 
+const broken = new EvaluatorError("The answers break the contract.");
+
 /** Asks about as many records as there are ends of calls, each an error or null for an answer. */
-async function ask(ends: readonly (EvaluatorError | null)[]) {
+async function ask(ends: readonly (EvaluatorError | null)[], limits: RunLimits = {}) {
   let sent = 0;
   const transport: Transport = {
     name: "gateway",
@@ -30,7 +33,9 @@ async function ask(ends: readonly (EvaluatorError | null)[]) {
   const path = join(await temporaryFolder(), "mails.sqlite");
   using journal = openJournal(path, { questions: sampleQuestions, transport });
   const records = ends.map((_, index) => ({ id: `m-${index}`, state: { index } }));
-  const [outcome] = await Promise.allSettled([runRecords(records, { journal, transport })]);
+  const [outcome] = await Promise.allSettled([
+    runRecords(records, { journal, transport, ...limits }),
+  ]);
   return { outcome, sent };
 }
 
@@ -52,12 +57,32 @@ test("one answer between them lets it go on", async () => {
 });
 
 test("mails that fail each for their own reason never end the run", async () => {
-  const { outcome } = await ask(times(100, new EvaluatorError("The answers break the contract.")));
+  const { outcome } = await ask(times(100, broken));
   expect(outcome).toMatchObject({ value: { failed: 100 } });
 });
 
-test("a wrong setting ends it at once", async () => {
-  const error = new ConfigurationError("No key.", { option: "apiKey" });
+test("so many failures before the first answer end it, and later ones do not", async () => {
+  const limits = { failuresAtStart: 3 };
+  const { outcome, sent } = await ask(times(9, broken), limits);
+  expect(outcome).toMatchObject({ reason: broken });
+  expect(sent).toBe(3);
+  const later = await ask([...times(2, broken), null, ...times(9, broken)], limits);
+  expect(later.outcome).toMatchObject({ value: { answered: 1, failed: 11 } });
+});
+
+const unpaid = new StatusError("No credits.", {
+  status: 402,
+  type: null,
+  requestId: null,
+  generationId: null,
+  retryAfterMs: null,
+  needsPaidCredits: true,
+});
+
+test.each([
+  ["a wrong setting", new ConfigurationError("No key.", { option: "apiKey" })],
+  ["an account without credits", unpaid],
+])("%s ends it at once", async (_, error) => {
   const { outcome, sent } = await ask(times(2, error));
   expect(outcome).toMatchObject({ reason: error });
   expect(sent).toBe(1);

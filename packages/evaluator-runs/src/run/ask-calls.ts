@@ -22,6 +22,19 @@ interface AskOptions {
   readonly context: AskContext;
   readonly journal: Journal;
   readonly price: Price;
+  readonly limits?: RunLimits;
+}
+
+/** How long a run tries to have an answer. */
+export interface RunLimits {
+  /** Retries of a call after its first attempt. @default 6 */
+  readonly maxRetries?: number;
+  /** Time for each attempt of a call, in milliseconds. @default 30000 */
+  readonly attemptTimeoutMs?: number;
+  /** Time over all attempts and waits of a call, in milliseconds. @default a day */
+  readonly deadlineMs?: number;
+  /** So many failures, of any kind, before the journal has an answer end the run. @default no limit */
+  readonly failuresAtStart?: number;
 }
 
 /** The result of asking. */
@@ -37,19 +50,19 @@ export type AskOutcome = Awaited<ReturnType<typeof askMissing>>;
 export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { context, price, journal } = options;
   const { clock, run, transport } = context;
+  const { failuresAtStart = Infinity, ...limits } = { ...callLimits, ...options.limits };
   const totals = new RunTotals(price);
   const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
   const broken = new AbortController();
-  const { maxRetries } = callLimits;
   const work: Work = {
     ...options,
     totals,
     budget: new Budget(run.maxCost, { price, transport }),
-    streak: new FailureStreak(),
+    streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
-    evaluator: createEvaluator({ transport, maxRetries, limits: limitsOf(run, transport) }),
+    evaluator: createEvaluator({ transport, ...limits, limits: limitsOf(run, transport) }),
     inputError: null,
   };
   try {
@@ -151,14 +164,24 @@ const FAILURES_IN_A_ROW = 20;
 /** Detects that every further record would fail for the same reason. */
 class FailureStreak {
   #length = 0;
+  #mostAtStart: number;
   /** The failure that ends the run; null as long as it may go on. */
   finalError: EvaluatorError | null = null;
 
+  /** @param mostAtStart - The number of failures before the first answer that ends the run. */
+  constructor(mostAtStart: number) {
+    this.#mostAtStart = mostAtStart;
+  }
+
   /** Counts a call: a wrong key, or a service that is down for many records in a row, ends the run. */
   ended(error: EvaluatorError | null): void {
-    this.#length = error === null ? 0 : this.#length + 1;
-    if (error === null) return;
+    if (error === null) {
+      [this.#length, this.#mostAtStart] = [0, Infinity];
+      return;
+    }
+    this.#length += 1;
     const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
-    if (endsRun(error) || isDown) this.finalError ??= error;
+    const isUnable = this.#length >= this.#mostAtStart;
+    if (endsRun(error) || isDown || isUnable) this.finalError ??= error;
   }
 }

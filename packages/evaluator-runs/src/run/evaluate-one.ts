@@ -22,8 +22,7 @@ export async function evaluateOne(
   signal: AbortSignal,
 ): Promise<{ readonly evaluation: Evaluation } | (KeptFailure & { cause: EvaluatorError })> {
   try {
-    const { deadlineMs } = callLimits;
-    return { evaluation: await evaluator.evaluate(request, { signal, deadlineMs }) };
+    return { evaluation: await evaluator.evaluate(request, { signal }) };
   } catch (error) {
     if (!(error instanceof EvaluatorError)) throw error;
     return { ...toFailure(error), cause: error };
@@ -32,7 +31,8 @@ export async function evaluateOne(
 
 /** Returns whether every further call would fail for the same reason here, such as a wrong key. */
 export function endsRun(error: EvaluatorError): boolean {
-  return error instanceof AuthenticationError || error instanceof ConfigurationError;
+  const isUnpaid = error instanceof StatusError && error.status === 402;
+  return isUnpaid || error instanceof AuthenticationError || error instanceof ConfigurationError;
 }
 
 interface KeptFailure {

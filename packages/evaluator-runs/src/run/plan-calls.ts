@@ -20,21 +20,27 @@ const allStatuses: readonly CallStatus[] = ["unknown", "answered", "refused", "b
 const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 
+/** The state of a record: text or an object. */
+export type AskedState = string | JsonObject;
+
 /** A record, the key of its answer, and its status. */
-export interface PlannedCall extends InputRecord {
+export interface PlannedCall<TState extends AskedState = AskedState> extends InputRecord<TState> {
   readonly key: string;
   readonly status: CallStatus;
 }
 
 /** The records of a run, which are read once for each pass. */
-export type PlanInput = Pick<RecordInput, "length" | "records" | "additions">;
+export type PlanInput<TState extends AskedState = AskedState> = Pick<
+  RecordInput<TState>,
+  "length" | "records" | "additions"
+>;
 
 /** The inputs of a plan. */
-interface PlanContext extends Pick<
+interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   RunContext,
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
-  readonly input: PlanInput;
+  readonly input: PlanInput<TState>;
   readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
 }
 
@@ -44,7 +50,10 @@ interface PlanJournal extends Partial<Pick<Journal, "noteRecords">> {
 }
 
 /** Looks up the status of each record's call, in input order. */
-export async function planCalls(context: PlanContext, journal: PlanJournal): Promise<CallPlan> {
+export async function planCalls<TState extends AskedState>(
+  context: PlanContext<TState>,
+  journal: PlanJournal,
+): Promise<CallPlan<TState>> {
   const { input, run, signal } = context;
   const plan = new CallPlan(context, await findRepeats(context));
   for await (const records of inGroups(input.records(run.limit), GROUP_SIZE)) {
@@ -76,8 +85,8 @@ async function findRepeats(context: PlanContext): Promise<Map<number, number> | 
 }
 
 /** The calls of a run: their statuses, without records and keys, since an input may exceed memory. */
-export class CallPlan {
-  readonly #context: PlanContext;
+export class CallPlan<TState extends AskedState = AskedState> {
+  readonly #context: PlanContext<TState>;
   readonly #setup: string;
   /** Counts the keys; null if a separate pass did. */
   readonly #keys: Map<string, number> | null;
@@ -89,14 +98,14 @@ export class CallPlan {
   readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
   readonly #missing = { calls: 0, inputTokens: 0 };
   /** The cost of additions to the state, counted by a dry run; null for any other run. */
-  readonly additions: AdditionCosts | null;
+  readonly additions: AdditionCosts<TState> | null;
 
   /** @param repeats - See `findRepeats`. */
-  constructor(context: PlanContext, repeats: Map<number, number> | null) {
+  constructor(context: PlanContext<TState>, repeats: Map<number, number> | null) {
     const { input, run, transport, questions } = context;
     this.#context = context;
     this.#setup = setupHash(context);
-    const tokensOf = (state: JsonObject) =>
+    const tokensOf = (state: TState) =>
       estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
     this.additions = (run.dryRun && input.additions?.(tokensOf)) || null;
     const length = Math.min(input.length, run.limit);
@@ -126,7 +135,7 @@ export class CallPlan {
   }
 
   /** Adds the calls about the next group of records, and returns their keys. */
-  addKeys(group: readonly InputRecord[]): string[] {
+  addKeys(group: readonly InputRecord<TState>[]): string[] {
     const keys = group.map((input) => this.#keyOf(input));
     this.#digests.push(digestOfAll(keys));
     const start = this.#length;
@@ -139,7 +148,7 @@ export class CallPlan {
   }
 
   /** Adds the status of the next call. */
-  addStatus({ record }: InputRecord, status: CallStatus): void {
+  addStatus({ record }: InputRecord<TState>, status: CallStatus): void {
     this.#statuses[this.#length] = allStatuses.indexOf(status);
     this.#length += 1;
     this.#counts[status] += 1;
@@ -157,7 +166,7 @@ export class CallPlan {
    *
    * @throws CliError if the input has changed since it was planned.
    */
-  async *calls(): AsyncGenerator<PlannedCall, undefined> {
+  async *calls(): AsyncGenerator<PlannedCall<TState>, undefined> {
     const { input, inputPath } = this.#context;
     let at = 0;
     for await (const group of inGroups(input.records(this.length), GROUP_SIZE)) {
@@ -175,7 +184,7 @@ export class CallPlan {
   }
 
   /** Reads the calls to be made, as `calls` does. */
-  async *openCalls(): AsyncGenerator<PlannedCall, undefined> {
+  async *openCalls(): AsyncGenerator<PlannedCall<TState>, undefined> {
     for await (const call of this.calls()) if (!isEnded(call.status)) yield call;
   }
 
@@ -183,7 +192,7 @@ export class CallPlan {
     return repeatedKey(key, this.#repeats.get(at) ?? 0);
   }
 
-  #keyOf({ record }: InputRecord): string {
+  #keyOf({ record }: InputRecord<TState>): string {
     return callKey(this.#setup, JSON.stringify(record.state));
   }
 }

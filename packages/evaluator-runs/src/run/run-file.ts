@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
+import type { JsonObject } from "evaluator-client";
 import { printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";
@@ -97,7 +98,7 @@ function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: Run
 }
 
 async function giveFileResults(
-  plan: CallPlan,
+  plan: CallPlan<JsonObject>,
   outcome: AskOutcome,
   { context, journal }: { readonly context: RunContext; readonly journal: Journal },
 ): Promise<number> {

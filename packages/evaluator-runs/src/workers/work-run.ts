@@ -74,7 +74,7 @@ export class RunWorker {
     const { stderr, transport } = context;
     this.#options = options;
     const shared = pacer === null ? {} : { pacer };
-    this.#evaluator = createEvaluator({ transport, maxRetries: callLimits.maxRetries, ...shared });
+    this.#evaluator = createEvaluator({ transport, ...callLimits, ...shared });
     let isReported = false;
     this.#writer = runs.writer({
       run: info.run,
