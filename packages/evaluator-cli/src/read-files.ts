@@ -123,7 +123,7 @@ function nounOf(value: unknown): string {
 }
 
 /** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
-export async function isDatabase(path: string): Promise<boolean> {
+async function isDatabase(path: string): Promise<boolean> {
   try {
     await using file = await open(path, "r");
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
@@ -176,7 +176,7 @@ function toInputError(error: CliError, file: string): CalibrationInputError {
 }
 
 /** Returns a function that returns true once in two seconds. */
-export function progressTimer(clock: Clock): () => boolean {
+function progressTimer(clock: Clock): () => boolean {
   const everyMs = 2000; // chosen, not measured
   let next = clock.now() + everyMs;
   return () => {

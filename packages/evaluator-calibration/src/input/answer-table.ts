@@ -1,5 +1,5 @@
 import { type AskedQuestions, listedKind, questionHash } from "../kinds.ts";
-import { AnswerColumn, basisOf, type RecordAnswer } from "./answer-column.ts";
+import { AnswerColumn, type Basis, basisOf, type RecordAnswer } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -19,6 +19,8 @@ export interface KeptAnswers {
     readonly answers: Fields;
     readonly modelId: string | null;
   };
+  /** The origin of the answers, if it is known. @default by the model and the wire */
+  readonly basis?: Basis | null;
 }
 
 /** How answers are collected. */
@@ -91,12 +93,12 @@ export class AnswerTable {
 
   /** Adds an evaluation of a journal. */
   addEvaluation(
-    { id, questions, wire, evaluation: { answers, modelId } }: KeptAnswers,
+    { id, questions, wire, evaluation: { answers, modelId }, basis }: KeptAnswers,
     location: SourceLocation,
   ): void {
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
-    const source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
+    const source = { modelId, wire, basis: basisOf(modelId, wire, basis), questionHash: asked };
     this.#addAnswers(answers, { ids: [id], source, location });
   }
 

@@ -2,23 +2,23 @@ import { hash } from "node:crypto";
 import {
   type AnswerColumn,
   AnswerTable,
-  basisOf,
   CalibrationInputError,
   idOf,
   type InputRecord,
   type JoinedColumn,
+  type KeptAnswers,
   LabelJoin,
-  questionHash,
   toLabelledRows,
 } from "evaluator-calibration";
 import { applyRecalibration, fitRecalibration } from "evaluator-calibration/statistics";
-import { type Question, questionKinds, type Questions } from "evaluator-client";
+import { type Evaluation, type JsonObject, questionKinds, type Questions } from "evaluator-client";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { readEngine } from "../engines/engine.ts";
+import { emulatedBasis, readEngine } from "../engines/engine.ts";
 import { fieldsOf, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
 import { nameSource } from "../report/sentences.ts";
-import type { KeptEvaluation } from "./answer-store.ts";
+
+type State = string | JsonObject;
 
 /** The options, engines, questions and records of a comparison, and the labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
@@ -46,7 +46,7 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
 
 /** Returns the states of a file, and its questions if it is a journal. */
 async function readStatesFile(name: string, context: CliContext) {
-  const states = new Map<string, string | object>();
+  const states = new Map<string, State>();
   const read = await journalReader(name, context);
   if (read === null) {
     await readRecords(name, context, (record) => {
@@ -62,7 +62,7 @@ async function readStatesFile(name: string, context: CliContext) {
   const wordings = new Set<Questions>();
   await read((entry) => {
     if (entry.evaluation === null) return;
-    states.set(entry.id, entry.state as string | object);
+    states.set(entry.id, entry.state as State);
     wordings.add(entry.questions);
   });
   const [questions = {}, ...others] = new Map(
@@ -79,14 +79,14 @@ function toState({ line, value }: InputRecord, file: string) {
   const id = idOf(fieldsOf(value), location);
   const state = "state" in rest ? rest["state"] : rest;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
-    return { id, state };
+    return { id, state: state as State };
   }
   throw new CalibrationInputError(location, "state is neither text nor a JSON object");
 }
 
 /** Returns the states in the labels; several labels of one record may repeat its state. */
 function statesOf(labels: readonly InputRecord[], file: string) {
-  const states = new Map<string, string | object>();
+  const states = new Map<string, State>();
   for (const record of labels) {
     if ((fieldsOf(record.value)["state"] ?? "") === "") continue;
     const { id, state } = toState(record, file);
@@ -106,15 +106,18 @@ interface EngineColumn {
 }
 
 /** The answers about records by their ids. */
-type Evaluations = ReadonlyMap<string, Pick<KeptEvaluation, "answers" | "modelId" | "basis">>;
+type Evaluations = ReadonlyMap<string, KeptAnswers["evaluation"] & Pick<Evaluation, "headers">>;
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
 function checkLabels(asked: Asked): void {
   const even = Object.entries(asked.questions).map(([id, question]) => {
-    const { keys } = keysOf(question);
-    return [id, keys.length === 0 ? [0.5] : keys.map(() => 1 / keys.length)] as const;
+    const { type } = question;
+    const shares = questionKinds[type].keys(question).map((key, _, all) => [key, 1 / all.length]);
+    const isListed = shares.length > 0;
+    const answer = isListed ? { probabilities: Object.fromEntries(shares) } : { probability: 0.5 };
+    return [id, { type, ...answer }];
   });
-  const made = { answers: Object.fromEntries(even), modelId: null, basis: null };
+  const made = { answers: Object.fromEntries(even), modelId: null, headers: {} };
   joinPrinted("", new Map(Array.from(asked.states.keys(), (id) => [id, made])), asked);
 }
 
@@ -126,15 +129,10 @@ export function joinEngine(name: string, evaluations: Evaluations, asked: Asked)
 
 function joinPrinted(wire: string, evaluations: Evaluations, asked: Asked) {
   const table = new AnswerTable();
-  const hashed = questionHash(asked.questions);
-  for (const [id, { answers, modelId, basis }] of evaluations) {
-    const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: hashed };
-    for (const [question, values] of Object.entries(answers)) {
-      const { kind, keys } = keysOf(asked.questions[question] as Question);
-      const options = keys.length === 0 ? ["no", "yes"] : keys;
-      const answer = { ids: [id], question, kind, options, values, source };
-      table.add(answer, { file: wire, line: 0 });
-    }
+  const { questions } = asked;
+  for (const [id, evaluation] of evaluations) {
+    const basis = emulatedBasis(evaluation.headers);
+    table.addEvaluation({ id, questions, wire, evaluation, basis }, { file: wire });
   }
   for (const id of asked.states.keys()) {
     if (!evaluations.has(id)) table.addFailed(id);
@@ -161,10 +159,6 @@ function joinTable(table: AnswerTable, labels: readonly InputRecord[], asked: As
     notes.add(`${compared}; ${left} of another source are left out, since sources are never mixed`);
   }
   return { columns, notes: [...notes] };
-}
-
-function keysOf(question: Question) {
-  return { kind: question.type, keys: questionKinds[question.type].keys(question) };
 }
 
 /** Whether every engine is fitted on a record: one half by their ids, the same for all engines. */

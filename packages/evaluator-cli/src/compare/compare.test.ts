@@ -1,47 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { temporaryFolder } from "evaluator-kit/testing";
 import { openSharedPage } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
-import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
+import { asked, folderOf, plain, readComparison, texts } from "../testing/comparison.ts";
+import { startEmulator } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";
-import type { Comparison } from "./comparison.ts";
-
-const asked = {
-  scam: { type: "boolean", instructions: "Does it look like a scam?" },
-  kind: {
-    type: "choice",
-    instructions: "What kind of email is this?",
-    criteria: { receipt: "a payment receipt", newsletter: "news to many", other: "none of these" },
-  },
-};
-
-const texts = [
-  "You have won the lottery, send your bank password now",
-  "The receipt of your payment is attached",
-  "Our newsletter of the week, unsubscribe below",
-  "Shall we meet on Friday",
-];
-
-/** A folder with labels that hold their states, and the questions. */
-async function folderOf(n: number, truthOf = (index: number) => index % 4 === 0): Promise<string> {
-  const cwd = await temporaryFolder();
-  const labels = Array.from({ length: n }, (_, index) => {
-    const state = { subject: `${texts[index % 4]}, number ${index}` };
-    return { id: `m${index}`, question: "scam", truth: truthOf(index), state };
-  });
-  const lines = labels.map((label) => `${JSON.stringify(label)}\n`).join("");
-  await writeFile(join(cwd, "labels.ndjson"), lines);
-  await writeFile(join(cwd, "questions.json"), JSON.stringify(asked));
-  return cwd;
-}
-
-const plain = ["compare", "labels.ndjson", "--questions", "questions.json"];
-
-async function readComparison(cwd: string): Promise<Comparison> {
-  return JSON.parse(await readFile(join(cwd, "comparison", "report.json"), "utf8")) as Comparison;
-}
 
 test("two engines stand side by side, and the same command again asks for nothing", async () => {
   const { gatewayBaseUrl, origin, paths } = await startEmulator({ engine: "vllm" });
@@ -49,7 +13,7 @@ test("two engines stand side by side, and the same command again asks for nothin
   const engines = [`gateway=${gatewayBaseUrl}`, `logprobs=${origin}@local/lexical-1`];
   const words = [...plain, ...engines.flatMap((engine) => ["--engine", engine])];
   const { exitCode, stdout, stderr } = await run(cwd, words);
-  expect(stderr).toContain(`${engines[0]}: 0 kept, 40 to ask.`);
+  expect(stderr).toContain(`${engines[0]}: 40 answered, 0 answered already, 0 failed.`);
   expect(exitCode).toBe(0);
   const pairLine =
     "their mistakes cannot be compared on 40 labels (0 and 0 wrong, 0 by both); no act of either is promised";
@@ -68,24 +32,9 @@ test("two engines stand side by side, and the same command again asks for nothin
 
   const before = await paths();
   const again = await run(cwd, words);
-  expect(again.stderr).toContain(`${engines[1]}: 40 kept, 0 to ask.`);
+  expect(again.stderr).toContain(`${engines[1]}: 0 answered, 40 answered already, 0 failed.`);
   expect(await paths()).toEqual(before);
   expect(again.stdout).toBe(stdout);
-});
-
-test("what a run was cut short of is asked for by the next one, and nothing twice", async () => {
-  const { gatewayBaseUrl, directBaseUrl, paths } = await startEmulator();
-  const cwd = await folderOf(12);
-  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
-  const words = [...plain, ...engines, "--concurrency", "1"];
-  const stopped = await run(cwd, [...words, "--max-cost", "0.00001"]);
-  expect(stopped.exitCode).toBe(1);
-  expect(stopped.stderr).toContain("Stopped at --max-cost");
-  const asked = (await paths()).length;
-  expect(asked).toBeGreaterThan(0);
-  expect(asked).toBeLessThan(12);
-  expect(await run(cwd, words)).toMatchObject({ exitCode: 0 });
-  expect(await paths()).toHaveLength(24);
 });
 
 test("without labels nothing is said about mistakes, and a line says so", async () => {
@@ -144,50 +93,6 @@ test("with --calibrated the fit and the comparison have different labels", async
   const n = compared[0]?.engines[0]?.report?.n ?? 0;
   expect(n).toBeGreaterThan(90);
   expect(n).toBeLessThan(130);
-});
-
-test("an engine at fault is an error at its first call, and no answer is made up", async () => {
-  const { gatewayBaseUrl } = await startEmulator();
-  const broken = {
-    absent: `logprobs=${await closedAddress()}@m`,
-    thinking: `logprobs=${(await startEmulator({ engine: "ollama", faults: [{ kind: "thinking-first" }] })).origin}@m`,
-    silent: `logprobs=${(await startEmulator({ engine: "openai", faults: [{ kind: "no-logprobs" }] })).origin}@m`,
-    massless: `logprobs=${await startServer({
-      "/v1/models": { json: { data: [{ id: "m", owned_by: "library" }] } },
-      "/v1/chat/completions": {
-        json: chatReply([
-          ["The", -0.01],
-          ["yes", -6],
-        ]),
-      },
-    })}@m`,
-  };
-  const messages = {
-    absent: "Could not connect",
-    thinking: "Switch thinking off",
-    silent: "without log-probabilities",
-    massless: "rule label-mass",
-  };
-  const cwd = await folderOf(7);
-  for (const name of ["absent", "thinking", "silent", "massless"] as const) {
-    const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", broken[name]];
-    const { exitCode, stdout, stderr } = await run(cwd, [...plain, ...engines]);
-    expect(stderr).toContain(messages[name]);
-    expect(exitCode).toBe(1);
-    expect(stdout).toBe("");
-  }
-  await expect(readComparison(cwd)).rejects.toThrow("no such file");
-});
-
-test("a damaged file of answers is named, and nothing is asked", async () => {
-  const { gatewayBaseUrl, directBaseUrl, paths } = await startEmulator();
-  const cwd = await folderOf(4);
-  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
-  await writeFile(join(cwd, "answers.sqlite"), `SQLite format 3\u0000${"x".repeat(5000)}`);
-  const { exitCode, stderr } = await run(cwd, [...plain, ...engines, "--out", "."]);
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/answers\.sqlite cannot be used: .*choose another folder with --out/);
-  expect(await paths()).toEqual([]);
 });
 
 test.each([

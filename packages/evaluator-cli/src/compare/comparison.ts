@@ -5,7 +5,7 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { describeBasis } from "../report/sentences.ts";
-import type { askEngines } from "./ask-engines.ts";
+import type { AnsweredEngine } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines } from "./engine-pairs.ts";
 
@@ -20,10 +20,8 @@ const CONFIDENCE = 0.95;
 const NO_LABELS =
   "Without labels nothing is known about mistakes; label some of the records and name their file. That engines agree is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
 
-type AskedEngine = Awaited<ReturnType<typeof askEngines>>[number];
-
 /** Compares the answers of several engines with each other and with the labels. */
-export function compareEngines(engines: readonly AskedEngine[], asked: Asked) {
+export function compareEngines(engines: readonly AnsweredEngine[], asked: Asked) {
   const { options } = asked;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const names = engines.map(({ engine }) => engine.name);
@@ -91,9 +89,9 @@ function notesOn({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
   return [...notes.map((note) => `${note}.`), ...new Set(origins)];
 }
 
-function measure({ engine, evaluations, failures }: AskedEngine) {
+function measure({ engine, evaluations, failures }: AnsweredEngine) {
   const all = [...evaluations.values()];
-  const times = Float64Array.from(all, ({ ms }) => ms).toSorted();
+  const times = Float64Array.from(all, ({ timing }) => timing.totalMs).toSorted();
   const costs = all.map(({ costUsd }) => costUsd);
   const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
@@ -135,10 +133,11 @@ function onSameRecords(engines: readonly ReturnType<typeof joinEngine>[], questi
   });
 }
 
-function flipsOf({ evaluations }: AskedEngine, question: string): number | null {
-  const flips = [...evaluations.values()].flatMap(
-    (evaluation) => evaluation.flips?.[question] ?? [],
-  );
+function flipsOf({ evaluations }: AnsweredEngine, question: string): number | null {
+  const flips = [...evaluations.values()].flatMap(({ providerMetadata }) => {
+    const readings = providerMetadata["logprobs"] as Record<string, { flips: boolean }> | undefined;
+    return readings?.[question]?.flips ?? [];
+  });
   return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
 }
 

@@ -68,7 +68,9 @@ export function readEngine(given: string | undefined, env: Environment) {
   const typed = parseEngine(text, env);
   const hasCatalog = typed.kind === "gateway";
   try {
-    const transport = transports[typed.kind](typed, env);
+    const opened = transports[typed.kind](typed, env);
+    // The vendor's limits do not apply to another address.
+    const transport = typed.baseUrl === undefined ? opened : { ...opened, limits: {} };
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       /** The typed text. */
@@ -80,10 +82,10 @@ export function readEngine(given: string | undefined, env: Environment) {
       isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
       /** Whether the service claims calibrated probabilities; not known at any other address. */
       calibration: calibrationOf(transport),
-      /** Whether an address was typed, so that the vendor's limits do not apply. */
-      isOwn: typed.baseUrl !== undefined,
       /** Whether the cost of an answer is known, from the service or from the typed price. */
       reportsCost: hasCatalog || typed.price !== undefined,
+      /** The typed price of a million input tokens. */
+      usdPerMillionTokens: typed.price,
       /** Whether the service lists models and prices; the gateway also reports each cost. */
       hasCatalog,
     };
@@ -120,10 +122,12 @@ function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment):
     : `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
-/** Returns an evaluator of an engine; an attempt has two minutes, as a laptop's model may need one. */
-export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Evaluator {
-  const timeouts = { attemptTimeoutMs: 120_000, deadlineMs: 600_000 };
-  return createEvaluator({ transport, env, ...timeouts, ...(isOwn && { limits: {} }) });
+/** The limits of a call that a person waits for; a laptop's model may need a minute for an attempt. */
+export const callLimits = { maxRetries: 2, attemptTimeoutMs: 120_000, deadlineMs: 600_000 };
+
+/** Returns an evaluator of an engine. */
+export function evaluatorOf({ transport }: Engine, env: Environment): Evaluator {
+  return createEvaluator({ transport, env, ...callLimits });
 }
 
 /** Returns the engine's catalog, at the address of its model; null if it has none. */

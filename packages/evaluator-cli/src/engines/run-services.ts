@@ -5,13 +5,8 @@ type ServiceOptions = Parameters<Services["openTransport"]>[0];
 
 /** The services of runs: the typed engine, or the emulator in this process. */
 export const runServices: Services = {
-  async openTransport(options) {
-    if (options.offline === true) return await openTransport(options);
-    const { transport, isOwn } = await engineOf(options);
-    const { limits, ...unlimited } = transport;
-    // The vendor's limits do not apply to another address.
-    return isOwn || limits === undefined ? unlimited : transport;
-  },
+  openTransport: async (options) =>
+    options.offline === true ? await openTransport(options) : (await engineOf(options)).transport,
   async openCatalog(options) {
     if (options.offline === true) return null;
     const { catalogOf } = await import("./engine.ts");
