@@ -12,7 +12,11 @@ export {
   type PromiseOptions,
   promiseThresholds,
 } from "./thresholds/learn-then-test.ts";
-export { createPromiseDraw, type PromiseDrawOptions } from "./thresholds/promise-draw.ts";
+export {
+  createPromiseDraw,
+  type PromiseDraw,
+  type PromiseDrawOptions,
+} from "./thresholds/promise-draw.ts";
 export {
   createRiskAlarm,
   type RiskAlarmState,

@@ -58,7 +58,7 @@ export function createPromiseDraw(printed: Numbers, options: PromiseDrawOptions)
  * Every threshold counts its labels along one random order of the records. So the order in which labels are
  * made changes nothing, and the evidence at a threshold is a path that looking cannot bend.
  */
-class PromiseDraw {
+export class PromiseDraw {
   readonly #maxRisk: number;
   /** The evidence that a promise takes. */
   readonly #need: number;
