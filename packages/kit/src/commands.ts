@@ -116,7 +116,7 @@ export function share(text: string): number {
 }
 
 /** An action that depends on an answer, as in `--action refund=yes`. */
-interface QuestionAction {
+export interface QuestionAction {
   readonly question: string;
   readonly action: "yes" | "no" | "top";
 }
