@@ -1,10 +1,8 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
 import type { LabelSession } from "./label-session.ts";
-import type { QuestionPlan, Reading } from "./question-plan.ts";
+import type { QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
 import { combineReadings, readLabels } from "./read-labels.ts";
-
-type ReadingSet = NonNullable<QuestionPlan["whole"]>;
 
 interface AskedQuestion {
   readonly id: string;
@@ -29,13 +27,9 @@ const MOST_UNSEEN = 0.02;
 const ENOUGH_COVERED = 0.98;
 
 /** Returns the probability of each option or level by its position; for a boolean, of no and of yes. */
-export async function askQuestion(
-  { whole, numbered, blocks }: QuestionPlan,
-  question: AskedQuestion,
-) {
-  if (whole !== null) return askSet(whole, question);
-  const atOnce = numbered === null ? null : await askNumbered(numbered, question);
-  return atOnce ?? askBlocks(blocks as NonNullable<typeof blocks>, question);
+export async function askQuestion({ whole, blocks }: QuestionPlan, question: AskedQuestion) {
+  if (blocks === undefined) return askSet(whole, question);
+  return (await askNumbered(whole, question)) ?? askBlocks(blocks, question);
 }
 
 /** Asks for all options at once; null if the server cannot list a single token for each. */

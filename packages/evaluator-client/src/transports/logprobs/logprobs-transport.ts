@@ -138,11 +138,10 @@ function checkSize(questionId: string, question: Question): void {
 
 /** Estimates a request at most: each block is opened, and each list is long enough. */
 function estimate({ state }: EvaluationRequest, plans: readonly { readonly plan: QuestionPlan }[]) {
-  const prompts = plans.flatMap(({ plan: { whole, blocks } }) =>
-    [whole, blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)].flatMap(
-      (set) => set?.readings ?? [],
-    ),
+  const sets = plans.flatMap(({ plan: { whole, blocks } }) =>
+    blocks === undefined ? whole : [blocks.groups, ...blocks.members.map(({ set }) => set)],
   );
+  const prompts = sets.flatMap(({ readings }) => readings);
   const own = prompts.reduce((sum, { prompt }) => sum + prompt.length, 0);
   const characters = own + prompts.length * statePrompt(state).length;
   const calls = prompts.length;

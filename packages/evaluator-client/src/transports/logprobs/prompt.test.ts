@@ -3,7 +3,7 @@ import { boolean, choice, score, type Question } from "../../questions/kinds.ts"
 import { planQuestion, promptFormat, statePrompt } from "./question-plan.ts";
 
 function promptsOf(question: Question) {
-  return planQuestion(question, "balanced").whole?.readings.map(({ prompt }) => prompt) ?? [];
+  return planQuestion(question, "balanced").whole.readings.map(({ prompt }) => prompt);
 }
 
 // A change of any word here changes answers: then the version changes, too.

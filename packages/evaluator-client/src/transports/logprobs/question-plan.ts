@@ -36,7 +36,7 @@ export interface Reading {
 }
 
 /** Readings of the same options, to be averaged. */
-interface ReadingSet {
+export interface ReadingSet {
   readonly readings: readonly Reading[];
   /** `reduced` if there are fewer readings than options. */
   readonly debias: Debias | "reduced";
@@ -44,16 +44,17 @@ interface ReadingSet {
 
 /** How one question is asked. */
 export interface QuestionPlan {
-  /** Readings of all options at once; null for more options than letters. */
-  readonly whole: ReadingSet | null;
-  /** Numbered labels for all options, for servers with one token for each; else null. */
-  readonly numbered: ReadingSet | null;
-  /** Readings of the blocks, and of the options within each. */
-  readonly blocks: {
+  /** Readings of all options at once. */
+  readonly whole: ReadingSet;
+  /**
+   * Readings of the blocks, and of the options within each, if there are more options than letters: then
+   * `whole` has numbers, which are not one token each on every server.
+   */
+  readonly blocks?: {
     readonly groups: ReadingSet;
     /** The options of each block by their positions in the question. */
     readonly members: readonly { readonly options: readonly number[]; readonly set: ReadingSet }[];
-  } | null;
+  };
 }
 
 /** The most options with letters in one reading. Chosen: chats list at most 20 tokens. */
@@ -79,14 +80,14 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
     }),
   },
   score: {
-    plan: (question: ScoreQuestion, debias) => wholePlan(scoreReadings(question, debias)),
+    plan: (question: ScoreQuestion, debias) => ({ whole: scoreReadings(question, debias) }),
     toAnswer(probabilities, keys) {
       const mean = probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
       return { score: Math.min(mean, keys.length - 1), probabilities: byKey(keys, probabilities) };
     },
   },
   boolean: {
-    plan: (question: BooleanQuestion, debias) => wholePlan(booleanReadings(question, debias)),
+    plan: (question: BooleanQuestion, debias) => ({ whole: booleanReadings(question, debias) }),
     toAnswer: ([, yes]) => ({ probability: Math.min(yes as number, 1) }),
   },
 };
@@ -108,23 +109,18 @@ function byKey(keys: readonly string[], probabilities: readonly number[]): objec
 function planChoice({ instructions, criteria }: ChoiceQuestion, debias: Debias): QuestionPlan {
   const texts = Object.entries(criteria).map(([name, text]) => `${name}: ${text}`);
   const shown = { instructions, debias, labels: letters, words: optionWords };
-  if (texts.length <= MOST_LETTERS) return wholePlan(choiceReadings(texts, shown));
+  if (texts.length <= MOST_LETTERS) return { whole: choiceReadings(texts, shown) };
   const labels = texts.map((_, index) => String(index + 1));
   const blocks = splitEvenly(texts.length);
   const textsOf = (options: readonly number[]) => options.map((option) => texts[option] as string);
   const groups = blocks.map((options) => textsOf(options).join(" | "));
   return {
-    whole: null,
-    numbered: choiceReadings(texts, { ...shown, labels, words: numberWords }),
+    whole: choiceReadings(texts, { ...shown, labels, words: numberWords }),
     blocks: {
       groups: choiceReadings(groups, { ...shown, words: groupWords }),
       members: blocks.map((options) => ({ options, set: choiceReadings(textsOf(options), shown) })),
     },
   };
-}
-
-function wholePlan(whole: ReadingSet): QuestionPlan {
-  return { whole, numbered: null, blocks: null };
 }
 
 function splitEvenly(count: number): readonly (readonly number[])[] {
@@ -142,7 +138,7 @@ interface ShownOptions {
   readonly instructions: string;
   readonly debias: Debias;
   readonly labels: readonly string[];
-  readonly words: PromptWords;
+  readonly words: typeof optionWords;
 }
 
 /** The labels are in order, and each reading shifts the options. */
@@ -198,10 +194,6 @@ function toSet(readings: readonly Reading[], debias: Debias, options: number): R
   return { readings, debias: isReduced ? "reduced" : debias };
 }
 
-interface PromptWords {
-  readonly heading: string;
-  readonly reply: string;
-}
 const optionWords = { heading: "Options:", reply: "the letter of the best option" };
 const numberWords = { heading: "Options:", reply: "the number of the best option" };
 const groupWords = {
@@ -216,7 +208,7 @@ const levelWords = {
 function listPrompt(
   instructions: string,
   lines: readonly string[],
-  { heading, reply }: PromptWords,
+  { heading, reply }: typeof optionWords,
 ): string {
   return `Question: ${instructions}
 

@@ -23,7 +23,7 @@ const SUM_TOLERANCE = 0.01;
 /** Reads the labels from the tokens of one position; an unlisted label has at most the smallest listed probability. */
 export function readLabels(tokens: FirstToken["tokens"], reading: Reading, questionId: string) {
   const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
-  checkLogprobs(listed, questionId);
+  const sum = checkedSum(listed, questionId);
   const { labels, foldsCase } = reading;
   const masses = new Map(labels.map((label): [string, number] => [label, 0]));
   for (const { text, logprob } of listed) {
@@ -31,13 +31,12 @@ export function readLabels(tokens: FirstToken["tokens"], reading: Reading, quest
     const mass = masses.get(label);
     if (mass !== undefined) masses.set(label, mass + Math.exp(logprob));
   }
-  return weigh([...masses.values()], listed);
+  return weigh([...masses.values()], listed, sum);
 }
 
-function weigh(masses: readonly number[], listed: FirstToken["tokens"]): LabelReading {
-  const sum = listed.reduce((total, { logprob }) => total + Math.exp(logprob), 0);
+function weigh(masses: readonly number[], listed: FirstToken["tokens"], sum: number): LabelReading {
   const smallest = Math.min(...listed.map(({ logprob }) => logprob));
-  const labelMass = masses.reduce((sum, mass) => sum + mass, 0);
+  const labelMass = masses.reduce((total, mass) => total + mass, 0);
   const unseenMass = masses.filter((mass) => mass === 0).length * Math.exp(smallest);
   const [top] = listed.toSorted((a, b) => b.logprob - a.logprob);
   return {
@@ -55,7 +54,8 @@ function foldToken(text: string, foldsCase: boolean): string {
   return foldsCase ? text.replace(/^[▁Ġ]/, "").trim().toLowerCase() : text.replace(/^[ ▁Ġ]/, "");
 }
 
-function checkLogprobs(listed: FirstToken["tokens"], questionId: string): void {
+/** Returns the total probability of the tokens. */
+function checkedSum(listed: FirstToken["tokens"], questionId: string): number {
   let sum = 0;
   for (const { logprob } of listed) {
     if (!(logprob <= 0)) {
@@ -64,9 +64,9 @@ function checkLogprobs(listed: FirstToken["tokens"], questionId: string): void {
     }
     sum += Math.exp(logprob);
   }
-  if (sum <= 1 + SUM_TOLERANCE) return;
+  if (sum <= 1 + SUM_TOLERANCE) return sum;
   const what = `has log-probabilities that add up to ${sum.toFixed(2)}, so they are something else`;
-  reject(questionId, "logprob-sum", what);
+  return reject(questionId, "logprob-sum", what);
 }
 
 function reject(questionId: string, rule: string, what: string): never {
