@@ -28,68 +28,54 @@ interface DecisionKind {
   readonly answerSchema: z.ZodMiniType;
   /** Returns the fields of a question beside its type and name. */
   toQuestion(question: Question): object;
-  /** Returns the fields of an answer in the gateway's form, beside its type. */
-  toAnswer(answer: unknown, questionId: string): object;
 }
 
-const name = z.nullish(z.string());
+const common = { name: z.nullish(z.string()), confidence: z.optional(z.unknown()) };
 const probability = z.number();
 
-const predicateSchema = z.looseObject({ type: z.literal("predicate"), name, probability });
-const choiceSchema = z.looseObject({
-  type: z.literal("choice"),
-  name,
-  choice: z.string(),
-  probabilities: z.array(z.looseObject({ value: z.string(), probability })),
-});
-const scoreSchema = z.looseObject({
-  type: z.literal("score"),
-  name,
-  score: z.number(),
-  probabilities: z.array(z.looseObject({ value: z.number(), probability })),
-});
-
+// The fields of an answer beside the common ones have the gateway's names; others are dropped.
 const decisionKinds = {
   choice: {
     name: "choice",
-    answerSchema: choiceSchema,
+    answerSchema: z.object({
+      type: z.literal("choice"),
+      ...common,
+      choice: z.string(),
+      probabilities: z.array(z.object({ value: z.string(), probability })),
+    }),
     toQuestion: ({ instructions, criteria }: ChoiceQuestion) => ({
       instructions,
       choices: Object.entries(criteria).map(([value, description]) =>
         description === "" ? { value } : { value, description },
       ),
     }),
-    toAnswer: ({ choice, probabilities }: z.infer<typeof choiceSchema>, questionId) => ({
-      choice,
-      probabilities: toDistribution(probabilities, questionId),
-    }),
   },
   score: {
     name: "score",
-    answerSchema: scoreSchema,
+    answerSchema: z.object({
+      type: z.literal("score"),
+      ...common,
+      score: z.number(),
+      probabilities: z.array(z.object({ value: z.number(), probability })),
+    }),
     toQuestion: ({ instructions, criteria }: ScoreQuestion) => ({
       instructions,
       levels: criteria.map((label) => ({ label })),
     }),
-    toAnswer: ({ score, probabilities }: z.infer<typeof scoreSchema>, questionId) => ({
-      score,
-      probabilities: toDistribution(probabilities, questionId),
-    }),
   },
   boolean: {
     name: "predicate",
-    answerSchema: predicateSchema,
+    answerSchema: z.object({ type: z.literal("predicate"), ...common, probability }),
     toQuestion: (question: BooleanQuestion) => ({ instructions: withMeanings(question) }),
-    toAnswer: (answer: z.infer<typeof predicateSchema>) => ({ probability: answer.probability }),
   },
 } satisfies Record<KindName, DecisionKind>;
 
-const kindsByName = new Map<string, [KindName, DecisionKind]>(
-  Object.entries(decisionKinds).map(([kind, wire]) => [wire.name, [kind as KindName, wire]]),
+const kindsByName = new Map<string, string>(
+  Object.entries(decisionKinds).map(([kind, { name }]) => [name, kind]),
 );
 
 const answerSchemas = Object.values(decisionKinds).map(({ answerSchema }) => answerSchema);
-const refusalSchema = z.looseObject({ type: z.literal("refusal"), name });
+const refusalSchema = z.object({ type: z.literal("refusal"), ...common });
 const decisionAnswerSchema = z.discriminatedUnion("type", [refusalSchema, ...answerSchemas]);
 type DecisionAnswer = z.infer<typeof decisionAnswerSchema>;
 
@@ -174,12 +160,14 @@ function misplaced(questionId: string | null): InvalidResponseError {
 }
 
 function withConfidence([id, answer]: readonly [string, DecisionAnswer]) {
-  return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer["confidence"] } : {}];
+  return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer.confidence } : {}];
 }
 
 function toGatewayAnswer(answer: DecisionAnswer, questionId: string): object {
-  const [type, kind] = kindsByName.get(answer.type) ?? [];
-  return kind === undefined ? { type: "refusal" } : { type, ...kind.toAnswer(answer, questionId) };
+  const { name: _name, confidence: _confidence, ...values } = answer;
+  const type = kindsByName.get(answer.type) ?? "refusal";
+  if (!("probabilities" in values)) return { ...values, type };
+  return { ...values, type, probabilities: toDistribution(values.probabilities, questionId) };
 }
 
 function toDistribution(
