@@ -4,7 +4,13 @@ import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
-import { kindList, type Question, type Questions } from "../questions/kinds.ts";
+import {
+  kindList,
+  type KindName,
+  type Question,
+  questionKinds,
+  type Questions,
+} from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { image, type StatePart } from "../questions/state.ts";
 
@@ -107,8 +113,9 @@ function toPart(part: DecisionStatePart): StatePart {
 function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file" }>): StatePart {
   if (mediaType.split("/")[0] === "image") {
     if (data.type === "url") return image(data.url);
-    if (data.type === "data" && typeof data.data !== "string") return image(data.data);
-    if (data.type === "data") return image(bytesOf(data.data as string));
+    if (data.type === "data") {
+      return image(typeof data.data === "string" ? bytesOf(data.data) : data.data);
+    }
   }
   const message = "The state has a file part that is no image; send its content as text or JSON.";
   throw new InvalidRequestError(message);
@@ -146,42 +153,30 @@ function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions 
   return Object.fromEntries(entries) as Questions;
 }
 
-interface Criteria {
-  /** Returns the name of a criterion in messages, from its key or index. */
-  readonly nameOf: (key: string) => string;
-  /** Whether criteria may be missing. */
-  readonly isOptional?: boolean;
-}
-
-/** The package's types of questions; null for those that no evaluator answers. */
-const criteriaByType: Readonly<Record<DecisionQuestion["type"], Criteria | null>> = {
-  choice: { nameOf: (name) => `option ${quoteName(name)}` },
-  score: { nameOf: (index) => `level ${index}` },
-  boolean: { nameOf: (answer) => `criterion ${answer}`, isOptional: true },
-  box: null,
+/** Returns the name of a criterion in messages, from its key or index. */
+const criterionNames: Readonly<Record<KindName, (key: string) => string>> = {
+  choice: (name) => `option ${quoteName(name)}`,
+  score: (index) => `level ${index}`,
+  boolean: (answer) => `criterion ${answer}`,
 };
-
-const supportedQuestionTypes = Object.entries(criteriaByType).flatMap(([type, criteria]) =>
-  criteria === null ? [] : [type as DecisionQuestion["type"]],
-);
+const supportedQuestionTypes = Object.keys(criterionNames) as KindName[];
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
-  const { type } = question;
-  const criteria = criteriaByType[type];
-  if (criteria === null) return reject(id, `asks for a ${type}; ask ${kindList}`);
+  const type = supportedQuestionTypes.find((supported) => supported === question.type);
+  if (type === undefined) return reject(id, `asks for a ${question.type}; ask ${kindList}`);
   const textOf = (content: unknown, where: string) =>
     typeof content === "string"
       ? content
       : reject(id, `has no text as its ${where}; an evaluator takes strings only`);
   const instructions = textOf(question.instructions, "instructions");
-  const { nameOf, isOptional = false } = criteria;
-  const given = "criteria" in question ? question.criteria : undefined;
-  const described = Object.entries(given ?? {}).filter(([, text]) => !isOptional || text != null);
-  const texts = described.map(([key, text]) => [key, textOf(text, nameOf(key))] as const);
+  // A question without keys does not need its criteria.
+  const isOptional = questionKinds[type].limit === null;
+  const given = ("criteria" in question && question.criteria) || {};
+  const described = Object.entries(given).filter(([, text]) => !isOptional || text != null);
+  const texts = described.map(([key, text]) => [key, textOf(text, criterionNames[type](key))]);
   if (isOptional && texts.length === 0) return { type, instructions } as Question;
-  const list = texts.map(([, text]) => text);
-  const read = Array.isArray(given) ? list : Object.fromEntries(texts);
-  return { type, instructions, criteria: read } as unknown as Question;
+  const criteria = Array.isArray(given) ? texts.map(([, text]) => text) : Object.fromEntries(texts);
+  return { type, instructions, criteria };
 }
 
 function reject(questionId: string, what: string): never {

@@ -39,8 +39,10 @@ export interface CatalogModel {
   raw: unknown;
 }
 
+type Listed = "inputUsdPerMillionTokens" | "outputUsdPerMillionTokens" | "raw";
+
 /** One way the gateway reaches a model (contract section 4.3). */
-export interface ModelEndpoint {
+export interface ModelEndpoint extends Pick<CatalogModel, Listed> {
   /** Who serves the model, or null. */
   providerName: string | null;
   /** Zero data retention: a boolean or a word such as `all`, or null. */
@@ -49,12 +51,6 @@ export interface ModelEndpoint {
   noTraining: boolean | string | null;
   /** Whether repeated input is cached automatically: a boolean or a word, or null. */
   supportsImplicitCaching: boolean | string | null;
-  /** US dollars per million input tokens, or null when not listed. */
-  inputUsdPerMillionTokens: number | null;
-  /** US dollars per million output tokens, or null when not listed. */
-  outputUsdPerMillionTokens: number | null;
-  /** The unchanged record; its prices are per token. */
-  raw: unknown;
 }
 
 /** The account's balance (contract section 4.4). */
@@ -120,12 +116,13 @@ export function createCatalog(
 
   async function lookUp<TValue>(
     path: string,
-    { read, of, apiKey = null }: LookUp<TValue>,
+    read: (json: unknown) => TValue,
+    { of = {}, apiKey = null }: { of: LookUpOptions | undefined; apiKey?: string | null },
   ): Promise<TValue> {
     checkOptions(optionsNamed("signal"), of);
-    const headers = mergeHeaders(apiKey === null ? {} : keyHeaders(apiKey), options.headers);
-    const endpoint = { method: "GET", url: origin + path, headers } as const;
     const { headers: addedHeaders } = options;
+    const headers = mergeHeaders(apiKey === null ? {} : keyHeaders(apiKey), addedHeaders);
+    const endpoint = { method: "GET", url: origin + path, headers } as const;
     const send = prepareJson(endpoint, { http, apiKey, addedHeaders, toError: toGatewayError });
     const attempt = async (context: AttemptContext) => {
       const { status, json } = await send(null, context, null);
@@ -139,19 +136,11 @@ export function createCatalog(
   return {
     close,
     [Symbol.asyncDispose]: close,
-    listModels: async (of = {}) => lookUp("/v1/models", { read: toModels, of }),
-    listEndpoints: async (modelId, of = {}) =>
-      lookUp(endpointsPath(modelId), { read: toEndpoints, of }),
-    getCredits: async (of = {}) =>
-      lookUp("/v1/credits", { read: toCredits, of, apiKey: readGatewayKey(options) }),
+    listModels: async (of) => lookUp("/v1/models", toModels, { of }),
+    listEndpoints: async (modelId, of) => lookUp(endpointsPath(modelId), toEndpoints, { of }),
+    getCredits: async (of) =>
+      lookUp("/v1/credits", toCredits, { of, apiKey: readGatewayKey(options) }),
   };
-}
-
-interface LookUp<TValue> {
-  readonly read: (json: unknown) => TValue;
-  readonly of: LookUpOptions;
-  /** The key, if the look-up needs it. */
-  readonly apiKey?: string | null;
 }
 
 function connect(options: CatalogOptions, runtime: EvaluatorRuntime) {
@@ -190,20 +179,19 @@ function isSegment(segment: string): boolean {
 const amountSchema = z
   .union([z.number(), z.string().check(z.regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i))])
   .check(z.refine((amount) => Number.isFinite(Number(amount) * 1_000_000)));
-const priceSchema = amountSchema.check(z.refine((price) => Number(price) >= 0));
-const flagSchema = z.nullish(z.union([z.boolean(), z.string()]));
+const price = z.nullish(amountSchema.check(z.refine((amount) => Number(amount) >= 0)));
+const flag = z.nullish(z.union([z.boolean(), z.string()]));
+const text = z.nullish(z.string());
 
 // Prices are per token; unknown fields pass (field facts).
 const modelListSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
-      type: z.nullish(z.string()),
-      name: z.nullish(z.string()),
+      type: text,
+      name: text,
       context_window: z.nullish(z.int().check(z.minimum(0))),
-      pricing: z.nullish(
-        z.looseObject({ input: z.nullish(priceSchema), output: z.nullish(priceSchema) }),
-      ),
+      pricing: z.nullish(z.looseObject({ input: price, output: price })),
     }),
   ),
 });
@@ -212,13 +200,11 @@ const endpointListSchema = z.looseObject({
   data: z.looseObject({
     endpoints: z.array(
       z.looseObject({
-        provider_name: z.nullish(z.string()),
-        zdr: flagSchema,
-        no_training: flagSchema,
-        supports_implicit_caching: flagSchema,
-        pricing: z.nullish(
-          z.looseObject({ prompt: z.nullish(priceSchema), completion: z.nullish(priceSchema) }),
-        ),
+        provider_name: text,
+        zdr: flag,
+        no_training: flag,
+        supports_implicit_caching: flag,
+        pricing: z.nullish(z.looseObject({ prompt: price, completion: price })),
       }),
     ),
   }),
