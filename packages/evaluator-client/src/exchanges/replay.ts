@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
-import { isRecord } from "../questions/json.ts";
+import { textAt } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
 import {
   type AskedRequest,
-  type Exchange,
   type ExchangeOptions,
   loadExchanges,
   readAsked,
@@ -80,14 +79,17 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
       if (call.hasAsked) return reply;
       throw new ConfigurationError(unusedFetch, { option: "transport" });
     },
-    assertAllUsed: () => checkUnused(ledger.unused(), path),
+    assertAllUsed() {
+      const files = ledger
+        .unused()
+        .map(({ name }) => `  ${name}.json\n`)
+        .join("");
+      if (files === "") return;
+      throw new Error(
+        `No call used these exchanges in ${path}; delete the outdated ones:\n${files}`,
+      );
+    },
   };
-}
-
-function checkUnused(unused: readonly Exchange[], path: string): void {
-  if (unused.length === 0) return;
-  const files = unused.map(({ name }) => `  ${name}.json\n`).join("");
-  throw new Error(`No call used these exchanges in ${path}; delete the outdated ones:\n${files}`);
 }
 
 /** Drops the service's limits, which a folder does not have. */
@@ -111,7 +113,7 @@ function toMissing(
   { path, questionIds }: { path: string; questionIds: readonly string[] },
 ): MissingExchangeError {
   const digest = requestDigest(request);
-  const model = askedModel(request);
+  const model = request.headers["ai-model-id"] ?? textAt(request.body, "model");
   const wire = request.path.slice(request.path.lastIndexOf("/") + 1);
   const message = [
     `No exchange in ${path} answers the ${listQuestions(questionIds)}`,
@@ -121,11 +123,6 @@ function toMissing(
     " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
-}
-
-function askedModel({ headers, body }: AskedRequest): string | null {
-  const named = headers["ai-model-id"] ?? (isRecord(body) ? body["model"] : null);
-  return typeof named === "string" ? named : null;
 }
 
 /** Returns question ids for a message, such as `questions category, scam and 3 more`. */
