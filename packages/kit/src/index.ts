@@ -9,5 +9,5 @@ export * from "./printable.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";
 export * from "./seeded-random.ts";
-export { sourceHash } from "./page/page.ts";
+export { page, sourceHash } from "./page/page.ts";
 export * from "./write-whole-file.ts";

@@ -37,7 +37,7 @@ async function readDocument(): Promise<string> {
   ]);
   return document
     .replace("/* style.css */", () => style)
-    .replace("/* script */", () => script.text);
+    .replace("/* script */", () => script);
 }
 
 function hashOf(source: string, opening: string, closing: string): string {

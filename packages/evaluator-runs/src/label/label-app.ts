@@ -1,10 +1,11 @@
+import type { HttpBindings } from "@hono/node-server";
 import type { JsonValue } from "evaluator-client";
 import { isForeignRequest } from "evaluator-kit";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import type { LabelFile } from "./label-file.ts";
-import { answerKeys, labelPage, linkTo, pagePolicy } from "./label-page.ts";
+import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
 const MAX_FORM_BYTES = 65_536;
@@ -22,7 +23,7 @@ interface LabelAppOptions {
   readonly stateOf: (id: string) => Promise<JsonValue>;
   /** Prints a line on the terminal. */
   readonly print: (line: string) => void;
-  /** Called if the person has finished. */
+  /** Called once the last page is sent, if the person has finished. */
   readonly end: () => void;
 }
 
@@ -38,11 +39,12 @@ const formSchema = z.object({
  * Returns the page's routes: `GET /` shows a record, `POST /labels` saves its label at once, and
  * `POST /end` ends the program.
  */
-export function labelApp(options: LabelAppOptions): Hono {
-  const app = new Hono();
+export function labelApp(options: LabelAppOptions) {
+  const app = new Hono<{ Bindings: HttpBindings }>();
   app.use(async (c, next) => {
     if (isForeign(c)) return c.text("This page answers to its own address only.", 403);
-    c.header("Content-Security-Policy", pagePolicy);
+    // The page holds the rest of its policy.
+    c.header("Content-Security-Policy", "frame-ancestors 'none'");
     c.header("X-Content-Type-Options", "nosniff");
     // With no-referrer a browser would name no origin for the form.
     c.header("Referrer-Policy", "same-origin");
@@ -52,7 +54,7 @@ export function labelApp(options: LabelAppOptions): Hono {
   app.get("/", (c) => showRecord(c, options));
   app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
   app.post("/end", (c) => {
-    options.end();
+    c.env.outgoing.once("finish", options.end);
     return c.text(
       `The labels are saved, and the program has ended.\n\nNext: ${options.nextCommand}`,
     );
@@ -73,21 +75,19 @@ function isForeign(c: Context): boolean {
 async function showRecord(c: Context, options: LabelAppOptions) {
   const { sheets, first, labels, labeler, stateOf } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
-  const { ids } = sheet;
+  const { records } = sheet;
   const saved = savedLabels(sheet, labels, labeler);
   const wanted = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
   const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
-  const at = wanted in ids ? wanted : next;
-  const id = ids[at];
+  const at = wanted in records ? wanted : next;
+  const { id } = records[at] ?? {};
   const record = id === undefined ? null : { id, at, state: await stateOf(id) };
   return c.html(labelPage({ ...options, sheet, saved, record }));
 }
 
 /** Returns a person's label of each record of a sheet. */
-export function savedLabels(sheet: LabelSheet, labels: LabelFile, labeler: string) {
-  return sheet.ids.map((id) =>
-    labels.find({ question: sheet.id, id, labeler, draw: sheet.drawOf?.(id) }),
-  );
+export function savedLabels({ id, records }: LabelSheet, labels: LabelFile, labeler: string) {
+  return records.map((record) => labels.find({ ...record, question: id, labeler }));
 }
 
 async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAppOptions) {
@@ -98,11 +98,12 @@ async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAp
   const sheet = sheets.find((candidate) => candidate.id === question);
   // Calibrate counts a skip as wrong, since records that no one can judge are seldom random.
   const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
-  if (truth === undefined || sheet?.ids.includes(id) !== true) return invalid();
+  const record = sheet?.records.findLast((one) => one.id === id);
+  if (truth === undefined || sheet === undefined || record === undefined) return invalid();
+  const { draw } = record;
   const skipped = truth === null && { skipped: true };
-  const draw = sheet.drawOf?.(id);
   await labels.save({ id, question, truth, ...skipped, labeler, ...(draw && { draw }) });
-  sheet.refresh?.();
+  Object.assign(sheet, sheet.next?.());
   for (const line of sheet.lines ?? []) print(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);
 }

@@ -19,7 +19,7 @@ const labelSchema = z.looseObject({
 /** One line of a file of labels; unknown fields are kept. */
 type SavedLabel = z.infer<typeof labelSchema>;
 /** The fields that no two labels of a file share. */
-type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw">;
+export type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw">;
 
 const anotherFile = "name another file with --labels";
 

@@ -1,6 +1,6 @@
 import { type JsonValue, type Question, truthsOf } from "evaluator-client";
-import { sourceHash } from "evaluator-kit";
-import { html, raw } from "hono/html";
+import { page } from "evaluator-kit";
+import { html } from "evaluator-kit/html";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
@@ -42,26 +42,16 @@ addEventListener("keydown", (event) => {
 `;
 
 const style = `
-:root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #d5dbe3; --accent: #2f6fc4;
-}
-@media (prefers-color-scheme: dark) {
-  :root { --page: #12161c; --card: #1b212a; --text: #e6eaf0; --quiet: #98a3b3; --line: #3a4452; --accent: #6ea8f5; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 46rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); }
+body { max-width: 46rem; font-size: 16px; }
 footer { margin-top: 2rem; color: var(--quiet); font-size: 0.85rem; }
 [role="status"] { margin: 0.75rem 0; font-weight: 600; }
-[role="status"] p { margin: 0; }
 header { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; align-items: baseline; color: var(--quiet); }
 header a, header strong { white-space: nowrap; }
 a { color: var(--accent); }
 progress { width: 100%; height: 6px; margin: 0.75rem 0 1rem; accent-color: var(--accent); }
 article { padding: 1.1rem 1.25rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
-dl { margin: 0; }
 dt { color: var(--quiet); font-size: 0.85rem; }
-dd { margin: 0 0 0.75rem; overflow-wrap: anywhere; white-space: pre-wrap; }
+dd { margin-bottom: 0.75rem; overflow-wrap: anywhere; white-space: pre-wrap; }
 h1 { margin: 1.25rem 0 0.75rem; font-size: 1.15rem; }
 form { display: grid; gap: 0.5rem; }
 button { display: flex; gap: 0.75rem; align-items: baseline; padding: 0.6rem 0.9rem; font: inherit; text-align: left; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; cursor: pointer; }
@@ -75,20 +65,6 @@ nav { display: flex; gap: 1.5rem; margin-top: 1rem; align-items: baseline; }
 code { display: block; margin: 0.75rem 0; padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); overflow-wrap: anywhere; }
 `;
 
-// Without a template, since the hashes below are of the exact text between the tags.
-const styleElement = `<style>${style}</style>`;
-const scriptElement = `<script>${script}</script>`;
-
-/** The `Content-Security-Policy` of the page. */
-export const pagePolicy = [
-  "default-src 'none'",
-  `script-src '${sourceHash(script)}'`,
-  `style-src '${sourceHash(style)}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 /** Returns the page of one record and one question, without the model's answer. */
 export function labelPage(view: SheetView) {
   const { sheet, sheets, saved, record } = view;
@@ -97,25 +73,14 @@ export function labelPage(view: SheetView) {
   // For a promise, the records are drawn one by one.
   const counts = sheet.lines === undefined ? `${labelled} of ${saved.length}` : `${labelled}`;
   const title = `${counts} labelled${skipped === 0 ? "" : `, ${skipped} skipped`}`;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>Label ${sheet.id}: ${counts}</title>
-        ${raw(styleElement)}
-      </head>
-      <body>
-        <header>
-          <strong>${title}</strong>
-          ${sheets.map((other) => questionLink(other, sheet))}
-        </header>
-        ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
-        <main>${record === null ? ending(view) : recordForm(view, record)}</main>
-        ${sheet.limits === undefined ? "" : html`<footer>${sheet.limits.join(" ")}</footer>`}
-        ${raw(scriptElement)}
-      </body>
-    </html> `;
+  const body = html`<header>
+      <strong>${title}</strong>
+      ${sheets.map((other) => questionLink(other, sheet))}
+    </header>
+    ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
+    <main>${record === null ? ending(view) : recordForm(view, record)}</main>
+    ${sheet.limits === undefined ? null : html`<footer>${sheet.limits.join(" ")}</footer>`}`;
+  return page({ title: `Label ${sheet.id}: ${counts}`, style, script, formsTo: "self", body });
 }
 
 function promiseOf({ lines }: LabelSheet) {
@@ -140,7 +105,7 @@ function recordForm(
       ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, saved[at]))}
     </form>
     <nav>
-      ${at === 0 ? "" : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
+      ${at === 0 ? null : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
       <button
         form="answers"
         name="answer"
@@ -150,7 +115,7 @@ function recordForm(
       >
         <kbd>s</kbd> skip, I cannot tell
       </button>
-      ${sheet.lines === undefined ? "" : finishForm}
+      ${sheet.lines === undefined ? null : finishForm}
     </nav>`;
 }
 
@@ -179,7 +144,7 @@ function ending({ sheet, saved, nextCommand }: SheetView) {
   return html`<h1>${open === 0 ? "All labelled." : `${open} left without a label.`}</h1>
     ${
       open === 0 && skipped === -1
-        ? ""
+        ? null
         : html`<p>
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
           </p>`

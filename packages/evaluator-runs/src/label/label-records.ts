@@ -44,7 +44,7 @@ export async function labelRecords(
   const first = chooseSheet(sheets, command.question);
   const files = [path, journalPath].map((file) => relative(cwd, file) || file);
   const nextCommand = `${source.evaluatorProgram} calibrate ${files[0]} --answers ${files[1]}`;
-  const page = { isFinished: false };
+  const finished = new AbortController();
   const app = labelApp({
     sheets,
     first,
@@ -53,15 +53,9 @@ export async function labelRecords(
     nextCommand,
     stateOf: (id) => readJournal(journalPath, (journal) => journal.find(id).state, false),
     print: (line) => stderr.write(printable`${line}` + "\n"),
-    end: () => void (page.isFinished = true),
+    end: () => finished.abort(),
   });
-  const finished = new AbortController();
-  const answer = getRequestListener(app.fetch);
-  const server = createServer((request, response) => {
-    // The last page is sent before the server is closed.
-    response.once("finish", () => page.isFinished && finished.abort());
-    return answer(request, response);
-  });
+  const server = createServer(getRequestListener(app.fetch));
   const { origin } = await listen(server, { port: command.port });
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
@@ -92,9 +86,9 @@ function rethrowInput(error: unknown): never {
 }
 
 // A calibration is of one model, so records that another model answered are not drawn.
-function describeShortage({ id, ids }: LabelSheet, count: number, word: string): string {
-  if (ids.length >= count) return "";
-  return printable`Of ${id} there are ${printCounted(ids.length, word)} and not ${String(count)}: one model has answered no more.\n`;
+function describeShortage({ id, records }: LabelSheet, count: number, word: string): string {
+  if (records.length >= count) return "";
+  return printable`Of ${id} there are ${printCounted(records.length, word)} and not ${String(count)}: one model has answered no more.\n`;
 }
 
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {

@@ -3,26 +3,23 @@ import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import type { LabelCommand } from "../label-options.ts";
+import type { LabelKey } from "./label-file.ts";
 
-/** One question, and the ids of the records to label, in order. */
+/** One question, and the records to label, in order. */
 export interface LabelSheet {
   readonly id: string;
   readonly question: Question;
-  readonly ids: readonly string[];
-  /** Returns the field `draw` of a record's label. @default there is none */
-  drawOf?(id: string): { readonly plan: string } | undefined;
-  /** Called after each label. */
-  refresh?(): void;
+  /** Each with the field `draw` of its label, if it has one. */
+  readonly records: readonly Pick<LabelKey, "id" | "draw">[];
+  /** Returns the sheet after another label. @default it stays the same */
+  readonly next?: () => LabelSheet;
   /** What the labels promise so far, and the limits of that. */
   readonly lines?: readonly string[];
   readonly limits?: readonly string[];
 }
 
 /** The answers of a journal, and their questions. */
-export interface LabelledAnswers {
-  readonly table: AnswerTable;
-  readonly questions: ReadonlyMap<string, Question>;
-}
+export type LabelledAnswers = ReturnType<typeof readTable>;
 
 /** Reads the newest answer of each record; `file` is the path of the journal. */
 export function readTable(
@@ -32,16 +29,15 @@ export function readTable(
     file,
     signal,
   }: Pick<LabelCommand, "onePer" | "file"> & { readonly signal: AbortSignal },
-): LabelledAnswers {
+) {
   const table = new AnswerTable({ last: true, onePer });
   const questions = new Map<string, Question>();
   for (const entry of journal.answered()) {
     signal.throwIfAborted();
-    const { id, service, state, evaluation } = entry;
+    const { id, service, state } = entry;
     for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
     if (typeof state === "object" && state !== null) table.noteCluster(id, state);
-    const answered = { id, questions: entry.questions, wire: service.address, evaluation };
-    table.addEvaluation(answered, { file });
+    table.addEvaluation({ ...entry, wire: service.address }, { file });
   }
   return { table, questions };
 }
@@ -67,6 +63,7 @@ export function drawSheets(
   }
   return Array.from(questions, ([id, question]) => {
     const column = columnOf(table, id) ?? { ids: [] };
-    return { id, question, ids: drawRecords(column, { budget: count, seed, clusters }) };
+    const drawn = drawRecords(column, { budget: count, seed, clusters });
+    return { id, question, records: drawn.map((record) => ({ id: record })) };
   });
 }

@@ -28,8 +28,6 @@ export async function planSheets(
   });
 }
 
-type Next = NonNullable<ReturnType<PlannedPromise["next"]>>;
-
 interface PromiseSheetOptions extends Pick<LabelSheet, "id" | "question"> {
   readonly labels: LabelFile;
   readonly labeler: string;
@@ -38,33 +36,24 @@ interface PromiseSheetOptions extends Pick<LabelSheet, "id" | "question"> {
 }
 
 /** Returns a question whose records are drawn one by one, until its labels promise the actions. */
-function promiseSheet({ id, question, labels, labeler, replay }: PromiseSheetOptions): LabelSheet {
-  // The drawn records that this person has labelled, and the next one.
-  let records: readonly Next[] = [];
-  const refresh = () => {
-    const promises = replay();
-    const own = labels.drawn
-      .map(({ value }) => value as typeof value & Next)
-      .filter((label) => label.labeler === labeler && label.question === id);
-    records = [...own, ...drawNext(promises)];
-    return Object.assign(sheet, {
-      ids: records.map((record) => record.id),
-      lines: promises.map((one) => (promises.length === 1 ? "" : nameOf(one)) + describe(one)),
-    });
-  };
-  const sheet = {
+function promiseSheet(options: PromiseSheetOptions): LabelSheet {
+  const { id, question, labels, labeler, replay } = options;
+  const promises = replay();
+  const own = labels.drawn
+    .map(({ value }) => value)
+    .filter((label) => label.labeler === labeler && label.question === id);
+  return {
     id,
     question,
-    ids: [],
-    drawOf: (record: string) => records.findLast((one) => one.id === record)?.draw,
-    refresh,
-    limits: limitsOf(replay()),
+    records: [...own, ...drawNext(promises)],
+    next: () => promiseSheet(options),
+    lines: promises.map((one) => (promises.length === 1 ? "" : nameOf(one)) + describe(one)),
+    limits: limitsOf(promises),
   };
-  return refresh();
 }
 
 /** Draws for the action without a promise that has the fewest labels. */
-function drawNext(promises: readonly PlannedPromise[]): Next[] {
+function drawNext(promises: readonly PlannedPromise[]) {
   for (const promise of promises.toSorted((one, other) => placeOf(one) - placeOf(other))) {
     const next = promise.next();
     if (next !== null) return [next];

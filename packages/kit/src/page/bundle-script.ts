@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceHash } from "./page.ts";
 
 const bundled = new Map<string, ReturnType<typeof bundle>>();
 
-/** Returns a page's script with all imports as one text, and its hash; made once, in memory. */
+/** Returns a page's script with all imports as one text; made once, in memory. */
 export function bundleScript(entry: URL): ReturnType<typeof bundle> {
   const script = bundled.get(entry.href) ?? bundle(entry);
   bundled.set(entry.href, script);
@@ -33,6 +32,5 @@ async function bundle(entry: URL) {
     const isFailedBuild = error instanceof Error && "errors" in error;
     throw isFailedBuild ? error : new BundlerGoneError("The bundler ended.", { cause: error });
   });
-  const text = outputFiles.map((file) => file.text).join("");
-  return { text, hash: sourceHash(text) };
+  return outputFiles.map((file) => file.text).join("");
 }

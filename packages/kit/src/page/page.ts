@@ -59,8 +59,10 @@ interface PageParts {
   /** Added to the common style. */
   readonly style: string;
   readonly body: Html;
-  /** The one allowed script and its hash for the policy. @default none */
-  readonly script?: { readonly text: string; readonly hash: string };
+  /** The one allowed script. @default none */
+  readonly script?: string;
+  /** Where its forms may be sent; without a script it has none. @default "none" */
+  readonly formsTo?: "none" | "self";
 }
 
 /** The end of a body; text from outside cannot contain it, because "<" is escaped. */
@@ -77,11 +79,12 @@ export function pageAround({
   style,
   body,
   script,
+  formsTo = "none",
 }: PageParts): readonly [before: string, after: string] {
   const runs =
     script === undefined
       ? ""
-      : `; script-src '${script.hash}'; base-uri 'none'; form-action 'none'`;
+      : `; script-src '${sourceHash(script)}'; base-uri 'none'; form-action '${formsTo}'`;
   const parts = html`<!doctype html>
     <html lang="en">
       <head>
@@ -102,7 +105,7 @@ export function pageAround({
     </html> `;
   const [before = "", after = ""] = parts.toString().split(END);
   // In one piece: the hash covers all text between the tags.
-  const element = script === undefined ? "" : `<script>${script.text}</script>`;
+  const element = script === undefined ? "" : `<script>${script}</script>`;
   return [before, element + after];
 }
 
