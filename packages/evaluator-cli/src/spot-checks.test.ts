@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockFile } from "evaluator-runs/source";
+import { lockBeside } from "evaluator-runs/source";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
@@ -90,7 +90,7 @@ test("a file of another calibration or another form is refused and kept", async 
 
 test("a second process on one file is refused, and its labels can be added later", async () => {
   const folder = await promisedFolder();
-  const unlock = lockFile(join(folder, "alarm.json.lock"));
+  const unlock = lockBeside(join(folder, "alarm.json"), { taken: "", advice: "" });
   const { exitCode, stdout, stderr } = await run(folder, check);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain("alarm.json is in use by another check; wait for its end");

@@ -7,15 +7,8 @@ import {
   type LabelledRows,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
-import {
-  CliError,
-  parseJson,
-  printable,
-  readParsedFile,
-  toFileError,
-  writeWholeFile,
-} from "evaluator-kit";
-import { lockFile } from "evaluator-runs/source";
+import { parseJson, printable, readParsedFile, toFileError, writeWholeFile } from "evaluator-kit";
+import { lockBeside } from "evaluator-runs/source";
 import { hashOfId } from "./read-files.ts";
 
 /** The content of a file of alarms. */
@@ -38,7 +31,8 @@ export async function addSpotChecks(
   artifact: CalibrationArtifact,
   rows: readonly LabelledRows["tested"][],
 ) {
-  const unlock = lockState(path);
+  const taken = printable`${path} is in use by another check; wait for its end and run again.`;
+  const unlock = lockBeside(path, { taken, advice });
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);
@@ -52,18 +46,6 @@ export async function addSpotChecks(
     });
   } finally {
     unlock();
-  }
-}
-
-function lockState(path: string): () => void {
-  try {
-    return lockFile(`${path}.lock`);
-  } catch (error) {
-    if (!(error instanceof Error && "errcode" in error)) {
-      throw toFileError(error, `write ${path}.lock`, advice);
-    }
-    const problem = printable`${path} is in use by another check`;
-    throw new CliError(`${problem}; wait for its end and run again.`, { cause: error });
   }
 }
 

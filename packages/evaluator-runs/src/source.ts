@@ -13,7 +13,7 @@ export {
   type StateOptions,
 } from "./input/record-source.ts";
 export { peek, toUtf8Chunks } from "./input/utf8-chunks.ts";
-export { lockFile } from "./journal/open-journal.ts";
+export { lockBeside } from "./journal/lock-file.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
 export { toJsonArray, writePrivateFile } from "./output/write-records.ts";

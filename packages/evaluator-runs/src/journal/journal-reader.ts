@@ -113,30 +113,26 @@ export class JournalReader implements Disposable {
   /** Returns the status of each call by its key. */
   statusesOf(keys: readonly string[]): CallStatus[] {
     return keys.map((key) => {
-      const row = this.#answerOf(key);
-      if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
-      const [open] = this.#all(
-        `SELECT begun.call AS begun, refusals.call AS refused FROM calls
-          LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?`,
-        key,
-      );
-      if (open?.["refused"] != null) return "refused";
-      return open?.["begun"] == null ? "unknown" : "begun";
+      const row = this.#callOf(key);
+      if (row["evaluation"] != null) return isAsWritten(row) ? "answered" : "changed";
+      if (row["refused"] != null) return "refused";
+      return row["begun"] == null ? "unknown" : "begun";
     });
   }
 
   /** Returns a kept answer to the questions; null if it is missing or was changed. */
   answer(key: string, questions: Questions): KeptEvaluation | null {
-    const row = this.#answerOf(key);
-    if (row === undefined || !isAsWritten(row)) return null;
-    return fromKeptText(String(row["evaluation"]), questions);
+    return toEnd(this.#callOf(key), questions).evaluation;
   }
 
-  #answerOf(key: string): Row | undefined {
-    return this.#all(
-      "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+  #callOf(key: string): Row {
+    const [row = {}] = this.#all(
+      `SELECT key, state, evaluation, digest, begun.call AS begun, refusals.call AS refused
+        FROM calls LEFT JOIN answers USING (call) LEFT JOIN begun USING (call)
+        LEFT JOIN refusals USING (call) WHERE key = ?`,
       key,
-    )[0];
+    );
+    return row;
   }
 
   /** Returns how the newest call about a record ended. */

@@ -51,15 +51,7 @@ export class Journal extends JournalReader {
 
   /** Opens a journal for a run with this setup, and creates the file if it is missing. */
   static open(path: string, setup: CallSetup): Journal {
-    const opened = openForWriting(path);
-    const journal = new Journal(path, setup, opened);
-    try {
-      journal.runs(); // rejects a file without tables
-      return journal;
-    } catch (error) {
-      journal[Symbol.dispose]();
-      throw error;
-    }
+    return new Journal(path, setup, openForWriting(path));
   }
 
   /** Notes in one step the records of the input and the keys of their answers. */

@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CliError, printable, systemErrorCode } from "evaluator-kit";
+import { CliError, printable } from "evaluator-kit";
+import { closedOnError, lockFile } from "./lock-file.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 
@@ -20,8 +21,6 @@ const reasons = new Map([
 
 /** How long a step waits for a reader that has the index of the log, in milliseconds. Chosen. */
 const BUSY_TIMEOUT_MS = 5000;
-/** How long a run waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
-const LOCK_TIMEOUT_MS = 250;
 
 /** Returns an error of SQLite as a message about the journal; any other error unchanged. */
 export function toJournalError(error: unknown, path: string): unknown {
@@ -101,39 +100,6 @@ function lockPathOf(path: string): string {
   return path.replace(/\.sqlite$/, ".lock");
 }
 
-/** Creates and locks a file; returns a function that unlocks and removes it. @throws an error of SQLite if it is locked. */
-export function lockFile(path: string): () => void {
-  for (;;) {
-    const inode = inodeOf(path) ?? createdInode(path);
-    // SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
-    // journal's lock would keep readers out.
-    const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
-    // No log on the disk: SQLite creates one with the rights of the file, which may be gone by now.
-    closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
-    const unlock = () => {
-      if (process.platform !== "win32") rmSync(path, { force: true }); // Windows keeps open files
-      lock.close();
-    };
-    // The owner before may have removed the file while we opened it.
-    if (inodeOf(path) === inode) return unlock;
-    lock.close();
-  }
-}
-
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
-}
-
-// An existing file is never opened here: closing it would release this process's lock on it.
-function createdInode(path: string): bigint | undefined {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if (systemErrorCode(error) !== "EEXIST") throw error;
-  }
-  return inodeOf(path);
-}
-
 function openDatabase(path: string): DatabaseSync {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   for (const file of [path, `${path}-wal`, `${path}-shm`]) makePrivate(file);
@@ -156,11 +122,11 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
     checkDamage(database);
   }
   // Copying the log into the file delays answers: at 16 MB that is not often and not long
-  // (benchmark: triage).
+  // (benchmark: triage). The query rejects a file without tables.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE; ${change}
     CREATE TABLE IF NOT EXISTS ${refusalsTable}; PRAGMA application_id = ${APPLICATION_ID};
-    PRAGMA user_version = ${VERSION}; COMMIT`);
+    PRAGMA user_version = ${VERSION}; SELECT facts FROM runs LIMIT 0; COMMIT`);
 }
 
 /** Returns whether a file has no pages, or one without content, which an early kill leaves. */
@@ -193,17 +159,6 @@ function checkDamage(database: DatabaseSync): void {
 
 function readPragma(database: DatabaseSync, name: string): unknown {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-}
-
-/** Prepares a database, and closes it if that fails. */
-function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
-  try {
-    prepare();
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }
 
 // Chosen: a page holds three answers.

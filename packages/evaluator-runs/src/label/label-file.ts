@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { appendFile, chmod } from "node:fs/promises";
-import { CliError, describeSystemError, printable, readTextFile, toFileError } from "evaluator-kit";
+import { CliError, printable, readTextFile, toFileError } from "evaluator-kit";
 import { z } from "zod";
-import { lockFile } from "../journal/open-journal.ts";
+import { lockBeside } from "../journal/lock-file.ts";
 import { writePrivateFile } from "../output/write-records.ts";
 
 const labelSchema = z.looseObject({
@@ -34,7 +34,8 @@ export class LabelFile implements Disposable {
 
   private constructor(path: string) {
     this.path = path;
-    this.#unlock = lockLabels(path);
+    const taken = printable`Another page saves labels in ${path}; end it, or ${anotherFile}.`;
+    this.#unlock = lockBeside(path, { taken, advice: `Check the folder, or ${anotherFile}.` });
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -96,18 +97,6 @@ export class LabelFile implements Disposable {
   /** Leaves the file to others. */
   [Symbol.dispose](): void {
     this.#unlock();
-  }
-}
-
-function lockLabels(path: string): () => void {
-  try {
-    return lockFile(`${path}.lock`);
-  } catch (error) {
-    const problem = printable`Another page saves labels in ${path}`;
-    const isLocked = describeSystemError(error) === null;
-    throw isLocked
-      ? new CliError(`${problem}; end it, or ${anotherFile}.`, { cause: error })
-      : toFileError(error, `write beside ${path}`, `Check the folder, or ${anotherFile}.`);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   replayPlan,
 } from "evaluator-calibration";
 import { CliError, printable, readParsedFile, toFileError, UsageError } from "evaluator-kit";
+import { printShare } from "../amounts.ts";
 import { writePrivateFile } from "../output/write-records.ts";
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -49,7 +50,7 @@ export async function openPlan(labelsPath: string, wanted: WantedPlan, join: Lab
   const empty = promises.find(({ draw }) => draw.regionSize === 0);
   if (empty !== undefined) {
     const problem = printable`No record may be acted on with ${empty.question}=${empty.action}`;
-    const why = `by the printed values, each threshold has more than ${100 * plan.maxRisk} % wrong`;
+    const why = `by the printed values, each threshold has more than ${printShare(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
   await writePrivateFile(path, `${JSON.stringify(plan, null, 2)}\n`).catch((error: unknown) => {

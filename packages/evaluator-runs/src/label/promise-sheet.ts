@@ -1,6 +1,6 @@
 import { LabelJoin, type PlannedPromise, replayPlan } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
-import { printCount, printCounted } from "../amounts.ts";
+import { printCount, printCounted, printShare } from "../amounts.ts";
 import type { LabelCommand } from "../label-options.ts";
 import type { LabelFile } from "./label-file.ts";
 import { columnOf, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
@@ -88,11 +88,7 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
-  const risk = `at most ${percent(plan.maxRisk)} wrong, with ${percent(plan.confidence)} confidence`;
+  const risk = `at most ${printShare(plan.maxRisk)} wrong, with ${printShare(plan.confidence)} confidence`;
   const seen = `${printCount(promised.wrong)} wrong of ${printCounted(promised.n, "label")}`;
   return `act on ${act} at ${promised.threshold.toFixed(2)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toFixed(4))} %`;
 }

@@ -1,6 +1,6 @@
 import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
-import { printCount } from "../amounts.ts";
+import { printCount, printShare } from "../amounts.ts";
 import type { AnsweredRecord } from "./conditions.ts";
 import { meetsAll, type Rule } from "./rules-file.ts";
 
@@ -66,13 +66,9 @@ function describePromise(locked: LockedThreshold | string, taken: number, promis
   if (typeof locked === "string") return `not promised: ${locked}`;
   const { question, action, threshold, maxRisk, confidence, n, wrong } = locked;
   const answers = `${action === "top" ? "" : `"${action}" `}answers to ${toPrintable(question)}`;
-  const share = `at most ${percent(maxRisk)} of all ${answers} printed at ${threshold.toFixed(2)} and above are wrong`;
-  const basis = `with ${percent(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
+  const share = `at most ${printShare(maxRisk)} of all ${answers} printed at ${threshold.toFixed(2)} and above are wrong`;
+  const basis = `with ${printShare(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
   const part = promised < taken ? ` for ${printCount(promised)} of ${printCount(taken)}` : "";
   const head = promised === 0 ? "not promised for any of them" : `promised${part}`;
   return `${head}: ${share}, ${basis}`;
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toFixed(1))} %`;
 }

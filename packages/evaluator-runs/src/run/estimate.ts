@@ -52,7 +52,7 @@ export async function announceRun(
     return price;
   }
   stderr.write(input.describeLeftOut() + line);
-  await checkCost(estimate, { ...run, ...context });
+  await checkCost(estimate, context);
   return price;
 }
 
@@ -117,21 +117,14 @@ function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
 /** A run with a larger estimate needs a yes, if a person can be asked. */
 const ASK_ABOVE_USD = 1;
 
-/** The cost limit of a run; `confirm` is null if no person can be asked. */
-interface CostLimits extends Pick<RunContext, "signal" | "confirm" | "mayCost"> {
-  readonly maxCost: number;
-  readonly yes?: boolean | undefined;
-  readonly source: { readonly word: string };
-}
-
 /**
  * Throws, before anything is sent, if the run may not cost its estimate.
  *
  * @throws CliError that gives the reason.
  */
 async function checkCost(
-  { records, costUsd, price }: Pick<RunEstimate, "records" | "costUsd" | "price">,
-  { maxCost, yes, confirm, signal, source, mayCost }: CostLimits,
+  { records, costUsd, price }: RunEstimate,
+  { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
   const isUnpriced = price.inputUsdPerMillionTokens === null;

@@ -1,0 +1,70 @@
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { CliError, describeSystemError, systemErrorCode, toFileError } from "evaluator-kit";
+
+/** How long a process waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
+const LOCK_TIMEOUT_MS = 250;
+
+/**
+ * Locks a file that a command writes, by one beside it; returns a function that unlocks it.
+ *
+ * @throws CliError with `taken` if another process has it, or with the advice if the folder cannot be written.
+ */
+export function lockBeside(
+  path: string,
+  { taken, advice }: Readonly<Record<"taken" | "advice", string>>,
+): () => void {
+  const lockPath = `${path}.lock`;
+  try {
+    return lockFile(lockPath);
+  } catch (error) {
+    const isTaken = describeSystemError(error) === null;
+    throw isTaken
+      ? new CliError(taken, { cause: error })
+      : toFileError(error, `write ${lockPath}`, advice);
+  }
+}
+
+/** Creates and locks a file; returns a function that unlocks and removes it. @throws an error of SQLite if it is locked. */
+export function lockFile(path: string): () => void {
+  for (;;) {
+    const inode = inodeOf(path) ?? createdInode(path);
+    // SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
+    // journal's lock would keep readers out.
+    const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
+    // No log on the disk: SQLite creates one with the rights of the file, which may be gone by now.
+    closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
+    const unlock = () => {
+      if (process.platform !== "win32") rmSync(path, { force: true }); // Windows keeps open files
+      lock.close();
+    };
+    // The owner before may have removed the file while we opened it.
+    if (inodeOf(path) === inode) return unlock;
+    lock.close();
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+// An existing file is never opened here: closing it would release this process's lock on it.
+function createdInode(path: string): bigint | undefined {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+  }
+  return inodeOf(path);
+}
+
+/** Prepares a database, and closes it if that fails. */
+export function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
+  try {
+    prepare();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
