@@ -35,9 +35,7 @@ async function readDocument(): Promise<string> {
     readFile(new URL("style.css", import.meta.url), "utf8"),
     bundleScript(new URL("script/main.ts", import.meta.url)),
   ]);
-  return document
-    .replace("/* style.css */", () => style)
-    .replace("/* script */", () => script);
+  return document.replace("/* style.css */", () => style).replace("/* script */", () => script);
 }
 
 function hashOf(source: string, opening: string, closing: string): string {
