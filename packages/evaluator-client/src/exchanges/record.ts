@@ -57,7 +57,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
     checkPrivate(found, "Nothing was sent.");
     const answered = await send(url, init);
     const { status, headers } = answered;
-    const reply = { status, headers, text: await answered.text() };
+    const reply: LiveReply = { status, headers, text: await answered.text() };
     const response = toStoredResponse(reply, redact);
     if (response !== null) {
       const publicText = `${JSON.stringify(request)} ${emulatorHeader}`;
@@ -65,7 +65,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
       checkPrivate(leak, "The answer was not used.");
       await write(path, { request, response });
     }
-    return toResponse(reply.text, { status, headers });
+    return toResponse(reply);
   }
 
   return make({ fetch });

@@ -67,7 +67,7 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     call.hasAsked = true;
     if (exchange === null) throw toMissing(request, ledger.nearest(request), { path, ...call });
     const { status, headers, body } = exchange.response;
-    return toResponse(JSON.stringify(body), { status, headers });
+    return toResponse({ status, headers: new Headers(headers), text: JSON.stringify(body) });
   }
 
   const inner = make({ fetch, apiKey: "replayed", env: {} });

@@ -56,8 +56,8 @@ export function scrubResponse({
   const scrubField = ([key, value]: [string, unknown]) => {
     if (key === "answers") return [key, value];
     // The id of a chat's answer.
-    const isId = key === "id" && typeof value === "string";
-    return [key, mapTexts(value, scrubText, isId ? "request-id" : key)];
+    if (key === "id" && typeof value === "string") return [key, rename(value)];
+    return [key, mapTexts(value, scrubText, key)];
   };
   return {
     status,

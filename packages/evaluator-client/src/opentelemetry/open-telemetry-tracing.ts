@@ -1,11 +1,9 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
-import type { Tracing } from "../evaluator-options.ts";
+import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
-
-type TracedCall = Parameters<Tracing>[0];
 
 /** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {

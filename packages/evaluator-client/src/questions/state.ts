@@ -116,14 +116,11 @@ function toBinary(bytes: Uint8Array): string {
   return binary;
 }
 
-/** The bytes of an image, read from its `data:` URL. */
-export interface ImageData {
-  readonly format: ImageFormat;
-  readonly base64: string;
-}
+/** The format and bytes of an image that is no address. */
+export type ImageData = NonNullable<ReturnType<typeof imageDataOf>>;
 
 /** Returns an image's format and bytes, or null for an address. */
-export function imageDataOf({ image: url }: ImagePart): ImageData | null {
+export function imageDataOf({ image: url }: ImagePart) {
   const [head = "", format] = /^data:image\/(png|jpeg|webp|gif);base64,/.exec(url) ?? [];
   return format === undefined
     ? null

@@ -55,16 +55,16 @@ interface DirectAnswer {
 }
 type DirectAnswers = Readonly<Record<string, DirectAnswer>>;
 
-/** Returns the first path that is wrong in a direct response, empty for the whole, or null. */
+/** Returns where a direct response is wrong first, or null. */
 function flawIn(json: unknown): string | null {
-  if (!isRecord(json)) return "";
+  if (!isRecord(json)) return "as a whole";
   const { model = "", answers, usage } = json;
-  if (typeof model !== "string") return "model";
+  if (typeof model !== "string") return "at model";
   // Below `answers` the names are the server's own, so no message contains them.
-  if (!isRecord(answers) || !Object.values(answers).every(isDirectAnswer)) return "answers";
-  if (!isRecord(usage)) return "usage";
-  if (!Number.isFinite(usage["input_tokens"])) return "usage.input_tokens";
-  return Number.isFinite(usage["output_tokens"]) ? null : "usage.output_tokens";
+  if (!isRecord(answers) || !Object.values(answers).every(isDirectAnswer)) return "at answers";
+  if (!isRecord(usage)) return "at usage";
+  if (!Number.isFinite(usage["input_tokens"])) return "at usage.input_tokens";
+  return Number.isFinite(usage["output_tokens"]) ? null : "at usage.output_tokens";
 }
 
 function isDirectAnswer(answer: unknown): boolean {
@@ -119,8 +119,7 @@ function unusedNames(count: number, text: string): string[] {
 function readDirectResponse(json: unknown, _: Questions, vendor: string): DirectReply {
   const flaw = flawIn(json);
   if (flaw !== null) {
-    const where = flaw === "" ? "as a whole" : `at ${flaw}`;
-    const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
+    const message = `The response body does not have the vendor's shape ${flaw}; check the base URL.`;
     throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
   }
   const { model, usage, answers } = json as DirectReply & { readonly answers: DirectAnswers };
