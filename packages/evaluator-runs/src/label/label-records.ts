@@ -55,7 +55,9 @@ export async function labelRecords(
     print: (line) => stderr.write(printable`${line}` + "\n"),
     end: () => finished.abort(),
   });
-  const server = createServer(getRequestListener(app.fetch));
+  // By default it replaces the Request and Response of the whole program.
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer(answer);
   const { origin } = await listen(server, { port: command.port });
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
