@@ -1,6 +1,6 @@
 import type { CurveReport } from "evaluator-calibration";
-import { html, type Html, type HtmlValue, page } from "evaluator-kit/page";
-import { curvePlots, pageStyle, riskPlot, table } from "../report/page-parts.ts";
+import { html, type Html, type HtmlValue, page, table } from "evaluator-kit/page";
+import { curvePlots, pageStyle, riskPlot } from "../report/page-parts.ts";
 import {
   count,
   describeJoin,
@@ -137,7 +137,7 @@ function printedCard({ points }: CurveReport): Html {
     const observed = found.reduce((sum, { n, raw }) => sum + n * raw, 0) / n;
     return [`${from.toFixed(1)}–${to.toFixed(1)}`, count(n), percent(printed), percent(observed)];
   });
-  return card("Printed → came true", table(["printed", "rows", "mean", "came true"], rows, 1));
+  return card("Printed → came true", table(["printed", "rows", "mean", "came true"], rows));
 }
 
 function actionCard(question: Reported, maxRisk: number, permissions: readonly string[]): Html {
@@ -174,7 +174,7 @@ function groupCard({ groups }: Reported): Html | null {
     ];
   });
   const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
-  return card("Groups", table(head, rows, 1));
+  return card("Groups", table(head, rows));
 }
 
 function signed(share: number): string {

@@ -1,7 +1,7 @@
 import { type CliContext, columnsOf, toPrintablePath } from "evaluator-kit";
-import { html, type Html, page } from "evaluator-kit/page";
+import { html, type Html, page, table } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { curvePlots, pageStyle, table } from "../report/page-parts.ts";
+import { curvePlots, pageStyle } from "../report/page-parts.ts";
 import { count, exactPercent, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
@@ -154,7 +154,8 @@ function alignRows(rows: readonly (readonly string[])[]): string[] {
 
 const style = `${pageStyle}
 .scroll { margin-top: 0.5rem; }
-.scroll td:not(.number) { min-width: 9rem; }
+.table tbody th, .work td:first-of-type { min-width: 9rem; }
+.work td:first-of-type, .work th:nth-child(2) { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 .figures { margin: 0.75rem 0; }
 .figures p { margin-top: 0.5rem; font-size: 0.9rem; overflow-wrap: anywhere; }
 h3, .notice { overflow-wrap: anywhere; }
@@ -172,9 +173,9 @@ function comparisonPage(comparison: Comparison): string {
   const body = html`<h1>${title}</h1>
     <h2>${engines.length} engines on the same ${count(records)} records</h2>
     ${notes.map((note) => html`<p class="notice">${note}</p>`)}
-    <div class="card">
+    <div class="card work">
       <h3>What they took</h3>
-      ${table(workHead, work, 2)}
+      ${table(workHead, work)}
       ${engines.flatMap(({ name, failures }) =>
         failures
           .slice(0, 3)
@@ -209,7 +210,7 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
       engines.some(({ report }) => report !== null)
         ? html`<div class="card figures">
             <h3>What each is worth on the labels of records that all answered</h3>
-            ${table(["engine", ...figureHead], figures, 1)}
+            ${table(["engine", ...figureHead], figures)}
             ${[...differences, ...describePairs(compared)].map((line) => html`<p>${line}.</p>`)}
           </div>`
         : null

@@ -93,12 +93,11 @@ h3 { font-size: 0.95rem; margin-bottom: 0.4rem; }
 .stack { display: grid; gap: 0.75rem; min-width: 0; }
 .card ul { margin: 0; padding-left: 1.1rem; }
 .card li + li { margin-top: 0.3rem; }
-table { border-collapse: collapse; width: 100%; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; color: var(--quiet); font-weight: 500; white-space: nowrap; }
-td, th { padding: 0.16rem 0.7rem 0.16rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td { overflow-wrap: anywhere; }
-tr:last-child td { border-bottom: 0; }
-.number { text-align: right; white-space: nowrap; }
+.table { width: 100%; font-size: 0.85rem; }
+.table th, .table td { padding: 0.16rem 0.7rem 0.16rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.table td, .table th + th { text-align: right; }
+.table tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; }
+.table tbody tr:last-child > * { border-bottom: 0; }
 .card .worst { columns: 2; column-gap: 1.5rem; margin: 0; padding: 0; list-style: none; font-size: 0.85rem; }
 .worst li { break-inside: avoid; margin: 0 0 0.15rem; overflow-wrap: anywhere; }
 footer { margin-top: 1.5rem; color: var(--quiet); font-size: 0.8rem; overflow-wrap: anywhere; }
@@ -127,32 +126,6 @@ footer { margin-top: 1.5rem; color: var(--quiet); font-size: 0.8rem; overflow-wr
   .card .worst { columns: 2; }
   .card, .tiles, tr { break-inside: avoid; }
   footer { margin-top: 6px; font-size: 8px; }
-  td, th { padding-block: 0.5px; }
+  .table th, .table td { padding-block: 0.5px; }
 }
 `;
-
-/** Returns a table; the columns from the index `numbers` on are numbers. */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly (string | Html)[])[],
-  numbers: number,
-): Html {
-  const classOf = (at: number) => (at < numbers ? "" : "number");
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((name, at) => html`<th class="${classOf(at)}">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, at) => html`<td class="${classOf(at)}">${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-}
