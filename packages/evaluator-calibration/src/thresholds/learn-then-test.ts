@@ -71,14 +71,14 @@ export function searchPromises<TAction extends PromiseAction>(
 ) {
   checkShare("confidence", confidence);
   const share = (1 - confidence) / actions.length;
-  const sequences = actions.map(({ action, sureness, wrong, weights }) =>
-    testsOf(sureness, wrong, { maxRisk, level: share, lowest: LOWEST[action], weights }),
-  );
-  const levels = shareLevels(sequences, share);
-  return actions.map((asked, at) => {
+  const searches = actions.map((asked) => {
+    const { action, sureness, wrong, weights } = asked;
+    const options = { maxRisk, level: share, lowest: LOWEST[action], weights };
+    return { asked, level: share, tests: testsOf(sureness, wrong, options) };
+  });
+  shareLevels(searches);
+  return searches.map(({ asked, level: own, tests }) => {
     const { question, action } = asked;
-    const tests = sequences[at] ?? [];
-    const own = levels[at] ?? share;
     const found = lastPassed(tests, own);
     const [first] = tests;
     const level = Number(own.toPrecision(12));
@@ -94,19 +94,14 @@ export function searchPromises<TAction extends PromiseAction>(
 export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[number]["promised"]>;
 
 /** An action that passes every test no longer needs its share of the level: it goes to the others. */
-function shareLevels(sequences: readonly PromisedThreshold[][], level: number): number[] {
-  const levels = sequences.map(() => level);
-  const open = new Set(sequences.keys());
-  const passesAll = (at: number) => {
-    const tests = sequences[at] ?? [];
-    return tests.length > 0 && lastPassed(tests, levels[at] ?? 0) === tests.at(-1);
-  };
-  for (let at = [...open].find(passesAll); at !== undefined; at = [...open].find(passesAll)) {
-    open.delete(at);
-    const share = (levels[at] ?? 0) / open.size;
-    for (const other of open) levels[other] = (levels[other] ?? 0) + share;
+function shareLevels(searches: readonly { level: number; tests: PromisedThreshold[] }[]): void {
+  const open = new Set(searches);
+  const findDone = () =>
+    [...open].find(({ tests, level }) => lastPassed(tests, level) === tests.at(-1));
+  for (let done = findDone(); done !== undefined; done = findDone()) {
+    open.delete(done);
+    for (const other of open) other.level += done.level / open.size;
   }
-  return levels;
 }
 
 /** Returns the last test that passed before the first that failed. */
@@ -145,17 +140,15 @@ export type PromisedThreshold = ReturnType<typeof testsOf>[number];
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function orderOf(
-  { rows, acted }: ReturnType<typeof countRisks>,
+  { rows, acted }: Counts,
   { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
 ): number[] {
   const from = toHundredths(lowest);
-  const printed = printedFrom(rows, from);
   const region = regionOf({ rows, acted }, maxRisk, from).at(-1)?.acted ?? 0;
   const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
-  const start = printed.findIndex(
+  return printedFrom(rows, from).filter(
     (at) => (acted[at] as number) >= Math.max(least, START_SHARE * region),
   );
-  return start === -1 ? [] : printed.slice(start);
 }
 
 type Counts = Pick<ReturnType<typeof countRisks>, "rows" | "acted">;
