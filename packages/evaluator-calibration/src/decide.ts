@@ -9,28 +9,6 @@ import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
 import { jsonHash } from "./math/json-hash.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
 
-/** The promise that an act is based on. */
-export interface ActEvidence {
-  /** See {@link artifactHash}. */
-  readonly artifact: string;
-  /** The first 16 characters of the hash of the questions. */
-  readonly questions: string;
-  readonly model: string;
-  /** How sure the printed answer is of the act, 0..1: p for yes, 1 − p for no, else the largest probability. */
-  readonly printed: number;
-  /** The act is promised at this printed value and above. */
-  readonly threshold: number;
-  /** The largest share of acts that may be wrong. */
-  readonly maxRisk: number;
-  /** The confidence that all promises of the artifact share. */
-  readonly confidence: number;
-  /** The part of 1 − confidence that this threshold was tested at. */
-  readonly level: number;
-  /** Labels at the threshold and above, and how many of them were wrong. */
-  readonly n: number;
-  readonly wrong: number;
-}
-
 /** What to do about one answer: `yes`, `no`, an option or the index of a level, or no act. */
 export type Decision =
   | { readonly act: string; readonly evidence: ActEvidence }
@@ -90,20 +68,31 @@ function toEvidence(
   artifact: CalibrationArtifact,
   { threshold, maxRisk, confidence, level = 1 - confidence, n, wrong }: LockedThreshold,
   sureness: number,
-): ActEvidence {
+) {
   return {
+    /** See {@link artifactHash}. */
     artifact: artifactHash(artifact),
+    /** The first 16 characters of the hash of the questions. */
     questions: (artifact.questionHash ?? "").slice(0, 16),
     model: artifact.model.id ?? "",
+    /** How sure the printed answer is of the act, 0..1: p for yes, 1 − p for no, else the largest probability. */
     printed: Number(sureness.toFixed(artifact.rounding.probabilityDecimals)),
+    /** The act is promised at this printed value and above. */
     threshold,
+    /** The largest share of acts that may be wrong. */
     maxRisk,
+    /** The confidence that all promises of the artifact share. */
     confidence,
+    /** The part of 1 − confidence that this threshold was tested at. */
     level: Number(level.toPrecision(4)),
+    /** Labels at the threshold and above, and how many of them were wrong. */
     n,
     wrong,
   };
 }
+
+/** The promise that an act is based on. */
+export type ActEvidence = Readonly<ReturnType<typeof toEvidence>>;
 
 const hashes = new WeakMap<CalibrationArtifact, string>();
 

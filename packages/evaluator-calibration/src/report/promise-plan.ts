@@ -34,11 +34,6 @@ export function parsePromisePlan(text: string): PromisePlan {
   return parseJsonAs(planSchema, text, { what: "a plan of a promise", latest: 1 });
 }
 
-/** Returns the name of a plan in its labels. */
-function planId(plan: PromisePlan): string {
-  return jsonHash(plan);
-}
-
 /** Returns the records of a column in the order of their ids, and the hash of their answers. */
 export function promisePool(column: AnswerColumn) {
   const { ids, values, width, source } = column;
@@ -85,7 +80,7 @@ export function replayPlan(
   { file, isWanted = () => true }: ReplayOptions,
 ) {
   for (const [other, location] of join.plans) {
-    if (other === planId(plan)) continue;
+    if (other === jsonHash(plan)) continue;
     const problem = "draw names another plan than the one beside the file";
     throw new CalibrationInputError(location, `${problem}; keep its labels in another file`);
   }
@@ -135,7 +130,7 @@ function replayAction(
       if (index === null) return null;
       const id = column.ids[rows[index] as number] as string;
       const at = sureness[index] as number;
-      return { id, draw: { plan: planId(plan), from: draw.from, at } };
+      return { id, draw: { plan: jsonHash(plan), from: draw.from, at } };
     },
   };
 }

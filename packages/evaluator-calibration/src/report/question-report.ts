@@ -126,8 +126,11 @@ function toReport(
   // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
   const own = verdict === "useful" ? searches.filter(({ asked }) => promises.includes(asked)) : [];
   const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
-  const isRefused = (action: Action) =>
-    labels.ofKin !== null || (isUseless && isConstant(action, scores.constant, options));
+  // Always giving the commonest truth, without the answers, keeps the promise of these actions.
+  const isConstant = (action: Action) =>
+    (action === "top" || action === scores.constant.always) &&
+    scores.constant.wrong.value <= options.maxRisk;
+  const isRefused = (action: Action) => labels.ofKin !== null || (isUseless && isConstant(action));
   const rateOf = (side: 0 | 1) => {
     const isSide = (row: number) => truth[row] === side;
     return form === "probability" ? shareOfRows(rows, (row) => top[row] === side, isSide) : null;
@@ -193,15 +196,6 @@ function clustersOf({ clusterOf }: Rows) {
 function verdictOf(skill: Estimate): "useful" | "worthless" | "one truth only" {
   if (Number.isNaN(skill.value)) return "one truth only";
   return skill.low > 0 ? "useful" : "worthless";
-}
-
-/** Returns whether always giving the commonest truth, without the answers, keeps the promise of an action. */
-function isConstant(
-  action: Action,
-  { always, wrong }: ReturnType<typeof scoreRows>["constant"],
-  { maxRisk }: ReportOptions,
-): boolean {
-  return (action === "top" || action === always) && wrong.value <= maxRisk;
 }
 
 const WORST_ROWS = 20;
