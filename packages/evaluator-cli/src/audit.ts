@@ -16,11 +16,11 @@ type AuditOptions = ReportOptions<"audit">;
 
 /** Tests on later labels whether the promises that acts rest on were kept. */
 export async function audit(name: string, options: AuditOptions, context: CliContext) {
-  const { labels, last, question: questions } = options;
+  const { question: questions } = options;
   const table = await readActs(name, context);
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
   const artifacts = await readArtifacts(options, columns, context);
-  const wanted = { labels, last, questions, artifacts };
+  const wanted = { ...options, questions, artifacts };
   const { join, notes } = await joinNewLabels(table, wanted, context);
   const audits = columns.flatMap((column) => {
     const joined = join.columns.find((one) => one.column === column);

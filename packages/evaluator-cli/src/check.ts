@@ -21,11 +21,9 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     const problem = "The calibration holds no promised threshold, so there is nothing to check.";
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
-  const { labels, last, allowUnknown } = options;
   // Labels may hold their answers.
-  const { table } = await readAnswers(options.answers ?? [labels], options, context);
-  const given = { labels, last, allowUnknown, artifacts: [artifact] };
-  const found = await joinNewLabels(table, given, context);
+  const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
+  const found = await joinNewLabels(table, { ...options, artifacts: [artifact] }, context);
   const columns = found.join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );

@@ -132,7 +132,9 @@ function nameScope(about: readonly QuestionReport[], all: readonly QuestionRepor
 export function printReport(report: CalibrationReport): string {
   const { join, blankLabels, notes, reports } = report;
   const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
-  const joined = join.filter(({ labelled, drawn }) => labelled + drawn > 0).map(describeJoin);
+  const joined = join
+    .filter(({ labelled, drawn }) => labelled + drawn > 0)
+    .map((counts) => describeJoin(counts.question, counts));
   const questions = reports.flatMap((question) => [""].concat(linesOf(question, report)));
   const lines = [...joined, ...blank, ...notes, ...questions];
   return `${lines.map(toPrintablePath).join("\n")}\n`;

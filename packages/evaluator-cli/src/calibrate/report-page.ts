@@ -40,12 +40,11 @@ type Reported = CalibrationReport["reports"][number];
 function questionSection(question: Reported, report: CalibrationReport): Html {
   const { curve, actions } = question;
   const words = wordsOf(question, report);
-  const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
     <h2>${withNames(question.sentence)}</h2>
     ${words.labels.map((note) => html`<p class="notice">${note}</p>`)}
     <p class="quiet">
-      Answered by ${words.source}. ${join === undefined ? "" : describeJoin(join)}
+      Answered by ${words.source}. ${describeJoin(question.question, question.counts)}
     </p>
     ${question.n === 0 ? null : tiles(question, words)}
     <div class="columns">

@@ -2,7 +2,6 @@ import {
   type ActionReport,
   type Basis,
   type Interval,
-  type LabelJoin,
   LEAST_JUDGED,
   type QuestionReport,
   type ThresholdCheck,
@@ -225,9 +224,7 @@ export function describeCheck(check: TestedThreshold): string {
 }
 
 /** Returns the counts of a question's labels, in one line. */
-export function describeJoin(
-  join: { readonly question: string } & ReturnType<LabelJoin["countsOf"]>,
-): string {
+export function describeJoin(question: string, join: QuestionReport["counts"]): string {
   const counts = {
     skipped: join.skipped,
     "without an answer": join.labelledWithoutAnswer,
@@ -240,7 +237,7 @@ export function describeJoin(
     n === 0 ? [] : [`${count(n)} ${name}`],
   );
   const joined = `${count(join.labelled)} labelled, ${count(join.joined)} joined`;
-  return `${join.question}: ${[joined, ...parts].join(", ")}.`;
+  return `${question}: ${[joined, ...parts].join(", ")}.`;
 }
 
 function describeAgreements({ agreements, ceiling }: QuestionReport): string[] {
