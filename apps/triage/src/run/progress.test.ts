@@ -65,3 +65,13 @@ test("on a narrow terminal the line does not wrap", () => {
   pass(250);
   expect(written).toEqual(["\r\u001b[K0 of 1,000 mails · 0.0 a sec…"]);
 });
+
+test("the newest failure is named, so that a service that is away is seen at once", () => {
+  const { totals, written, hide, pass } = watched(false);
+  totals.add({ error: "Could not connect: refused." });
+  pass(5000);
+  hide();
+  expect(written).toEqual([
+    "1 of 1,000 mails · 0.2 a second · 83 min left · $0.00 · 1 failed: Could not connect: refused.\n",
+  ]);
+});

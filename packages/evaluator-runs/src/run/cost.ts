@@ -94,6 +94,8 @@ type EndedCall = { readonly error: string } | { readonly evaluation: Evaluation 
 export class RunTotals {
   succeeded = 0;
   failed = 0;
+  /** Why the newest failed call failed; null if none did. */
+  failure: string | null = null;
   inputTokens = 0;
   costUsd = 0;
   readonly #price: Price;
@@ -118,6 +120,7 @@ export class RunTotals {
   add(end: EndedCall): void {
     if ("error" in end) {
       this.failed += 1;
+      this.failure = end.error;
       return;
     }
     this.succeeded += 1;

@@ -22,7 +22,7 @@ export function showProgress(
   const isTerminal = stderr.isTTY === true;
   const { columns = Number.POSITIVE_INFINITY } = stderr;
   const show = () => {
-    const { succeeded, failed } = totals;
+    const { succeeded, failed, failure } = totals;
     const done = succeeded + failed;
     const elapsedMs = clock.now() - startedAt;
     const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
@@ -31,7 +31,7 @@ export function showProgress(
       `${(perMs * 1000).toFixed(1)} a second`,
       perMs > 0 ? `${printDuration((total - done) / perMs)} left` : "no answer yet",
       totals.describeCost(),
-      `${printCount(failed)} failed`,
+      `${printCount(failed)} failed${failure === null ? "" : `: ${failure}`}`,
     ].join(" · ");
     // A line that wraps cannot be drawn over.
     stderr.write(isTerminal ? CLEAR_LINE + truncateColumns(line, columns - 1) : `${line}\n`);
