@@ -12,7 +12,6 @@ import {
   isForeignRequest,
   listen,
   packageVersion,
-  parseJson,
   UsageError,
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
@@ -98,8 +97,6 @@ async function serveHttp(create: Create, port: number, context: CliContext): Pro
 }
 
 const path = "/mcp";
-// A state of 32k tokens has about 130 kB.
-const maxBodyBytes = 4 * 1024 * 1024;
 
 async function answer(create: Create, incoming: IncomingMessage, outgoing: ServerResponse) {
   if (isForeignRequest(incoming.headers)) {
@@ -113,29 +110,12 @@ async function answer(create: Create, incoming: IncomingMessage, outgoing: Serve
     outgoing.setHeader("allow", "POST");
     return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
   }
-  const text = await readBody(incoming);
-  if (text === null) {
-    const limit = maxBodyBytes.toLocaleString("en");
-    return refuse(outgoing, 413, `The message has over ${limit} bytes; send a shorter state.`);
-  }
-  const message = parseJson(text);
-  if (message === null) return refuse(outgoing, 400, "The message is not JSON.");
   const server = create();
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
   // If the caller leaves, its request is aborted.
   outgoing.on("close", () => void server.close());
   await server.connect(transport);
-  await transport.handleRequest(incoming, outgoing, message);
-}
-
-async function readBody(incoming: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= maxBodyBytes) chunks.push(chunk);
-  }
-  return size <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : null;
+  await transport.handleRequest(incoming, outgoing);
 }
 
 function refuse(outgoing: ServerResponse, status: number, message: string): void {
