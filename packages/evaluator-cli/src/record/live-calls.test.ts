@@ -31,14 +31,14 @@ test("base URLs are taken from the environment, without a slash at the end", () 
 test.each([
   ["AI_GATEWAY_API_KEY", "two words"],
   ["EVALUATOR_DIRECT_API_KEY", "ké"],
-  ["EVALUATOR_BASE_URL", "example.com"],
-  ["EVALUATOR_BASE_URL", "ftp://example.com"],
-  ["EVALUATOR_BASE_URL", "https://user:word@example.com"],
-  ["EVALUATOR_DIRECT_BASE_URL", "https://example.com/?key=word"],
+  ["EVALUATOR_BASE_URL", "mine.test"],
+  ["EVALUATOR_BASE_URL", "ftp://mine.test"],
+  ["EVALUATOR_BASE_URL", "https://user:word@mine.test"],
+  ["EVALUATOR_DIRECT_BASE_URL", "https://mine.test/?key=word"],
 ])("names %s when it cannot be %j, and never shows it", (variable, value) => {
   const env = { AI_GATEWAY_API_KEY: "a", EVALUATOR_DIRECT_API_KEY: "b", [variable]: value };
   expect(() => chooseCalls([], { env, folder })).toThrow(variable);
-  expect(() => chooseCalls([], { env, folder })).toThrow(/^(?!.*(?:word|ké|example))/);
+  expect(() => chooseCalls([], { env, folder })).toThrow(/^(?!.*(?:word|ké|mine))/);
 });
 
 test.each([

@@ -1,4 +1,9 @@
-import { apiKeyVariables } from "evaluator-client";
+import {
+  apiKeyVariables,
+  ConfigurationError,
+  directTransport,
+  gatewayTransport,
+} from "evaluator-client";
 import { type Exchange, loadExchanges } from "evaluator-client/testing";
 import { CliError, type Environment, systemErrorCode, toFileError } from "evaluator-kit";
 
@@ -14,36 +19,23 @@ export interface LiveCall {
 /** A service with a key; null without one. */
 type Services = ReturnType<typeof readLiveServices>;
 
-const { gateway, direct } = apiKeyVariables;
-const keyVariables = { gateway, direct };
+const transports = { gateway: gatewayTransport, direct: directTransport };
 
-/** Reads keys and base URLs from the environment; an error names the variable, never its value. */
+/** Reads keys and base URLs as the client does; an error names the variable, never its value. */
 function readLiveServices(env: Environment) {
-  const read = (keyVariable: string, urlVariable: string, fallback: string) => {
-    const apiKey = env[keyVariable] ?? "";
+  const read = (name: keyof typeof transports) => {
+    const apiKey = env[apiKeyVariables[name]] ?? "";
     if (apiKey === "") return null;
-    // Node's fetch repeats a header that it cannot send in its error.
-    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-      const problem = "holds a space, line break or other character no header takes";
-      throw new CliError(`${keyVariable} ${problem}.`);
+    try {
+      const { url = "" } = transports[name]({ apiKey, env }).target ?? {};
+      // Without the path of an evaluation.
+      return { apiKey, baseUrl: url.replace(/\/(?:v1\/systemone|[a-z]+-model)$/, "") };
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      throw new CliError(error.message, { cause: error });
     }
-    return { apiKey, baseUrl: parseBaseUrl(env[urlVariable] ?? fallback, urlVariable) };
   };
-  return {
-    gateway: read(gateway, "EVALUATOR_BASE_URL", "https://ai-gateway.vercel.sh/v4/ai"),
-    direct: read(direct, "EVALUATOR_DIRECT_BASE_URL", "https://api.typesafe.ai"),
-  };
-}
-
-function parseBaseUrl(text: string, variable: string): string {
-  const url = URL.parse(text);
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
-    return url.href.replace(/(?<!\/)\/+$/, "");
-  }
-  throw new CliError(
-    `${variable} is not an http or https URL without credentials, query and fragment.`,
-  );
+  return { gateway: read("gateway"), direct: read("direct") };
 }
 
 /**
@@ -83,8 +75,8 @@ function callsOf(
     );
     const calls = evaluations.flatMap((exchange) => toCall(exchange) ?? []);
     if (calls.length > 0) return calls;
-    const variables = Object.values(keyVariables).join(" or ");
-    throw new CliError(`There is nothing to ask: set ${variables}.`);
+    const { gateway, direct } = apiKeyVariables;
+    throw new CliError(`There is nothing to ask: set ${gateway} or ${direct}.`);
   }
   return [...new Set(names)].map((name) => {
     const exchange = exchanges.find((one) => one.name === name);
@@ -93,7 +85,7 @@ function callsOf(
     }
     const call = toCall(exchange);
     if (call !== null) return call;
-    throw new CliError(`${name} needs a key: set ${keyVariables[transportOf(exchange)]}.`);
+    throw new CliError(`${name} needs a key: set ${apiKeyVariables[transportOf(exchange)]}.`);
   });
 }
 
