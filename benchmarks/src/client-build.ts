@@ -16,9 +16,6 @@ const clientPath = "packages/evaluator-client";
 /** The client's workspace in this repository. */
 const ownClient = join(repository, clientPath);
 
-/** The programs that are measured, from the root. */
-export const programs = { router: "apps/router/src/main.ts", triage: "apps/triage/src/main.ts" };
-
 /**
  * Builds a copy of the client for publishing, because users run compiled files. The copy is
  * beside this repository's `node_modules`, so Node finds its dependencies.

@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { listen } from "evaluator-kit";
 import { serveParent } from "evaluator-kit/child";
 import { cannedReplies, createCannedServer } from "./canned-server.ts";
 
@@ -28,11 +27,7 @@ const server = createCannedServer((methodAndPath, _body, send) => {
 
 const service = {
   /** Listens on any free port and returns the origin. */
-  async listen(): Promise<string> {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  },
+  listen: async () => (await listen(server, { port: 0 })).origin,
   /** Replies with the exchanges of this name, each after this delay. */
   async answer(options: { exchange: string; latencyMs: number }): Promise<void> {
     replies = await cannedReplies(options.exchange);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { childOf, startChild } from "evaluator-kit/child";
-import { programs, repository } from "../client-build.ts";
+import { repository } from "../client-build.ts";
 import type { ServerProbe } from "./server-probe.ts";
 import type { ServerService } from "./server-process.ts";
 
@@ -14,7 +14,7 @@ export type StartedServer = Awaited<ReturnType<typeof startServerProgram>>;
  * @throws Error with its output if it does not start.
  */
 export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
-  return startServerProgram(programs.router, {
+  return startServerProgram("apps/router/src/main.ts", {
     AI_GATEWAY_API_KEY: "benchmark-key",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     ROUTER_ACCESS_LOG: "off",

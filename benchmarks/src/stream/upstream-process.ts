@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { listen } from "evaluator-kit";
 import { serveParent } from "evaluator-kit/child";
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
@@ -52,11 +51,7 @@ const server = createServer((request, response) => {
 
 const service = {
   /** Listens on any free port, and gives the gateway's base URL. */
-  async listen(): Promise<string> {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v4/ai`;
-  },
+  listen: async () => `${(await listen(server, { port: 0 })).origin}/v4/ai`,
   /** Replies so from now on. */
   reply(next: ReplyPlan): void {
     plan = next;

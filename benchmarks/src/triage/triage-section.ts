@@ -6,7 +6,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
 import { startContestants } from "../calls/contestants.ts";
-import { programs, repository } from "../client-build.ts";
+import { repository } from "../client-build.ts";
 import { printSummary, summarise } from "../figures.ts";
 import { mailState, sampleExchanges } from "../sample-requests.ts";
 
@@ -101,8 +101,8 @@ async function runTriage(
   server: SectionContext["server"],
 ) {
   await server.takeCounts();
-  const words = [join(folder, "inbox.json"), "--concurrency", String(concurrency), "--yes"];
-  const program = [programs.triage, ...words, "--top", "1"];
+  const words = ["--concurrency", String(concurrency), "--yes", "--top", "1"];
+  const program = ["apps/triage/src/main.ts", join(folder, "inbox.json"), ...words];
   const { gateway } = server.addresses;
   const env = { AI_GATEWAY_API_KEY: "benchmark-key", EVALUATOR_BASE_URL: gateway };
   const startedAt = performance.now();
