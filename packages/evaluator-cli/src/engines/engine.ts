@@ -66,7 +66,6 @@ type Typed = ReturnType<typeof parseEngine>;
 export function readEngine(given: string | undefined, env: Environment) {
   const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
-  const hasCatalog = typed.kind === "gateway";
   try {
     const opened = transports[typed.kind](typed, env);
     // The vendor's limits do not apply to another address.
@@ -83,11 +82,9 @@ export function readEngine(given: string | undefined, env: Environment) {
       /** Whether the service claims calibrated probabilities; not known at any other address. */
       calibration: calibrationOf(transport),
       /** Whether the cost of an answer is known, from the service or from the typed price. */
-      reportsCost: hasCatalog || typed.price !== undefined,
+      reportsCost: typed.kind === "gateway" || typed.price !== undefined,
       /** The typed price of a million input tokens. */
       usdPerMillionTokens: typed.price,
-      /** Whether the service lists models and prices; the gateway also reports each cost. */
-      hasCatalog,
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -130,12 +127,12 @@ export function evaluatorOf({ transport }: Engine, env: Environment): Evaluator 
   return createEvaluator({ transport, env, ...callLimits });
 }
 
-/** Returns the engine's catalog, at the address of its model; null if it has none. */
+/** Returns the gateway's catalog, at the address of its model; null for another engine. */
 export function catalogOf(
-  { transport: { target }, hasCatalog }: Engine,
+  { transport: { name, target } }: Engine,
   options: Pick<CatalogOptions, "env" | "maxRetries" | "deadlineMs">,
 ): Catalog | null {
-  if (!hasCatalog || target === undefined) return null;
+  if (name !== "gateway" || target === undefined) return null;
   return createCatalog({ ...options, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) });
 }
 
