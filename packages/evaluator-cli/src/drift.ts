@@ -1,16 +1,14 @@
 import {
   type AnswerColumn,
   type AnswerTable,
-  CalibrationInputError,
   compareLabelled,
   compareReleases,
-  type InputRecord,
   LabelJoin,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { fieldsOf, readAnswers, readArtifact, readRecords } from "./read-files.ts";
+import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
@@ -55,24 +53,16 @@ async function joinLabels(
   context: CliContext,
 ): Promise<readonly LabelJoin[]> {
   // One release may have answered records that the other has not.
-  const joins = tables.map((table) => new LabelJoin(table, { last, allowUnknown: true }));
+  const knows = (id: string) => tables.some((table) => table.knows(id));
+  const joins = tables.map(
+    ({ columns, questions }) =>
+      new LabelJoin({ columns, questions, knows }, { last, allowUnknown }),
+  );
   if (labels === undefined) return joins;
   await readRecords(labels, context, (record) => {
-    if (allowUnknown !== true) checkIsKnown(record, tables, labels);
     for (const join of joins) join.add(record, labels);
   });
   return joins;
-}
-
-/** @throws CalibrationInputError if neither release answered a labelled record. */
-function checkIsKnown({ line, value }: InputRecord, tables: readonly AnswerTable[], file: string) {
-  const fields = fieldsOf(value);
-  if (!("id" in fields)) return; // rejected later
-  const id = String(fields["id"]);
-  if (tables.some((table) => table.knows(id))) return;
-  const problem = `id ${JSON.stringify(id.slice(0, 60))} is not among the answers of either release`;
-  const advice = "--allow-unknown counts such labels instead";
-  throw new CalibrationInputError({ file, line }, `${problem}; ${advice}`);
 }
 
 type Pair = [before: AnswerColumn, after: AnswerColumn];
