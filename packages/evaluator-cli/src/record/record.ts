@@ -32,7 +32,7 @@ type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string
 export async function record(
   options: RecordOptions,
   context: CliContext,
-  { fetch = globalThis.fetch, timeoutMs = 30_000 } = {},
+  fetch = globalThis.fetch,
 ): Promise<void> {
   const { names, compare } = options;
   const { env, cwd, clock } = context;
@@ -42,7 +42,7 @@ export async function record(
   }
   const exchanges = resolve(cwd, options.exchanges);
   const { calls, keys } = chooseCalls(names, { env, folder: exchanges });
-  const run: LiveRun = { calls, keys, fetch, timeoutMs, context };
+  const run: LiveRun = { calls, keys, fetch, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
   const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
@@ -64,8 +64,6 @@ interface LiveRun {
   /** Every key in use: an answer that holds one is rejected before anything is read. */
   readonly keys: readonly string[];
   readonly fetch: typeof globalThis.fetch;
-  /** Time for one request with its body. */
-  readonly timeoutMs: number;
   readonly context: CliContext;
 }
 
@@ -200,10 +198,13 @@ async function readAnswer(call: LiveCall, run: LiveRun): Promise<Reply> {
   }
 }
 
+/** Time for one request with its body. */
+const timeoutMs = 30_000;
+
 // Once, and without following a redirect.
 async function sendCall(
   { exchange: { request }, url, apiKey }: LiveCall,
-  { fetch, timeoutMs, context: { signal, clock } }: LiveRun,
+  { fetch, context: { signal, clock } }: LiveRun,
 ): Promise<LiveReply> {
   const limit = new AbortController();
   const stop = clock.schedule(timeoutMs, () => limit.abort());

@@ -31,13 +31,12 @@ export const stoppedClock: CliContext["clock"] = {
 /** What a run is given instead of a machine and a live service. */
 interface Given extends Partial<CliContext> {
   readonly fetch?: typeof globalThis.fetch;
-  readonly timeoutMs?: number;
   readonly exchangesFolder?: string;
 }
 
 /** Runs `evaluator-cli record` in this process, with both keys and an emulator as the service. */
 export async function startRecord(words: readonly string[], given: Given = {}) {
-  const { fetch = liveService(), timeoutMs = 30_000, exchangesFolder: folder, ...machine } = given;
+  const { fetch = liveService(), exchangesFolder: folder, ...machine } = given;
   const context = createTestContext({
     env: { AI_GATEWAY_API_KEY: testKeys.gateway, EVALUATOR_DIRECT_API_KEY: testKeys.direct },
     clock: stoppedClock,
@@ -45,7 +44,7 @@ export async function startRecord(words: readonly string[], given: Given = {}) {
   });
   const program = createCommand("evaluator-cli", { context, version: "0.0.0" });
   reportCommands.record(program).action(async (names, options) => {
-    await record({ ...options, names }, context, { fetch, timeoutMs });
+    await record({ ...options, names }, context, fetch);
   });
   const all = ["record", "--exchanges", folder ?? exchangesFolder, ...words];
   const run = (typed: readonly string[]) => runCommand(program, typed, context);
