@@ -10,6 +10,7 @@ import pathlib
 import mpmath
 import numpy as np
 from scipy import optimize, stats
+from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from statsmodels.discrete.discrete_model import Logit
@@ -142,11 +143,6 @@ def table(rows, options, truth_by):
         "meanAbsoluteError": float(np.abs(levels - y).mean()),
         "spearman": float(stats.spearmanr(levels, y)[0]),
     }
-
-
-def softmax(x):
-    e = np.exp(x - x.max())
-    return e / e.sum()
 
 
 def counts():

@@ -179,21 +179,19 @@ function rangesOutside(
     readonly high: number;
   })[],
 ) {
-  const ranges: { from: number; to: number; is: "too high" | "too low"; n: number }[] = [];
-  const excesses = new Map<object, number>();
+  type Range = { from: number; to: number; is: "too high" | "too low"; n: number };
+  const ranges: { readonly range: Range; excess: number }[] = [];
   let before: "too high" | "too low" | null = null;
   for (const { p, observed, n, low, high } of points) {
     const is = observed < low ? "too high" : observed > high ? "too low" : null;
     if (is !== null) {
-      if (is !== before) ranges.push({ from: p, to: p, is, n: 0 });
+      if (is !== before) ranges.push({ range: { from: p, to: p, is, n: 0 }, excess: 0 });
       const last = ranges.at(-1) as (typeof ranges)[number];
-      last.to = p;
-      last.n += n;
-      const excess = n * Math.max(low - observed, observed - high);
-      excesses.set(last, (excesses.get(last) ?? 0) + excess);
+      last.range.to = p;
+      last.range.n += n;
+      last.excess += n * Math.max(low - observed, observed - high);
     }
     before = is;
   }
-  const excessOf = (range: object) => excesses.get(range) ?? 0;
-  return ranges.toSorted((one, other) => excessOf(other) - excessOf(one));
+  return ranges.toSorted((one, other) => other.excess - one.excess).map(({ range }) => range);
 }
