@@ -42,7 +42,7 @@ export async function* readJsonRecords(
       }
       yield splitter.end();
     } catch (error) {
-      yield splitter.lastWhole();
+      if (splitter instanceof ListSplitter) yield splitter.lastWhole();
       throw error;
     }
   } finally {
@@ -59,7 +59,7 @@ function findList(start: Buffer, listKey: string): number | null {
   if (first !== "[" && first !== "{") {
     throw new NoListError(`it is no list of records; ${forms}`);
   }
-  const walker = new JsonWalker(0);
+  const walker = new JsonWalker();
   for (let at = walker.next(text, 0); at >= 0; at = walker.next(text, at + 1)) {
     const opensList = text[at] === "[" && walker.depth <= 2;
     if (opensList && (first === "[" || endsWithKey(text.slice(0, at), listKey))) return at + 1;
@@ -80,13 +80,9 @@ const insideStrings = /["\\\n]/g;
 /** Finds the brackets and commas of JSON that is read in pieces. */
 class JsonWalker {
   /** The number of open arrays and objects. */
-  depth: number;
+  depth = 0;
   #isInString = false;
   #isEscaped = false;
-
-  constructor(depth: number) {
-    this.depth = depth;
-  }
 
   /** Returns the index of the next bracket or comma of a piece, and follows the depth; -1 if there is none. */
   next(piece: string, from: number): number {
@@ -196,7 +192,7 @@ function positionIn(error: unknown): { line: number; column: number } | null {
 
 /** Splits a JSON list into its elements, piece by piece; the text around it must be JSON. */
 class ListSplitter {
-  readonly #walker = new JsonWalker(1);
+  readonly #walker = new JsonWalker();
   readonly #record = new RecordCollector();
   readonly #around: Buffer[] = [];
   #aroundLength = 0;
@@ -204,6 +200,7 @@ class ListSplitter {
 
   /** @param before - The text before the first element. */
   constructor(before: Buffer) {
+    this.#walker.depth = 1;
     this.#record.skip(before);
     this.#keepAround(before);
   }
@@ -282,10 +279,6 @@ class LineSplitter {
 
   end(): JsonRecord[] {
     return this.#record.isBlank ? [] : [this.#record.take()];
-  }
-
-  lastWhole(): JsonRecord[] {
-    return [];
   }
 
   *#parseLines(lines: Buffer): Generator<JsonRecord> {
