@@ -72,6 +72,6 @@ test("the newest failure is named, so that a service that is away is seen at onc
   pass(5000);
   hide();
   expect(written).toEqual([
-    "1 of 1,000 mails · 0.2 a second · 83 min left · $0.00 · 1 failed: Could not connect: refused.\n",
+    "1 of 1,000 mails · 0.2 a second · 84 min left · $0.00 · 1 failed: Could not connect: refused.\n",
   ]);
 });
