@@ -51,9 +51,7 @@ export interface WriterOptions {
   readonly signal: AbortSignal;
 }
 
-interface Waiting extends PromiseWithResolvers<void> {
-  readonly end: RecordEnd;
-}
+type Waiting = PromiseWithResolvers<void> & { readonly end: RecordEnd };
 
 /**
  * Commits the outcomes of calls, several in one statement. Retries while the database is unreachable;
@@ -63,7 +61,7 @@ export class AnswerWriter {
   readonly #options: WriterOptions;
   #waiting: Waiting[] = [];
   #isWriting = false;
-  #packing: Packing | null = null;
+  #packing: Packing = null;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -133,13 +131,10 @@ export class AnswerWriter {
 }
 
 /** The sample for the answers of a run. */
-interface Packing {
-  readonly setup: number;
-  readonly sample: Sample;
-}
+type Packing = Awaited<ReturnType<typeof readPacking>>;
 
 /** Returns the sample of a run's answers, null if the run was removed; the first answer becomes the sample. */
-async function readPacking(query: Query, run: number, evaluation: string): Promise<Packing | null> {
+async function readPacking(query: Query, run: number, evaluation: string) {
   const [row] = await query<{ setup: number; sample: string }>(
     `update evaluator.setups set sample = coalesce(sample, $2)
      where setup = (select setup from evaluator.runs where run = $1) returning setup, sample`,
@@ -152,7 +147,7 @@ const UNIQUE_VIOLATION = "23505";
 
 const KEEP_ENDS = `select evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
 
-function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | null): unknown[] {
+function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
   const answers = ends.filter((end) => "key" in end);
   const failures = ends.filter((end) => "error" in end);
   const digests = answers.map(digestsOf);
@@ -177,7 +172,7 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | nu
   ];
 }
 
-function toPacked(evaluation: string, packing: Packing | null) {
+function toPacked(evaluation: string, packing: Packing) {
   const text = packing && packing.sample.pack(evaluation);
   return packing === null || text === null
     ? { text: evaluation, setup: null }

@@ -3,18 +3,10 @@ import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
-import { type NewRun, type RunInfo, RunReader } from "./run-reader.ts";
+import { type NewRun, type RunInfo, RunReader, type RunRow } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
-export interface RunRecord {
-  readonly id: string;
-  /** The key of its answer. */
-  readonly key: string;
-  /** The state for the model, as JSON. */
-  readonly state: string;
-  /** The caller's note, as JSON. @default null */
-  readonly note?: string | null;
-}
+export type RunRecord = Pick<RunRow, "id" | "key" | "state"> & Partial<Pick<RunRow, "note">>;
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;

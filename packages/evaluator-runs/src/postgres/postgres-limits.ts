@@ -56,18 +56,17 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       const connection = await database.connect();
       // The transaction holds the row alone; without a swap the server ends it after a second.
       // One round trip. The time is read after the lock, so that no two processes read the same one.
-      const [stored, time] = await runOrClose<Partial<StoredRow & ServerTime>>(
+      const rows = await runOrClose<Partial<LimitState>>(
         connection,
         `begin;
         set local synchronous_commit = off;
         set local idle_in_transaction_session_timeout = '1s';
         insert into evaluator.limits (key) values ('${id}') on conflict do nothing;
         select state as row, version from evaluator.limits where key = '${id}' for update;
-        select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-          extract(epoch from pg_postmaster_start_time())::float8 * 1000 as started_ms`,
+        select extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs",
+          extract(epoch from pg_postmaster_start_time())::float8 * 1000 as "startedMs"`,
       );
-      const { row, version } = stored as StoredRow;
-      const { now_ms: nowMs, started_ms: startedMs } = time as ServerTime;
+      const { row, version, nowMs, startedMs } = Object.assign({}, ...rows) as LimitState;
       const { pausedUntilMs = 0, requestsFreeAtMs = 0 } = row ?? {};
       held.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
       // A crash of the server loses the last writes, which did not wait for the disk.
@@ -104,15 +103,10 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
   };
 }
 
-interface StoredRow {
+/** A stored row, the server's time, and the time when the server started. */
+type LimitState = Readonly<Record<"version" | "nowMs" | "startedMs", number>> & {
   readonly row: LimitRow | null;
-  readonly version: number;
-}
-
-interface ServerTime {
-  readonly now_ms: number;
-  readonly started_ms: number;
-}
+};
 
 /** Runs statements, and closes the connection if they fail. */
 async function runOrClose<TRow extends object>(connection: Connected, text: string) {

@@ -21,9 +21,7 @@ export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
 type ChunkRow = ChunkRecord & AnswerRow & { readonly cost_usd: number | null };
 
 /** The report of a worker. */
-export interface WorkerReport extends Omit<WorkerInfo, "seenMsAgo"> {
-  readonly run: number;
-}
+export type WorkerReport = Omit<WorkerInfo, "seenMsAgo"> & Pick<RunInfo, "run">;
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
 export class PostgresRuns extends RunLoader implements AsyncDisposable {

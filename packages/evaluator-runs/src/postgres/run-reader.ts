@@ -76,8 +76,9 @@ export interface WorkerInfo {
 export interface RunRow {
   readonly idx: number;
   readonly id: string;
+  /** The key of its answer. */
   readonly key: string;
-  /** The state, as JSON. */
+  /** The state for the model, as JSON. */
   readonly state: string;
   /** The caller's note, as JSON; null without one. */
   readonly note: string | null;
@@ -102,14 +103,12 @@ export interface NewIds {
 /** Reads runs over many records, and their answers. */
 export class RunReader {
   protected readonly database: Database;
+  protected readonly sql: Query;
 
   /** @param database - Its schema is up to date; the caller closes it. */
   constructor(database: Database) {
     this.database = database;
-  }
-
-  protected get sql(): Query {
-    return this.database.query;
+    this.sql = database.query;
   }
 
   /** Returns the status of the answer of each key. */

@@ -4,12 +4,7 @@ import { type RecordSetup, toRecord, toValues } from "../columns/columns.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import { callKey, fromKeptText } from "../journal/kept-answer.ts";
 import type { PostgresRuns, RunInfo, RunRow } from "../postgres/index.ts";
-import type { ProgramContext, Service } from "../service.ts";
-
-interface WithRunsOptions extends Pick<ProgramContext, "openRuns"> {
-  /** Whether the chunks of dead workers are handed out again. @default false */
-  readonly supervises?: boolean;
-}
+import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**
  * Opens the runs of a database, and closes them after use.
@@ -18,7 +13,10 @@ interface WithRunsOptions extends Pick<ProgramContext, "openRuns"> {
  */
 export async function withRuns<TResult>(
   url: string,
-  { openRuns: open, supervises = false }: WithRunsOptions,
+  {
+    openRuns: open,
+    supervises = false,
+  }: Pick<ProgramContext, "openRuns"> & Partial<Parameters<OpenRuns>[1]>,
   use: (runs: PostgresRuns) => Promise<TResult>,
 ): Promise<TResult> {
   try {
