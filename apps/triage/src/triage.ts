@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
 import {
-  Argument,
   createCommand,
   examples,
   InvalidArgumentError,
-  Option,
   packageVersion,
   runCommand,
 } from "evaluator-kit";
@@ -26,8 +24,8 @@ export async function runTriage(
   const { signal } = context;
   const program = createProgram(context);
   const names = program.commands.map((command) => command.name());
-  const isNamed =
-    names.includes(words[0] ?? "") || /^(?:-h|--help|--version)$/.test(words[0] ?? "");
+  const [first = ""] = words;
+  const isNamed = names.includes(first) || /^(?:-h|--help|--version)$/.test(first);
   const typed = isNamed ? words : ["run", ...words];
   try {
     return await runCommand(program, typed, context);
@@ -69,12 +67,11 @@ function addImport(program: Program, context: ProgramContext): void {
       "<source>",
       "an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google Takeout, or a dump of the Gmail API; mailboxes also with gzip",
     )
-    .addArgument(new Argument("<out.json>", "the file to make").argParser(jsonFile))
-    .addOption(
-      new Option(
-        "--sent-label <name>",
-        "mails labelled with NAME alone were sent and are left out; may be given again. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
-      ).argParser((name, before: readonly string[] | undefined) => [...(before ?? []), name]),
+    .argument("<out.json>", "the file to make", jsonFile)
+    .option(
+      "--sent-label <name>",
+      "mails labelled with NAME alone were sent and are left out; may be given again. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
+      (name, before: readonly string[] | undefined) => [...(before ?? []), name],
     )
     .option("--skipped <file>", "name everything that was not read, and why, one a line")
     .addHelpText(...examples("npm run triage -- import takeout.zip inbox.json"))

@@ -135,10 +135,7 @@ function leavesFolder(): ImportProblem {
 }
 
 /** The sizes of an archive; if it grows too much, it is refused. */
-interface Growth {
-  packed: number;
-  unpacked: number;
-}
+type Growth = Record<"packed" | "unpacked", number>;
 
 /** Counts packed content and passes it on unchanged. */
 async function* counted(chunks: AsyncIterable<Buffer>, growth: Growth): AsyncGenerator<Buffer> {

@@ -71,10 +71,7 @@ function figure(title: string, about: string, plot: Html): Html {
 }
 
 /** The dots of a plot over time: the level and the day of each mail. */
-interface Dots {
-  readonly levels: readonly number[];
-  readonly days: readonly number[];
-}
+type Dots = Readonly<Record<"levels" | "days", readonly number[]>>;
 
 /** Returns a plot of the mean level of each mail by day; counts per cell if there are too many dots. */
 function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {

@@ -142,14 +142,9 @@ function endpointEntry(model: CatalogModel) {
 
 /** Returns a model as the gateway provider of the `ai` package reads it from `GET /v4/ai/config`. */
 function providerEntry(model: CatalogModel) {
-  return {
-    id: model.id,
-    name: model.name,
-    description: model.description,
-    pricing: tokenPrices(model),
-    specification: { specificationVersion: "v4", provider: "gateway", modelId: model.id },
-    modelType: model.type,
-  };
+  const { id, name, description, type: modelType } = model;
+  const specification = { specificationVersion: "v4", provider: "gateway", modelId: id };
+  return { id, name, description, pricing: tokenPrices(model), specification, modelType };
 }
 
 function tokenPrices(model: CatalogModel) {

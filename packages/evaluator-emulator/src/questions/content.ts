@@ -14,10 +14,7 @@ export const contentSchema = z.custom<Content>(
   { error: "expected text, an object or a list" },
 );
 
-/**
- * Returns all text and numbers inside a content, in order, one value per line; key names are left
- * out.
- */
+/** Returns all text and numbers inside a content, in order, one value per line, without key names. */
 export function contentText(content: Content | null): string {
   const lines: string[] = [];
   const pending: unknown[] = [content];
@@ -57,15 +54,12 @@ export const imageSchema = z
   .object({ format: z.string(), base64: z.string() })
   .transform(({ format, base64 }, context): string => {
     const bytes = Buffer.from(base64, "base64");
-    const problem = problemOf(bytes, { format, base64 });
+    const problem = problemOf(bytes, format, base64);
     if (problem !== null) context.addIssue({ code: "custom", message: problem });
     return createHash("sha256").update(bytes).digest("hex");
   });
 
-function problemOf(
-  bytes: Buffer,
-  { format, base64 }: { format: string; base64: string },
-): string | null {
+function problemOf(bytes: Buffer, format: string, base64: string): string | null {
   if (bytes.toString("base64") !== base64) return "expected standard base64";
   if (bytes.length > maxImageBytes) return `expected at most ${maxImageBytes} bytes of an image`;
   const starts = signatures[format];
