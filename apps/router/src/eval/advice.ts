@@ -87,7 +87,7 @@ function weigh(prompts: readonly JudgedPrompt[], options: AdviceOptions) {
     const hasGap = frontier.quality - nano.quality > ROUNDING;
     return {
       gain: routed.quality - rivalsOf(tierPoints(drawn))(routed.cost).quality,
-      apgr: hasGap ? gainOf(drawn, ({ decision }) => hardness(decision)).apgr : null,
+      apgr: hasGap ? gainOf(drawn, ({ decision }) => hardness(decision)).figures.apgr : null,
       saving: (frontier.cost - routed.cost) / Math.max(frontier.cost, routed.cost) || 0, // 0 of 0
       quality: routed.quality - frontier.quality,
     };

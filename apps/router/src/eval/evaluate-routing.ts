@@ -38,16 +38,13 @@ export function evaluateRouting(
     over: shareOf((excess) => excess > 0),
     under: shareOf((excess) => excess < 0),
     ways: waysOf(prompts).map(([name, pointAt]) => {
-      const { quality, cost } = estimate(prompts, draws, (drawn) => pointOf(drawn, pointAt));
-      return { name, quality, cost };
+      const figures = estimate(prompts, draws, (drawn) => pointOf(drawn, pointAt));
+      return Object.assign({ name }, figures);
     }),
     orders: ordersOf(prompts).map(([name, valueOf]) => {
       const { points } = gainOf(prompts, valueOf);
-      const { apgr, cpt50, cpt80 } = estimate(prompts, draws, (drawn) => {
-        const { points: _, ...figures } = gainOf(drawn, valueOf);
-        return figures;
-      });
-      return { name, points, apgr, cpt50, cpt80 };
+      const figures = estimate(prompts, draws, (drawn) => gainOf(drawn, valueOf).figures);
+      return Object.assign({ name, points }, figures);
     }),
     advice: adviseOn(prompts, options),
   };

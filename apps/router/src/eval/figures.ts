@@ -57,7 +57,7 @@ type GainPoint = Readonly<Record<"share" | "recovered", number>>;
  */
 export function gainOf(prompts: Prompts, valueOf: (prompt: JudgedPrompt) => number) {
   const gap = gapOf(prompts);
-  if (gap <= 0) return { points: [], apgr: null, cpt50: null, cpt80: null };
+  if (gap <= 0) return { points: [], figures: { apgr: null, cpt50: null, cpt80: null } };
   const groups = [...Map.groupBy(prompts, valueOf)].toSorted(([one], [other]) => other - one);
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
   let [asked, recovered, apgr] = [0, 0, 0];
@@ -69,7 +69,8 @@ export function gainOf(prompts: Prompts, valueOf: (prompt: JudgedPrompt) => numb
     recovered += gained;
     points.push({ share: asked, recovered });
   }
-  return { points, apgr, cpt50: shareFor(points, 0.5), cpt80: shareFor(points, 0.8) };
+  const [cpt50, cpt80] = [shareFor(points, 0.5), shareFor(points, 0.8)];
+  return { points, figures: { apgr, cpt50, cpt80 } };
 }
 
 function gapOf(prompts: Prompts): number {

@@ -52,15 +52,10 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/** Feedback on the tier of one message. */
-interface FeedbackRecord {
-  /** ISO 8601. */
-  readonly time: string;
-  readonly instance: string;
-  readonly requestId: string;
-  /** The tier that would have been right. */
+/** Feedback on one message: the tier that would have been right. */
+type FeedbackRecord = Pick<MessageRecord, "time" | "instance" | "requestId"> & {
   readonly feedback: Tier;
-}
+};
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {

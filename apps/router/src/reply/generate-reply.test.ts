@@ -16,7 +16,7 @@ function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions
   return generateReply("hello", {
     models: ["a/b"],
     openModel: (model, listener) =>
-      createGateway({ ...gateway, fetch: replyFetch(fetch, { listener }) })(model),
+      createGateway({ ...gateway, fetch: replyFetch(fetch, listener) })(model),
     meter: { characters: 0, reported: null },
     signal,
     redact: redactor([plantedKey]),

@@ -47,13 +47,8 @@ interface ReplyOptions {
   readonly now?: () => number;
 }
 
-/** A call of one of the client's tools. */
-interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** The model's text, JSON or not. */
-  readonly arguments: string;
-}
+/** A call of one of the client's tools; the arguments are the model's text, JSON or not. */
+type ToolCall = Required<Omit<ToolCallDelta, "index">>;
 
 /** A reply with its end and its cost. */
 export interface GeneratedReply extends Reply {

@@ -24,7 +24,8 @@ const LARGE_CHUNK_BYTES = 4096;
  */
 export function replyFetch(
   fetch: typeof globalThis.fetch,
-  { listener, isOpenAi = false }: { listener?: ReplyListener | undefined; isOpenAi?: boolean } = {},
+  listener: ReplyListener | undefined,
+  isOpenAi = false,
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

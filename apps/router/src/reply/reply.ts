@@ -53,11 +53,7 @@ export class BrokenReplyError extends Error {
 }
 
 /** Tokens of one reply; null if unknown. */
-interface TokenUsage {
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-}
+type TokenUsage = Readonly<Record<"inputTokens" | "outputTokens" | "totalTokens", number | null>>;
 
 /** The tokens to pay for, of a whole reply or not. */
 export interface BilledTokens {
@@ -67,10 +63,9 @@ export interface BilledTokens {
 }
 
 /** Price of a text model, in US dollars per million tokens. */
-export interface ModelPrice {
-  readonly inputUsdPerMillionTokens: number;
-  readonly outputUsdPerMillionTokens: number;
-}
+export type ModelPrice = Readonly<
+  Record<"inputUsdPerMillionTokens" | "outputUsdPerMillionTokens", number>
+>;
 
 /** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
 export async function readPriceList(catalog: Catalog, signal: AbortSignal) {

@@ -42,7 +42,7 @@ export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum
 
 /** Reads messages from a byte on; null for an invalid line. @throws CliError without the file. */
 export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
-  for await (const line of readLines(path, { name: "The decision log ", start })) {
+  for await (const line of readLines(path, "The decision log ", start)) {
     if (line.trim() !== "" && feedbackOf(line) === null) yield parsedLine(line, loggedRecordSchema);
   }
 }
@@ -50,7 +50,7 @@ export async function* readRecords(path: string, start = 0): AsyncGenerator<Logg
 /** Reads the last feedback on each message. @throws CliError if the file cannot be read. */
 export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
   const tiers = new Map<string, Tier>();
-  for await (const line of readLines(path, { name: "The decision log " })) {
+  for await (const line of readLines(path, "The decision log ")) {
     const feedback = feedbackOf(line);
     if (feedback !== null) tiers.set(feedback.requestId, feedback.feedback);
   }
@@ -58,10 +58,7 @@ export async function readFeedback(path: string): Promise<ReadonlyMap<string, Ti
 }
 
 /** Reads the lines of a file from a byte on. @throws CliError if it cannot be read. */
-export async function* readLines(
-  path: string,
-  { name = "", start = 0 }: { readonly name?: string; readonly start?: number } = {},
-): AsyncGenerator<string> {
+export async function* readLines(path: string, name = "", start = 0): AsyncGenerator<string> {
   try {
     yield* createInterface({ input: createReadStream(path, { start }) });
   } catch (error) {

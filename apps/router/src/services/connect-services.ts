@@ -108,7 +108,7 @@ function connectReplies(server: NonNullable<RouterOptions["engines"]["reply"]>) 
   return {
     takesOpenAi: true,
     languageModel(modelId: string, { listener, body }: ModelCall): LanguageModel {
-      const fetch = replyFetch(fetchWithoutRedirects, { listener, isOpenAi: true });
+      const fetch = replyFetch(fetchWithoutRedirects, listener, true);
       return createOpenAICompatible({
         name: "reply-server",
         baseURL: server.baseUrl,
@@ -133,7 +133,7 @@ function gatewayModels(
     /** Whether it accepts an unchanged request in OpenAI's form, and models of any name. */
     takesOpenAi: false,
     languageModel: (modelId: string, { listener }: ModelCall): LanguageModel =>
-      createGateway({ ...options, fetch: replyFetch(fetch, { listener }) })(modelId),
+      createGateway({ ...options, fetch: replyFetch(fetch, listener) })(modelId),
   };
 }
 

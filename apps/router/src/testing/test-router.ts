@@ -24,7 +24,7 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
     engineAddress: "gateway http://gateway.invalid/v4/ai",
     takesOpenAi: false,
     languageModel: (modelId, { listener }) =>
-      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),
+      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     tracing: null,
