@@ -1,11 +1,9 @@
 import type { Cell } from "../postgres/index.ts";
-import type { RecordSource } from "../input/record-source.ts";
 import type { RunResults } from "../journal-results.ts";
 import {
   type AnswerColumn,
   answerColumns,
   type AskedQuestion,
-  type Column as ResultColumn,
   type ResultRow,
   shortValue,
 } from "../columns/columns.ts";
@@ -22,10 +20,7 @@ interface Column<TRow> {
 }
 
 /** The questions and the records of the tables. */
-interface TableSetup {
-  readonly columns: readonly ResultColumn[];
-  readonly source: Pick<RecordSource, "word" | "queryColumns">;
-}
+type TableSetup = Pick<RunResults, "columns" | "source">;
 
 const column =
   (type: Column<never>["type"]) =>
@@ -37,24 +32,16 @@ const [text, number, json] = [column("text"), column("number"), column("json")];
 /** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
 export function queryTables(setup: TableSetup) {
   const { word } = setup.source;
-  const ofRecord = recordColumns(setup);
-  const ofAnswers = answersColumns(setup);
-  const runs = runColumns(word);
+  const answers = tableOf("answers", answersColumns(setup));
+  const cellsOf = (row: ResultRow) => (row.kept === null ? null : answers.cellsOf(row));
   return {
-    records: [
-      { name: `${word}s`, columns: ofRecord, cellsOf: (row: ResultRow) => cells(row, ofRecord) },
-      {
-        name: "answers",
-        columns: ofAnswers,
-        cellsOf: (row: ResultRow) => (row.kept === null ? null : cells(row, ofAnswers)),
-      },
-    ],
-    runs: { name: "runs", columns: runs, cellsOf: (run: ListedRun) => cells(run, runs) },
+    records: [tableOf(`${word}s`, recordColumns(setup)), { ...answers, cellsOf }],
+    runs: tableOf("runs", runColumns(word)),
   };
 }
 
-function cells<TRow>(row: TRow, columns: readonly Column<TRow>[]): Cell[] {
-  return columns.map(({ of }) => of(row));
+function tableOf<TRow>(name: string, columns: readonly Column<TRow>[]) {
+  return { name, columns, cellsOf: (row: TRow) => columns.map(({ of }) => of(row)) };
 }
 
 function idColumn(word: string): Column<ResultRow> {
