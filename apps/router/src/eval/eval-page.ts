@@ -1,7 +1,7 @@
-import { curve, html, type Html, name, page, plot, table } from "evaluator-kit/page";
+import { curve, html, name, page, plot, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { pageStyle } from "../report/decisions-page.ts";
+import { card, pageStyle } from "../report/decisions-page.ts";
 import { figure, percent } from "./figures.ts";
 import type { evaluateRouting } from "./evaluate-routing.ts";
 
@@ -49,13 +49,6 @@ export function evalPage(figures: RoutingFigures): string {
       )}
     </main>`;
   return page({ title, style, body });
-}
-
-function card(title: string, content: Html, notice?: string): Html {
-  return html`<section class="card">
-    <h2>${title}</h2>
-    ${content} ${notice === undefined ? null : html`<p class="notice">${notice}</p>`}
-  </section>`;
 }
 
 const orderFigures = ["APGR", "CPT(50%)", "CPT(80%)"];

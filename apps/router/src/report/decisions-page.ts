@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { barList, html, page, table } from "evaluator-kit/page";
+import { barList, html, type Html, page, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
 import { describeSummary, dollars, savingOf, summarize, type Summary } from "./summary.ts";
@@ -12,6 +12,14 @@ main > * { min-width: 0; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
 .notice { margin-top: 0.35rem; color: var(--quiet); }
 `;
+
+/** Returns a card of either page, with a notice below its content. */
+export function card(title: string, content: Html, notice?: string): Html {
+  return html`<section class="card">
+    <h2>${title}</h2>
+    ${content} ${notice === undefined ? null : html`<p class="notice">${notice}</p>`}
+  </section>`;
+}
 
 /** The size of the read part at the log's end: about a hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -33,6 +41,10 @@ export async function decisionsPage(path: string): Promise<string> {
     ["decision", ...quantiles(records.flatMap(({ decisionMs }) => decisionMs ?? []))],
     ["reply", ...quantiles(records.flatMap(({ replyMs }) => replyMs ?? []))],
   ];
+  const tiers = tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] }));
+  const report = html`<div class="scroll" tabindex="0">
+    <pre>${describeSummary(summary)}</pre>
+  </div>`;
   const title = "What was decided";
   const body = html`<header>
       <p><a href="/">Back to the router</a></p>
@@ -43,22 +55,9 @@ export async function decisionsPage(path: string): Promise<string> {
       </p>
     </header>
     <main>
-      <section class="card">
-        <h2>Tiers used</h2>
-        ${barList(tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] })))}
-      </section>
-      <section class="card">
-        <h2>By day (UTC)</h2>
-        ${table(head, latest.map(dayRow))}
-      </section>
-      <section class="card">
-        <h2>Times</h2>
-        ${table(["part", "half within", "95 % within"], times)}
-      </section>
-      <section class="card">
-        <h2>The report</h2>
-        <div class="scroll" tabindex="0"><pre>${describeSummary(summary)}</pre></div>
-      </section>
+      ${card("Tiers used", barList(tiers))} ${card("By day (UTC)", table(head, latest.map(dayRow)))}
+      ${card("Times", table(["part", "half within", "95 % within"], times))}
+      ${card("The report", report)}
     </main>`;
   return page({ title, style, body });
 }
