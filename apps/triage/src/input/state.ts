@@ -22,9 +22,7 @@ export async function chooseState(
   context: CliContext,
 ): Promise<ToState> {
   const toBase = options.context ? await chooseContext(options, all, context) : toState;
-  const fields = options.stateFields;
-  if (fields.length === 0) return toBase;
-  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, fields) });
+  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, options.stateFields) });
 }
 
 /** Returns the wanted fields that a record has. */

@@ -1,8 +1,8 @@
-import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
+import { html, type Html, pageAround, table, trusted } from "evaluator-kit/page";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
-import { isEmulator, type RunFacts } from "evaluator-runs/results";
+import { isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { addTo, MailList } from "./mail-list.ts";
@@ -24,8 +24,8 @@ interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
   readonly all: { readonly mails: number; readonly failed: number };
   /** One line each about mails that are left out, and new mails. */
   readonly notes: readonly string[];
-  /** The table of the rules; null without rules. */
-  readonly plan: Html | null;
+  /** The rules with the mails that each takes; null without rules. */
+  readonly plan: ReturnType<ReturnType<typeof planOf>["rules"]> | null;
   /** The changes by --context and --state-fields; null without them. */
   readonly changes: Html | null;
 }
@@ -118,7 +118,8 @@ function sectionLinks(filled: readonly FilledSection[]): Html {
 }
 
 function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
-  return html`${parts.plan} ${controls(filled, parts)}
+  const { plan, list } = parts;
+  return html`${plan && planSection(plan, list.length)} ${controls(filled, parts)}
     <div id="sections">${filled.map((section) => sectionOf(section, parts))}</div>
     <section id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
@@ -129,6 +130,26 @@ function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
         <button type="button" id="next">Next</button>
       </p>
     </section>`;
+}
+
+/** Returns a table of the rules with the mails that each takes of all of them, and their promises. */
+function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Html {
+  const rows = rules.map(({ rule, taken, isPromised, promise }) => [
+    html`<code>${toPrintable(rule.text)}</code>`,
+    `→ ${rule.action}`,
+    printCount(taken),
+    html`<span class="${isPromised ? "promised" : "unpromised"}">${promise}</span>`,
+  ]);
+  const left = rules.reduce((rest, { taken }) => rest - taken, mails);
+  const all = [...rows, ["no rule", "stays", printCount(left), null]];
+  return html`<section class="plan" id="plan">
+    <h2>The plan</h2>
+    <p class="about">
+      The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
+      program of yours.
+    </p>
+    ${table(["rule", "action", "mails", "calibration"], all)}
+  </section>`;
 }
 
 /** Returns the form controls; search and selection need the script. */

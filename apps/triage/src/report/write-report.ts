@@ -44,7 +44,6 @@ import {
 import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
-import { planSection } from "./plan.ts";
 import { reportPage } from "./report-page.ts";
 import { toSections } from "./sections.ts";
 import { mailSource } from "../mail-source.ts";
@@ -127,7 +126,7 @@ async function makeReport(
     all,
     calibration,
     notes: [...describeNew(newRecords, list), ...describeShown(command, list.length, all.mails)],
-    plan: plan && planSection(plan.rules(), list.length),
+    plan: plan && plan.rules(),
     changes: changes.toHtml(),
   });
 }
