@@ -1,7 +1,7 @@
 export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
-export { type CheckedRecords, openRecords, type RecordForm } from "./input/checked-records.ts";
+export { openRecords, type RecordForm } from "./input/checked-records.ts";
 export { readJsonRecords } from "./input/json-records.ts";
 export {
   type AdditionCosts,
@@ -10,7 +10,6 @@ export {
   type RecordInput,
   type RecordSource,
   type RunRecord,
-  type StateOptions,
 } from "./input/record-source.ts";
 export { peek, toUtf8Chunks } from "./input/utf8-chunks.ts";
 export { lockBeside } from "./journal/lock-file.ts";

@@ -1,13 +1,11 @@
 import { type CliContext, printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import {
-  type CheckedRecords,
   type InputOptions,
   openRecords,
   readJsonRecords,
   type RecordForm,
   type RecordInput,
-  type StateOptions,
   toUtf8Chunks,
 } from "evaluator-runs/source";
 import { z } from "zod";
@@ -25,31 +23,22 @@ import { additionCosts, chooseState } from "./state.ts";
 export async function openMails(path: string, options: InputOptions = {}) {
   const wanted = toStateOptions(options.state ?? {});
   const mails = await openRecords(path, mailForm(wanted), options);
-  return toInput(mails, wanted, toState);
-}
-
-/** Returns the mails of a file with the states that a function makes of them. */
-function toInput(
-  mails: CheckedRecords<Mail>,
-  options: MailStateOptions,
-  toMailState: (mail: Mail) => JsonObject,
-) {
-  async function* records(
-    limit?: number,
-  ): AsyncGenerator<{ readonly index: number; readonly record: MailRecord }> {
-    for await (const { index, record: mail } of mails.records(limit)) {
-      yield { index, record: toRecord(mail, toMailState(mail)) };
+  const inputOf = (toMailState: (mail: Mail) => JsonObject) => {
+    async function* records(limit?: number) {
+      for await (const { index, record: mail } of mails.records(limit)) {
+        yield { index, record: toRecord(mail, toMailState(mail)) };
+      }
     }
-  }
-  return {
-    ...mails,
-    records,
-    async withState(stateOptions: StateOptions, context: CliContext): Promise<RecordInput> {
-      const wanted = toStateOptions(stateOptions);
-      return toInput(mails, wanted, await chooseState(wanted, records(), context));
-    },
-    additions: (tokensOf: (state: JsonObject) => number) => additionCosts(options, tokensOf),
-  } satisfies RecordInput;
+    return {
+      ...mails,
+      records,
+      async withState(context: CliContext): Promise<RecordInput> {
+        return inputOf(await chooseState(wanted, records(), context));
+      },
+      additions: (tokensOf: (state: JsonObject) => number) => additionCosts(wanted, tokensOf),
+    } satisfies RecordInput;
+  };
+  return inputOf(toState);
 }
 
 /** Returns a mail as a record with its state; the note is null if there is nothing to note. */

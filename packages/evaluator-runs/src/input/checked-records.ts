@@ -32,11 +32,9 @@ interface CheckedValue<TRecord> {
 /** Reads the values of a file, those of one piece at a time. */
 type Read<TRecord> = () => AsyncIterable<Iterable<CheckedValue<TRecord>>>;
 
-/** The checked records of a file, which is read again for each pass and never held. */
-export type CheckedRecords<TRecord> = Awaited<ReturnType<typeof openRecords<TRecord>>>;
-
 /**
- * Opens a file, or standard input, and checks all its records and that no id repeats.
+ * Opens a file, or standard input, and checks all its records and that no id repeats. The records are read
+ * again for each pass and never held.
  *
  * @throws CliError that names the file and its problems, and quotes nothing from it.
  */

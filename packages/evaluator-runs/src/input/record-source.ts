@@ -36,8 +36,8 @@ export interface RecordInput<TState = JsonObject> {
   describeLeftOut(): string;
   /** Reads the records in order, at most `limit`. @throws CliError if the input has changed. */
   records(limit?: number): AsyncGenerator<InputRecord<TState>>;
-  /** Returns the same input with the additions to the states. @default there are none */
-  withState?(options: StateOptions, context: CliContext): Promise<RecordInput>;
+  /** Returns the same input with the additions to the states that it was opened with. @default there are none */
+  withState?(context: CliContext): Promise<RecordInput>;
   /** Returns a counter of the cost of all possible additions. @default there are none */
   additions?(tokensOf: (state: TState) => number): AdditionCosts<TState>;
 }

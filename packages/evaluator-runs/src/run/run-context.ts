@@ -33,7 +33,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { offline, engine, dryRun } = run;
   const wanted = { offline, engine, dryRun, env };
   const transport = await openTransport(wanted);
-  const input = (await opened.withState?.(run.state, program)) ?? opened;
+  const input = (await opened.withState?.(program)) ?? opened;
   return {
     ...context,
     run,
