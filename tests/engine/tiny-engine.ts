@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { mkdtempDisposable } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
+import { listen } from "evaluator-kit";
 import {
   type ControlledEvaluateInputItem,
   getLlama,
@@ -71,11 +70,9 @@ export async function startTinyEngine({
     response.statusCode = answered === null ? 404 : 200;
     response.setHeader("Content-Type", "application/json").end(JSON.stringify(answered));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { origin: baseUrl } = await listen(server, { port: 0 });
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl,
     /** How many prompts the model has read. */
     get prompts() {
       return prompts;

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { seededRandom } from "evaluator-kit";
 
 const WIDTH = 64;
 const INNER = 128;
@@ -118,15 +119,9 @@ function typeOf(token: string, id: number): Buffer {
   return u32(byteTokens.includes(token) ? BYTE : NORMAL);
 }
 
-/** Normally distributed numbers, always the same (mulberry32, Box and Muller). */
+/** Normally distributed numbers, always the same (Box and Muller). */
 function normalNumbers(): () => number {
-  let state = 1;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const uniform = seededRandom(1);
   return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 

@@ -41,7 +41,8 @@ const WORDS = new Map<unknown, number>([
   ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
 ]);
 
-function yesOrNo(value: unknown): number {
+/** Returns 1 for a word of yes, 0 for one of no, and −1 for any other value. */
+export function yesOrNo(value: unknown): number {
   return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
 }
 

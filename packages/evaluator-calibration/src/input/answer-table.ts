@@ -179,8 +179,7 @@ export class AnswerTable {
   }
 
   #addAnswers(answers: Fields, origin: Origin): void {
-    for (const question of Object.keys(answers)) {
-      const answer = answers[question];
+    for (const [question, answer] of Object.entries(answers)) {
       if (!isObject(answer)) {
         const problem = `the answer to ${quote(question)} is no JSON object`;
         throw new CalibrationInputError(origin.location, problem);

@@ -1,3 +1,4 @@
+import { yesOrNo } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -7,8 +8,6 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-
-const YES = new Set<unknown>([true, 1, "1", "true", "yes"]);
 
 /**
  * Returns the label of a record; `by` and `onePer` are the fields of its group and its cluster.
@@ -26,7 +25,7 @@ export function parseLabel(
   }
   const { truth, skipped } = value;
   const id = idOf(value, location);
-  const isSkipped = YES.has(typeof skipped === "string" ? skipped.toLowerCase() : skipped);
+  const isSkipped = yesOrNo(skipped) === 1;
   if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
     throw new CalibrationInputError(location, `has no truth; ${wanted}`);
   }
