@@ -10,16 +10,13 @@ export async function callsSection(context: SectionContext): Promise<ReportTable
   const allocated = await measureAllocations(context);
   const contestants = await startContestants(context);
   const tables: ReportTable[] = [];
-  try {
-    for (const concurrency of [32, 1]) {
-      context.tell(`calls, ${concurrency} in flight`);
-      const rounds = await measureRounds(contestants, { scale: context.scale, concurrency });
-      const title = `One call of four questions, ${concurrency} in flight`;
-      tables.push({ title, ...toTable(contestants, rounds, allocated) });
-    }
-  } finally {
-    await Promise.all(contestants.map(({ process }) => process.close()));
+  for (const concurrency of [32, 1]) {
+    context.tell(`calls, ${concurrency} in flight`);
+    const rounds = await measureRounds(contestants, { scale: context.scale, concurrency });
+    const title = `One call of four questions, ${concurrency} in flight`;
+    tables.push({ title, ...toTable(contestants, rounds, allocated) });
   }
+  await Promise.all(contestants.map(({ process }) => process.close()));
   return tables;
 }
 

@@ -25,17 +25,14 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
   await using passThrough = await startPassThrough(gateway);
   const servers = { chat, "pass-through": passThrough };
   const drivers: Awaited<ReturnType<typeof startDriver>>[] = [];
-  try {
-    for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
-    const tables: ReportTable[] = [];
-    for (const concurrency of [1, 32]) {
-      tell(`router, ${concurrency} in flight`);
-      tables.push(toTable(concurrency, await measureRounds(drivers, { scale, concurrency })));
-    }
-    return tables;
-  } finally {
-    await Promise.all(drivers.map(({ child }) => child.close()));
+  for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
+  const tables: ReportTable[] = [];
+  for (const concurrency of [1, 32]) {
+    tell(`router, ${concurrency} in flight`);
+    tables.push(toTable(concurrency, await measureRounds(drivers, { scale, concurrency })));
   }
+  await Promise.all(drivers.map(({ child }) => child.close()));
+  return tables;
 }
 
 /** Starts a process that asks over a route, through one of the servers if the route has it. */

@@ -40,14 +40,12 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Re
     { title: "`POST /chat` at the router", ...router },
   ];
   const bench = { servers, upstream, reader, prober };
-  try {
-    tell("stream, deltas one by one");
-    const costs = await measureDeltas(bench, scale.streamRounds);
-    tell("stream, 64 replies of 2 MB");
-    return [costs, await measureHealth(bench)];
-  } finally {
-    await Promise.all([upstream, reader, prober].map((child) => child.close()));
-  }
+  tell("stream, deltas one by one");
+  const costs = await measureDeltas(bench, scale.streamRounds);
+  tell("stream, 64 replies of 2 MB");
+  const health = await measureHealth(bench);
+  await Promise.all([upstream, reader, prober].map((child) => child.close()));
+  return [costs, health];
 }
 
 /** Measures the processor time of each further delta in the server's process, in microseconds. */

@@ -41,18 +41,15 @@ async function measureRate(concurrency: number, context: SectionContext): Promis
   const [raw] = await startContestants({ ...context, targets: ["undici"], profileFolder: null });
   if (raw === undefined) throw new Error("Nobody asks.");
   const rounds: (Awaited<ReturnType<typeof runTriage>> & { rawMs: number })[] = [];
-  try {
-    await raw.run({ concurrency, maxCalls: concurrency }); // connects
-    while (rounds.length < scale.triageRounds) {
-      tell(`triage, ${concurrency} in flight, ${mails} mails, round ${rounds.length + 1}`);
-      const triage = await measureTriage({ mails, concurrency }, context);
-      // The same requests by raw undici, which keeps nothing.
-      const { wallMs: rawMs } = await raw.run({ concurrency, maxCalls: mails });
-      rounds.push({ ...triage, rawMs });
-    }
-  } finally {
-    await raw.process.close();
+  await raw.run({ concurrency, maxCalls: concurrency }); // connects
+  while (rounds.length < scale.triageRounds) {
+    tell(`triage, ${concurrency} in flight, ${mails} mails, round ${rounds.length + 1}`);
+    const triage = await measureTriage({ mails, concurrency }, context);
+    // The same requests by raw undici, which keeps nothing.
+    const { wallMs: rawMs } = await raw.run({ concurrency, maxCalls: mails });
+    rounds.push({ ...triage, rawMs });
   }
+  await raw.process.close();
   const boundMs = scale.mailsPerCallInFlight * LATENCY_MS;
   const over = (value: (round: (typeof rounds)[number]) => number) =>
     printSummary(summarise(rounds.map(value)));
