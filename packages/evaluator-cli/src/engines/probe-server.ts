@@ -50,11 +50,11 @@ async function probeNative(
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
   const answered = await askKnown(transport, context);
   if (!(answered instanceof EvaluatorError)) {
-    return { isUsable: true, isThere: true, found: "yes", right: rightIn(answered) };
+    return { isUsable: true, found: "yes", right: rightIn(answered) };
   }
   const isAbsent = answered instanceof StatusError && [404, 405].includes(answered.status);
   const found = isAbsent ? `no (${answered.status})` : answered.message;
-  return { isUsable: false, isThere: !isAbsent, found, right: null };
+  return { isUsable: false, found, right: null };
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
@@ -70,7 +70,6 @@ async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: 
     listedTokens: Math.max(0, ...calls.map(({ json }) => longestList(json))),
     hasTokenizer: calls.some(({ path, json }) => path === "/tokenize" && json !== null),
     isUsable,
-    isThere: isUsable,
     found: isUsable ? "yes" : first.message,
     right: null as number | null,
     labelMass: null as number | null,
