@@ -45,10 +45,24 @@ export async function* mboxMails(
       read: async () => await parseMessage(bytes),
     };
   };
-  for await (const chunk of chunks) {
-    for (const message of splitter.split(chunk)) yield toFound(message);
+  for await (const lines of lineGroups(chunks)) {
+    const ended = lines.map((line) => splitter.take(line));
+    for (const message of ended) if (message !== null) yield toFound(message);
   }
-  for (const message of splitter.end()) yield toFound(message);
+  if (splitter.open !== null) yield toFound(splitter.open);
+}
+
+/** Yields the lines of each piece of a file, a very long one in parts; an empty one ends the last. */
+async function* lineGroups(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const lines = [...linesOf(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))];
+    const last = lines.at(-1);
+    const isWhole = last === undefined || last.at(-1) === NEWLINE || last.length >= LINE_BYTES;
+    rest = (isWhole ? undefined : lines.pop()) ?? Buffer.alloc(0);
+    yield lines;
+  }
+  yield [rest, Buffer.alloc(0)];
 }
 
 /** Returns whether text begins as an mbox does. */
@@ -79,7 +93,6 @@ interface MboxMessage {
  * line before it, in a file whose first separator has none either.
  */
 class MboxSplitter {
-  #rest: Buffer = Buffer.alloc(0);
   /** The last line; the next one decides whether it is a separator. */
   #line: Buffer = Buffer.alloc(0);
   /** The offset of that line, in bytes. */
@@ -87,32 +100,12 @@ class MboxSplitter {
   /** Whether that line begins as one; otherwise it continues a very long one. */
   #isLineStart = true;
   #isAfterBlank = true;
-  #open: MboxMessage | null = null;
+  /** The message whose end was not seen. */
+  open: MboxMessage | null = null;
   #takesBare = false;
 
-  /** Returns the messages that end in a piece of the file. */
-  split(chunk: Buffer): MboxMessage[] {
-    const ended = this.#linesIn(chunk).map((line) => this.#take(line));
-    return ended.filter((message) => message !== null);
-  }
-
-  /** Returns the last messages at the end of the file. */
-  end(): MboxMessage[] {
-    const ended = [this.#take(this.#rest), this.#take(Buffer.alloc(0))];
-    return [...ended, this.#open].filter((message) => message !== null);
-  }
-
-  #linesIn(chunk: Buffer): Buffer[] {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const lines = [...linesOf(bytes)];
-    const last = lines.at(-1);
-    const isWhole = last === undefined || last.at(-1) === NEWLINE || last.length >= LINE_BYTES;
-    this.#rest = (isWhole ? undefined : lines.pop()) ?? Buffer.alloc(0);
-    return lines;
-  }
-
   /** Takes the last line with the next one at hand; returns the message that it ends. */
-  #take(next: Buffer): MboxMessage | null {
+  take(next: Buffer): MboxMessage | null {
     const [line, offset, isAfterBlank] = [this.#line, this.#offset, this.#isAfterBlank];
     this.#line = next;
     if (line.length === 0) return null;
@@ -124,15 +117,15 @@ class MboxSplitter {
       this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
       return null;
     }
-    const ended = this.#open;
+    const ended = this.open;
     const delivered = datedSeparator.exec(head)?.[1] ?? "";
     if (ended === null) this.#takesBare = delivered === "";
-    this.#open = { number: (ended?.number ?? 0) + 1, offset, delivered, lines: [], length: 0 };
+    this.open = { number: (ended?.number ?? 0) + 1, offset, delivered, lines: [], length: 0 };
     return ended;
   }
 
   #separates(head: string, isAfterBlank: boolean, next: string): boolean {
-    const isFirst = this.#open === null;
+    const isFirst = this.open === null;
     if (datedSeparator.test(head))
       return (isFirst || isAfterBlank ? header : usualHeader).test(next);
     if (!bareSeparator.test(head) || !(isFirst || (this.#takesBare && isAfterBlank))) return false;
@@ -140,9 +133,9 @@ class MboxSplitter {
   }
 
   #add(line: Buffer): void {
-    if (this.#open === null) return;
-    if (this.#open.length < MESSAGE_BYTES) this.#open.lines.push(line);
-    this.#open.length += line.length;
+    if (this.open === null) return;
+    if (this.open.length < MESSAGE_BYTES) this.open.lines.push(line);
+    this.open.length += line.length;
   }
 }
 
