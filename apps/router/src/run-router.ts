@@ -31,11 +31,8 @@ export async function runRouter(options: RouterOptions, context: CliContext): Pr
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
   try {
-    await serve(
-      connectServices(options.engines, { sharedLimit: limit, tracing }),
-      options,
-      context,
-    );
+    const services = connectServices(options.engines, { sharedLimit: limit, tracing });
+    await serve(services, options, context);
   } finally {
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
@@ -103,12 +100,8 @@ function describeStart(
 function endOfNpm(script: string | undefined): AbortSignal {
   const end = new AbortController();
   const parent = process.ppid;
-  if (script !== undefined) {
-    setInterval(
-      () => process.ppid === parent || end.abort(new InterruptedError("SIGTERM")),
-      250,
-    ).unref();
-  }
+  const check = () => process.ppid === parent || end.abort(new InterruptedError("SIGTERM"));
+  if (script !== undefined) setInterval(check, 250).unref();
   return end.signal;
 }
 

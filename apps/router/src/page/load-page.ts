@@ -4,20 +4,12 @@ import { bundleScript } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 import type { Services } from "../services/connect-services.ts";
 
-/**
- * Builds the page; by default, from the document, the style and the script beside this file. `hasLog`
- * shows feedback and the link to `/decisions`.
- */
-export async function loadPage(
-  {
-    notice,
-    isEmulated,
-    hasLog = false,
-  }: Pick<Services, "notice" | "isEmulated"> & {
-    readonly hasLog?: boolean;
-  },
-  document = readDocument(),
-) {
+/** With `hasLog`, the page has feedback and the link to `/decisions`. */
+type PageFacts = Pick<Services, "notice" | "isEmulated"> & { readonly hasLog?: boolean };
+
+/** Builds the page; by default, from the document, the style and the script beside this file. */
+export async function loadPage(facts: PageFacts, document = readDocument()) {
+  const { notice, isEmulated, hasLog = false } = facts;
   const source = (await document).replaceAll("\r\n", "\n"); // a browser hashes the parsed text
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {

@@ -34,14 +34,10 @@ const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;
 
 /** Returns the digests that are stored with an answer. */
-export function digestsOf({
-  key,
-  state,
-  evaluation,
-}: Record<"key" | "state" | "evaluation", string>): [Buffer, Buffer] {
-  const stateDigest = digestOfState(state);
-  const digest = digestOf(key, stateDigest, evaluation);
-  return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")];
+export function digestsOf(answer: Record<"key" | "state" | "evaluation", string>) {
+  const stateDigest = digestOfState(answer.state);
+  const digest = digestOf(answer.key, stateDigest, answer.evaluation);
+  return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")] as const;
 }
 
 function digestOfState(state: string): string {

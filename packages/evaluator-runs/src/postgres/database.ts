@@ -110,19 +110,14 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
 
 function toOptions(connection: Connection): PoolConfig {
   const options = typeof connection === "string" ? { connectionString: connection } : connection;
-  const url = options.connectionString;
-  if (url !== undefined && !/^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(url)) throw misread();
-  try {
-    // Reads the URL and the files it names, and connects to nothing.
-    void new Client(options);
-  } catch {
-    throw misread();
+  const { connectionString: url = "/" } = options;
+  if (/^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(url)) {
+    try {
+      void new Client(options); // reads the URL and the files it names, and connects to nothing
+      return options;
+    } catch {}
   }
-  return options;
-}
-
-function misread(): DatabaseError {
-  return new DatabaseError(
+  throw new DatabaseError(
     "The connection to PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with reserved characters percent-encoded and files that exist, or as the options of pg.",
     { failure: "connection-options" },
   );
