@@ -1,4 +1,4 @@
-import type { EvaluatorOptions, Question, Questions } from "evaluator-client";
+import type { Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
 import { loadClient } from "../client-build.ts";
@@ -22,26 +22,25 @@ interface TargetSetUp {
 }
 
 type Client = Awaited<ReturnType<typeof loadClient>>;
-type Fetching = { fetch?: typeof globalThis.fetch };
 
 /** Every way to ask that is measured, in the order of the table; `open` loads its library and no other. */
 export const targets = {
   undici: { title: "undici `request` + `JSON.parse`", open: openUndiciRequest },
   dispatch: { title: "undici `dispatch`, own handler", open: openUndiciDispatch },
   fetch: { title: "global `fetch`", open: openGlobalFetch },
-  "sdk-gateway": { title: "this SDK, gateway, undici", open: openOwn(gateway()) },
+  "sdk-gateway": { title: "this SDK, gateway, undici", open: openOwn("gateway") },
   "sdk-gateway-new-questions": {
     title: "this SDK, gateway, undici, questions built for each call",
-    open: openOwn(gateway(), { areQuestionsKept: false }),
+    open: openOwn("gateway", { areQuestionsKept: false }),
   },
   "sdk-gateway-fetch": {
     title: "this SDK, gateway, `fetch`",
-    open: openOwn(gateway({ fetch: globalThis.fetch })),
+    open: openOwn("gateway", { fetch: globalThis.fetch }),
   },
-  "sdk-direct": { title: "this SDK, direct, undici", open: openOwn(direct()) },
+  "sdk-direct": { title: "this SDK, direct, undici", open: openOwn("direct") },
   "sdk-direct-fetch": {
     title: "this SDK, direct, `fetch`",
-    open: openOwn(direct({ fetch: globalThis.fetch })),
+    open: openOwn("direct", { fetch: globalThis.fetch }),
   },
   vendor: { title: "vendor's SDK 0.6.0, `systemOne`", open: openVendorSdk },
   ai: { title: "`ai` 7.0.173, `experimental_decide`", open: openAiDecide },
@@ -133,30 +132,23 @@ function answersIn(body: unknown): GivenAnswers {
   return (body as { answers: GivenAnswers }).answers;
 }
 
-/** The options of this SDK's client as a person sets it up, with every check on. */
-type OwnOptions = (client: Client, addresses: TargetSetUp["addresses"]) => EvaluatorOptions;
-
-function gateway(fetching: Fetching = {}): OwnOptions {
-  const access = { apiKey, modelId: "typesafe-ai/jev", env: {}, ...fetching };
-  return (client, { gateway: baseUrl }) => ({
-    transport: client.gatewayTransport({ ...access, baseUrl }),
-  });
-}
-
-/** The vendor's own API; without the vendor's limits, which would pace it. */
-function direct(fetching: Fetching = {}): OwnOptions {
-  const access = { apiKey, model: "jev-latest", env: {}, ...fetching };
-  return (client, { direct: baseUrl }) => ({
-    transport: client.directTransport({ ...access, baseUrl }),
-    limits: {},
-  });
-}
-
-/** Opens this SDK; if `areQuestionsKept`, the questions are built once, as a person does. */
-function openOwn(options: OwnOptions, { areQuestionsKept = true } = {}) {
+/** Opens this SDK with every check on; if `areQuestionsKept`, the questions are built once, as a person does. */
+function openOwn(
+  name: "gateway" | "direct",
+  {
+    areQuestionsKept = true,
+    ...fetching
+  }: { areQuestionsKept?: boolean; fetch?: typeof globalThis.fetch } = {},
+) {
   return async ({ addresses, clientFolder }: TargetSetUp): Promise<Ask> => {
     const client = await loadClient(clientFolder);
-    const evaluator = client.createEvaluator(options(client, addresses));
+    const access = { apiKey, baseUrl: addresses[name], env: {}, ...fetching };
+    const transports = {
+      gateway: () => client.gatewayTransport({ ...access, modelId: "typesafe-ai/jev" }),
+      direct: () => client.directTransport({ ...access, model: "jev-latest" }),
+    };
+    // Without the vendor's limits, which would pace it.
+    const evaluator = client.createEvaluator({ transport: transports[name](), limits: {} });
     const kept = buildQuestions(client);
     return async (state) => {
       const built = areQuestionsKept ? kept : buildQuestions(client);
