@@ -269,10 +269,7 @@ class LineSplitter {
       const first = chunk.indexOf(NEWLINE);
       this.#record.add(chunk.subarray(0, first));
       yield* this.end();
-      const lines = chunk.subarray(first, end);
-      // Together, since to decode each line alone takes as long as to parse it.
-      const isPlain = isUtf8(lines) && !lines.includes("\uFEFF");
-      yield* isPlain ? this.#parseLines(lines) : this.#splitLines(lines);
+      yield* this.#readLines(chunk.subarray(first, end));
     }
     this.#record.add(chunk.subarray(end));
   }
@@ -281,22 +278,17 @@ class LineSplitter {
     return this.#record.isBlank ? [] : [this.#record.take()];
   }
 
-  *#parseLines(lines: Buffer): Generator<JsonRecord> {
+  *#readLines(lines: Buffer): Generator<JsonRecord> {
+    // Together, since to decode each line alone takes as long as to parse it.
+    const isPlain = isUtf8(lines) && !lines.includes("\uFEFF");
     let { line } = this.#record;
     this.#record.skip(lines);
-    for (const text of lines.toString().split("\n")) {
-      if (text.trim() !== "") yield parseText(text, line, 1);
+    for (const text of lines.toString(isPlain ? "utf8" : "latin1").split("\n")) {
+      if (text.trim() !== "")
+        yield isPlain
+          ? parseText(text, line, 1)
+          : parseRecord(Buffer.from(text, "latin1"), line, 1);
       line += 1;
-    }
-  }
-
-  *#splitLines(lines: Buffer): Generator<JsonRecord> {
-    let start = 0;
-    for (let end = lines.indexOf(NEWLINE); end >= 0; end = lines.indexOf(NEWLINE, start)) {
-      this.#record.add(lines.subarray(start, end));
-      start = end + 1;
-      yield* this.end();
-      this.#record.skip(lines.subarray(end, start));
     }
   }
 }
