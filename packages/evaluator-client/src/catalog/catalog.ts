@@ -39,10 +39,11 @@ export interface CatalogModel {
   raw: unknown;
 }
 
-type Listed = "inputUsdPerMillionTokens" | "outputUsdPerMillionTokens" | "raw";
-
 /** One way the gateway reaches a model (contract section 4.3). */
-export interface ModelEndpoint extends Pick<CatalogModel, Listed> {
+export interface ModelEndpoint extends Pick<
+  CatalogModel,
+  "inputUsdPerMillionTokens" | "outputUsdPerMillionTokens" | "raw"
+> {
   /** Who serves the model, or null. */
   providerName: string | null;
   /** Zero data retention: a boolean or a word such as `all`, or null. */

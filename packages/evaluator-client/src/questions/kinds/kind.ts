@@ -19,8 +19,13 @@ export interface KindOf<TQuestion, TAnswer> {
     answer: Readonly<Record<string, unknown>>,
     rounding: Rounding,
   ): BrokenRule | null;
-  /** Returns the values that each answer to the question has; the first is the answer in short. */
-  values(question: TQuestion): readonly [ShortValueOf<TAnswer>, ...ValueFieldOf<TAnswer>[]];
+  /** Returns the values that each answer has; the first fits into one cell: it is no distribution. */
+  values(
+    question: TQuestion,
+  ): readonly [
+    Exclude<ValueFieldOf<TAnswer>, { readonly form: "distribution" }>,
+    ...ValueFieldOf<TAnswer>[],
+  ];
   /** Returns the labels that a person may give, in the order to show them; null for none. */
   truths(question: TQuestion): readonly Truth[] | null;
 }
@@ -78,9 +83,6 @@ export type ValueFieldOf<TAnswer> = {
       of(this: void, answer: TAnswer): Readonly<Record<string, number>>;
     }
 );
-
-/** A value that fits into one cell: no distribution. */
-type ShortValueOf<TAnswer> = Exclude<ValueFieldOf<TAnswer>, { readonly form: "distribution" }>;
 
 /** A label that a person may give instead of the model's answer. */
 export interface Truth {
