@@ -53,11 +53,7 @@ export const mailSource: RecordSource = {
     const { triageQuestions } = await import("./questions/triage-questions.ts");
     return triageQuestions(env["TRIAGE_USER_NAME"] ?? "the user");
   },
-  columns: [
-    { name: "date", of: textOf("date") },
-    { name: "from", of: textOf("from") },
-    { name: "subject", of: textOf("subject") },
-  ],
+  columns: ["date", "from", "subject"].map((name) => ({ name, of: textOf(name) })),
   queryColumns: [
     { name: "date", what: "its day, as 2026-11-02", of: textOf("date") },
     { name: "sender", what: "as the mail has it", of: textOf("from") },

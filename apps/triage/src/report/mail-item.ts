@@ -7,16 +7,12 @@ import {
   type ShownQuestion,
   YES,
 } from "./mail-row.ts";
+import type { Sections } from "./sections.ts";
 
 const DAY_MS = 86_400_000;
 
 /** What all mails of a page have in common. */
-export interface ListFacts {
-  readonly questions: readonly ShownQuestion[];
-  /** The index of the question about importance; -1 without one. */
-  readonly score: number;
-  /** The index of the question whose options sort the mails; -1 without one. */
-  readonly choice: number;
+export interface ListFacts extends Pick<Sections, "questions" | "score" | "choice"> {
   /** The action of each rule. */
   readonly actions: readonly string[];
   /** The name of the input file; null for a journal without one. */

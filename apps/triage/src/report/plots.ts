@@ -12,12 +12,6 @@ const DOTS = 2000;
 const CELLS = { columns: 48, rows: 20 };
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-const dayNames = dateNames({ day: "numeric" });
-const monthNames = dateNames({ year: "numeric" });
-
-function dateNames(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat("en-GB", { ...options, month: "short", timeZone: "UTC" });
-}
 
 /** Returns the totals of all runs, and a plot or two of each question. */
 export function numbersSection(
@@ -80,7 +74,9 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (first === undefined || last === undefined) return nothing;
   const room = Math.max(DAY_MS, (last - first) / 40);
-  const dates = last - first > YEAR_MS ? monthNames : dayNames;
+  const part = last - first > YEAR_MS ? "year" : "day";
+  const form = { [part]: "numeric", month: "short", timeZone: "UTC" } as const;
+  const dates = new Intl.DateTimeFormat("en-GB", form);
   const top = Math.max(1, names.length - 1);
   const x = {
     domain: [first - room, last + room],

@@ -2,11 +2,8 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
 
-/** A JSON object whose keys are data, whatever their name. */
-type JsonRecord = Readonly<Record<string, unknown>>;
-
 /** A state, an instruction or a description: text, an object or a list, never null (field fact). */
-export type Content = string | JsonRecord | readonly unknown[];
+export type Content = string | Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** A state, an instruction or a description: text, an object or a list, never null (field fact). */
 export const contentSchema = z.custom<Content>(

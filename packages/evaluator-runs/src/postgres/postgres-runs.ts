@@ -72,10 +72,7 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
    * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
    * repeats only the calls in flight; and the cost of the other records.
    */
-  async readChunk({
-    run,
-    chunk,
-  }: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
+  async readChunk({ run, chunk }: LeasedChunk) {
     const first = chunk * CHUNK_SIZE;
     const range = [run, first, first + CHUNK_SIZE];
     const kept = await this.sql<ChunkRow>(

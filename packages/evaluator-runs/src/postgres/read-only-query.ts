@@ -181,15 +181,8 @@ function toText(cell: Cell): string | null {
 }
 
 // By the number of their PostgreSQL type.
-const cellParsers = {
-  16: (text: string) => text === "t",
-  20: toNumber,
-  21: toNumber,
-  23: toNumber,
-  700: toNumber,
-  701: toNumber,
-  1700: toNumber,
-};
+const numbers = [20, 21, 23, 700, 701, 1700].map((type) => [type, toNumber] as const);
+const cellParsers = { 16: (text: string) => text === "t", ...Object.fromEntries(numbers) };
 
 function toNumber(text: string): Cell {
   const number = Number(text);
