@@ -60,6 +60,15 @@ test("wrong labels take more, and as many wrong ones as may be show no promise",
   expect(hopeless.state).toMatchObject({ promised: null, labelled: 1200 });
 });
 
+test("a promise stays, whatever the labels after it show", () => {
+  const draw = createPromiseDraw(printed, asked);
+  const right = new Set(label(draw, 99));
+  for (const [index, p] of printed.entries()) {
+    if (p === 0.99 && !right.has(index)) draw.add(index, true);
+  }
+  expect(draw.state.promised).toEqual({ threshold: 0.99, n: 400, wrong: 301 });
+});
+
 test("no record is drawn twice, and only those that may be acted on", () => {
   const drawn = label(createPromiseDraw(printed, asked), Infinity);
   expect(new Set(drawn).size).toBe(1200);
