@@ -106,7 +106,7 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
   });
 }
 
-/** Returns the checked value of a text of JSON. @throws Error that says what it is not, and why. */
+/** Parses JSON and checks it by a schema. @throws Error that names the problem. */
 export function parseJsonAs<TSchema extends z.ZodType>(
   schema: TSchema,
   text: string,
