@@ -22,7 +22,7 @@ export interface PromiseWorld {
 
 const extreme = (factor: number) => (p: number) => 1 / (1 + ((1 - p) / p) ** factor);
 
-/** The figures of the first seven are requirements; the last two are harder than they look. */
+/** Worlds as users have them, then three that are harder: shared level, wrong at the top, a small pool. */
 export const promiseWorlds: readonly PromiseWorld[] = [
   { name: "yes in 50 %", pool: 2000, odds: [0, 5], actions: ["yes"], medianLabels: 200 },
   { name: "yes in 10 %", pool: 10_000, odds: [-8, 6], actions: ["yes"], medianLabels: 230 },
