@@ -1,6 +1,6 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
-import { printCount } from "evaluator-runs/source";
+import { barList, bars, html, type Html, plot, points } from "evaluator-kit/page";
+import { printCount, printMails } from "evaluator-runs/source";
 import { addTo, type MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
@@ -8,8 +8,6 @@ const SENDERS = 15;
 const LABEL_LENGTH = 30;
 /** More dots overlap, and a browser draws them slowly. */
 const DOTS = 2000;
-/** The columns and rows of the counts that replace more dots. */
-const CELLS = { columns: 48, rows: 20 };
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
@@ -35,7 +33,7 @@ export function numbersSection(
     const dots = { levels: list.levels[at] ?? [], days: list.days };
     return [
       figure(title, "mails by mean level", histogram(counts, options)),
-      figure(`${title} over time`, "mails by day", timePlot(question, dots)),
+      figure(`${title} over time`, describeDots(dots.days.length), timePlot(question, dots)),
     ];
   });
   const mailsBySender = list
@@ -67,7 +65,11 @@ function figure(title: string, about: string, plot: Html): Html {
 /** The dots of a plot over time: the level and the day of each mail. */
 type Dots = Readonly<Record<"levels" | "days", readonly number[]>>;
 
-/** Returns a plot of the mean level of each mail by day; counts per cell if there are too many dots. */
+function describeDots(mails: number): string {
+  return mails <= DOTS ? "mails by day" : `${printCount(DOTS)} of ${printMails(mails)} by day`;
+}
+
+/** Returns a plot of the mean level of each mail by day; of too many mails, of some at equal steps. */
 function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   const { levels, days } = dots;
   const sorted = new Float64Array(days).toSorted();
@@ -87,11 +89,12 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   } as const;
   // Half a dot of room above the highest level.
   const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
-  return plot({ title: `${title} over time`, x, y }, (scales) => {
-    if (days.length > DOTS) return cells(cellsOf(dots, x.domain, y.domain), scales);
-    const all = days.map((day, at) => ({ x: day, y: levels[at] ?? 0 }));
-    return points(all, scales);
+  const step = Math.max(1, days.length / DOTS);
+  const shown = Array.from({ length: Math.min(days.length, DOTS) }, (_, dot) => {
+    const at = Math.floor(dot * step);
+    return { x: days[at] ?? 0, y: levels[at] ?? 0 };
   });
+  return plot({ title: `${title} over time`, x, y }, (scales) => points(shown, scales));
 }
 
 const nothing = html`<p>No answers.</p>`;
@@ -120,25 +123,6 @@ function countList(all: readonly (readonly [name: string, count: number])[]): Ht
     .map(([name, count]) => ({ name: toLabel(name), count }))
     .toSorted((one, other) => other.count - one.count);
   return counts.length === 0 ? nothing : barList(counts.slice(0, SENDERS), printCount);
-}
-
-function cellsOf(
-  { levels, days }: Dots,
-  [left, right]: readonly [number, number],
-  [bottom, top]: readonly [number, number],
-) {
-  const [width, height] = [(right - left) / CELLS.columns, (top - bottom) / CELLS.rows];
-  const columnOf = (x: number) => Math.floor((x - left) / width);
-  const rowOf = (y: number) => Math.floor((y - bottom) / height);
-  const counts = new Map<number, number>();
-  for (const [at, x] of days.entries()) {
-    addTo(counts, columnOf(x) * CELLS.rows + rowOf(levels[at] ?? 0));
-  }
-  return [...counts].map(([cell, count]) => {
-    const [column, row] = [Math.floor(cell / CELLS.rows), cell % CELLS.rows];
-    const from = { x: left + column * width, y: bottom + row * height };
-    return { from, to: { x: from.x + width, y: from.y + height }, count };
-  });
 }
 
 function toLabel(text: string): string {

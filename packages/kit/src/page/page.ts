@@ -40,7 +40,6 @@ svg .bar { fill: var(--accent); fill-opacity: 0.75; }
 svg .dot { fill: var(--card); stroke: var(--accent); stroke-width: 1.5; }
 svg .outside { fill: var(--warn); stroke: var(--warn); }
 svg .point { fill: var(--accent); fill-opacity: 0.55; }
-svg .cell { fill: var(--accent); }
 .bar-list { margin: 0; padding: 0; list-style: none; font-size: 0.85rem; }
 .bar-list li { display: grid; grid-template-columns: minmax(0, 14em) minmax(0, 1fr) 4.5em; gap: 0.6em; align-items: center; padding: 0.14rem 0; }
 .bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--quiet); }

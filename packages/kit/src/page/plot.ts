@@ -1,4 +1,4 @@
-import { scaleLinear, scaleSqrt, scaleUtc } from "d3-scale";
+import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, line, symbol, symbolCircle, symbolTriangle } from "d3-shape";
 import { html, type Html, type HtmlValue } from "./html.ts";
 
@@ -142,25 +142,6 @@ export function points(all: readonly Point[], { x, y }: Scales): Html[] {
   return all.map(
     (point) => html`<circle class="point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5" />`,
   );
-}
-
-/** Returns a cell for each count of an area; higher counts are darker. */
-export function cells(
-  counts: readonly { readonly from: Point; readonly to: Point; readonly count: number }[],
-  { x, y }: Scales,
-): Html[] {
-  const shade = scaleSqrt([0, Math.max(1, ...counts.map(({ count }) => count))], [0, 1]);
-  return counts.map(({ from, to, count }) => {
-    const [width, height] = [x(to.x) - x(from.x), y(from.y) - y(to.y)];
-    return html`<rect
-      class="cell"
-      x="${x(from.x)}"
-      y="${y(to.y)}"
-      width="${width.toFixed(1)}"
-      height="${height.toFixed(1)}"
-      fill-opacity="${shade(count).toFixed(2)}"
-    />`;
-  });
 }
 
 /** A named point, and the offset of its name in pixels. */
