@@ -123,14 +123,6 @@ test("the request log keeps a call that gets no response", async () => {
   expect(requests).toMatchObject([{ path: "/v1/models", status: null, ending: "reset" }]);
 });
 
-test("the request log is at its old address too", async () => {
-  const emulator = open();
-  await emulator.fetch("/v1/models");
-  const log = await get(emulator, "/_emulator/requests");
-  expect(log).toMatchObject({ requests: [{ path: "/v1/models" }] });
-  expect(await get(emulator, "/_emulator/journal")).toEqual(log);
-});
-
 test("faults can be added, listed and taken back", async () => {
   const emulator = open();
   const fault = { kind: "status", status: 429, retryAfter: 2, next: 2 };

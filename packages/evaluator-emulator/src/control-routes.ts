@@ -73,10 +73,7 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
     reset();
     return Response.json({});
   });
-  for (const path of ["/requests", "/journal"]) {
-    // journal: the old name of requests
-    app.get(path, () => Response.json({ requests: requests.list() }));
-  }
+  app.get("/requests", () => Response.json({ requests: requests.list() }));
   app.get("/faults", faultList);
   app.post("/faults", async (call) => {
     const body = await readJson(call);

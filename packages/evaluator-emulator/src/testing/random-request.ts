@@ -120,7 +120,6 @@ const lookUps = [
   "/v1/generation?id=gen_1",
   "/direct/v1/models",
   "/_emulator/requests",
-  "/_emulator/journal",
   "/_emulator/faults",
   "/_emulator/top-up",
   "/_emulator/reset",
