@@ -38,10 +38,6 @@ export const targets = {
     open: openOwn("gateway", { fetch: globalThis.fetch }),
   },
   "sdk-direct": { title: "this SDK, direct, undici", open: openOwn("direct") },
-  "sdk-direct-fetch": {
-    title: "this SDK, direct, `fetch`",
-    open: openOwn("direct", { fetch: globalThis.fetch }),
-  },
   vendor: { title: "vendor's SDK 0.6.0, `systemOne`", open: openVendorSdk },
   ai: { title: "`ai` 7.0.173, `experimental_decide`", open: openAiDecide },
 };
