@@ -1,0 +1,66 @@
+import type { Conversation } from "../conversation/conversation.ts";
+import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
+import type { TokenUsage } from "../reply/usage.ts";
+
+/** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
+export interface Api {
+  /** The endpoint in the decision log. */
+  readonly name: "openai" | "responses" | "messages";
+  /** The type of an upstream that takes a request's bytes unchanged. */
+  readonly upstreamType: "openai-chat" | "openai-responses" | "anthropic";
+  readonly path: string;
+  /** The client's own model names, which mean `auto` or the cheapest tier. */
+  readonly clientModels: RegExp;
+  /** Reads a body. @throws HttpError (400) with the path of a wrong field, and an alternative. */
+  readonly read: (body: unknown) => ApiRequest;
+  /** Creates the writer of one reply. */
+  readonly write: (head: ReplyHead, request: ApiRequest) => ReplyWriter;
+  /** Reads the tokens of an upstream's event or body in this API's form; null if it has none. */
+  readonly usageOf: (event: unknown) => TokenUsage | null;
+  /** Returns an error in this API's form. */
+  readonly error: (message: string, status: number, details?: ErrorDetails) => object;
+}
+
+/** Further parts of an error, for APIs with a place for them. */
+export interface ErrorDetails {
+  /** The path of the wrong field. */
+  readonly param?: string;
+  readonly code?: string;
+}
+
+/** A request of a client. */
+export interface ApiRequest {
+  readonly model: string;
+  readonly conversation: Conversation;
+  readonly isStreamed: boolean;
+  /** The fields that neither the conversation nor the reply needs, by path. */
+  readonly unread: readonly string[];
+  /** The body unchanged, for an upstream of the same form and for the writer. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What a reply needs before its first piece. */
+export interface ReplyHead {
+  /** Letters, digits, `_` and `-`; ids of the reply are made from it. */
+  readonly requestId: string;
+  readonly model: string;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** A server-sent event; the data is sent as JSON, a string as it is. */
+export interface WireEvent {
+  readonly event?: string;
+  readonly data: unknown;
+}
+
+/** Writes one reply as events. The events of a whole reply are collected by {@link ReplyWriter.whole}. */
+export interface ReplyWriter {
+  readonly begin: () => readonly WireEvent[];
+  readonly add: (pieces: readonly ReplyPiece[]) => readonly WireEvent[];
+  readonly end: (end: ReplyEnd) => readonly WireEvent[];
+  /** The last event after a failure. */
+  readonly fail: (message: string, status: number) => readonly WireEvent[];
+  /** Returns the whole reply after {@link add} and {@link end}, as one body. */
+  readonly whole: () => object;
+}

@@ -1,0 +1,149 @@
+import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+
+/** Values for one provider, such as `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
+export type ProviderOptions = SharedV4ProviderOptions;
+
+/** A conversation in the form of no API: every API is read into it, and every upstream is asked from it. */
+export interface Conversation {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  /** Null leaves the choice to the model. */
+  readonly toolChoice: ToolChoice | null;
+  /** Null for text. */
+  readonly format: ReplyFormat | null;
+  readonly settings: ReplySettings;
+  /** Values of the whole request for one provider, such as `{ openai: { parallelToolCalls: false } }`. */
+  readonly providerOptions: ProviderOptions;
+}
+
+/**
+ * One message. Results of tools are parts of a user's message, before any other part of it. A call
+ * without a result is allowed here; the upstream gets "interrupted by the user" as its result.
+ */
+export interface Message {
+  readonly role: "system" | "user" | "assistant";
+  readonly parts: readonly Part[];
+}
+
+/** A part of a message. */
+export type Part = TextPart | ImagePart | FilePart | ReasoningPart | ToolCallPart | ToolResultPart;
+
+/** What any part can carry. */
+interface PartBase {
+  /** A client's `cache_control` is `{ anthropic: { cacheControl } }`. */
+  readonly providerOptions?: ProviderOptions;
+}
+
+/** Text. */
+export interface TextPart extends PartBase {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** An image. */
+export interface ImagePart extends PartBase {
+  readonly type: "image";
+  /** An https: or data: address. */
+  readonly url: string;
+}
+
+/** A document or audio. */
+export interface FilePart extends PartBase {
+  readonly type: "file";
+  /** An https: or data: address. */
+  readonly url: string;
+  /** Such as `application/pdf` or `audio/wav`. */
+  readonly mediaType: string;
+  readonly filename: string | null;
+}
+
+/** Reasoning of a model. */
+export interface ReasoningPart extends PartBase {
+  readonly type: "reasoning";
+  /** Empty if the model shows none. */
+  readonly text: string;
+  /** The opaque value that proves it to its model, unchanged; null without one. */
+  readonly signature: string | null;
+}
+
+/** A model's call of one of the client's tools. */
+export interface ToolCallPart extends PartBase {
+  readonly type: "toolCall";
+  readonly id: string;
+  readonly name: string;
+  /** The model's text, JSON or not. */
+  readonly arguments: string;
+  /** The opaque value that proves it to its model, unchanged; null without one. */
+  readonly signature: string | null;
+}
+
+/** A tool's result. */
+export interface ToolResultPart extends PartBase {
+  readonly type: "toolResult";
+  readonly id: string;
+  readonly parts: readonly (TextPart | ImagePart | FilePart)[];
+  readonly isError: boolean;
+}
+
+/** A JSON schema, unchecked: the model's service checks it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A tool of the client. */
+export interface Tool extends PartBase {
+  readonly name: string;
+  readonly description: string | null;
+  readonly parameters: JsonSchema;
+  readonly strict: boolean | null;
+}
+
+/** Which tools the model may call. */
+export type ToolChoice =
+  | { readonly type: "auto" | "none" | "required" }
+  | { readonly type: "tool"; readonly name: string };
+
+/** A reply in JSON; null accepts any. */
+export interface ReplyFormat {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly schema: JsonSchema | null;
+  readonly strict: boolean | null;
+}
+
+/** Sampling and limits; an absent value is the model's own. */
+export interface ReplySettings {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly seed?: number;
+  readonly maxOutputTokens?: number;
+  readonly stopSequences?: readonly string[];
+  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+}
+
+/** Returns the text of parts, joined with line breaks; other parts are named by their kind, such as `[image]`. */
+export function textOf(parts: readonly Part[]): string {
+  return parts.map(textOfPart).join("\n");
+}
+
+function textOfPart(part: Part): string {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text;
+    case "image":
+      return "[image]";
+    case "file":
+      return part.filename === null ? `[${kindOf(part)}]` : `[${kindOf(part)}: ${part.filename}]`;
+    case "toolCall":
+      return part.arguments;
+    case "toolResult":
+    default:
+      return textOf(part.parts);
+  }
+}
+
+function kindOf({ mediaType }: FilePart): string {
+  return mediaType.startsWith("audio/") ? "audio" : "file";
+}

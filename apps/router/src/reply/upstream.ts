@@ -1,0 +1,41 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelPrice } from "./usage.ts";
+
+/** A service that replies. */
+export interface Upstream {
+  /** Its name in `router.config.json`, the log and messages. */
+  readonly name: string;
+  readonly type: "gateway" | "openai-chat" | "openai-responses" | "anthropic";
+  /** Returns a model of the service whose HTTP goes through the given `fetch`. */
+  readonly languageModel: (
+    model: string,
+    fetch: typeof globalThis.fetch,
+  ) => LanguageModelV4 | Promise<LanguageModelV4>;
+  /** Posts a client's body unchanged to the service's endpoint of its own API; null at the gateway. */
+  readonly post:
+    | ((
+        body: string,
+        init: { signal: AbortSignal; headers: Record<string, string> },
+      ) => Promise<Response>)
+    | null;
+}
+
+/** A model of an upstream. */
+export interface Target {
+  readonly upstream: Upstream;
+  readonly model: string;
+  /** A price of the configuration; null takes the price list's. */
+  readonly price: ModelPrice | null;
+}
+
+/** How a tier replies. */
+export interface ReplyPlan {
+  /** Asked in turn if one is rejected or fails before its first piece. */
+  readonly targets: readonly [Target, ...Target[]];
+  /** Further attempts at the last target after a temporary failure. */
+  readonly maxRetries: number;
+  /** Time to the first piece and between pieces, in milliseconds; 0 for no limit. */
+  readonly idleTimeoutMs: number;
+  /** Time for the whole reply, in milliseconds; 0 for no limit. */
+  readonly timeoutMs: number;
+}
