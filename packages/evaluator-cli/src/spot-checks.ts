@@ -7,7 +7,7 @@ import {
   type LabelledRows,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
-import { parseJson, printable, readParsedFile, toFileError, writeWholeFile } from "evaluator-kit";
+import { parseJson, printable, readParsedFile, writeWholeFile } from "evaluator-kit";
 import { lockBeside } from "evaluator-runs/source";
 import { hashOfId } from "./read-files.ts";
 
@@ -88,7 +88,5 @@ async function writeAlarms(path: string, artifact: CalibrationArtifact, opened: 
   });
   const saved: SavedAlarms = { artifact: artifactHash(artifact), alarms };
   const text = `${JSON.stringify(saved)}\n`;
-  await writeWholeFile(path, text, { mode: 0o600 }).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, advice);
-  });
+  await writeWholeFile(path, text, { mode: 0o600, advice });
 }

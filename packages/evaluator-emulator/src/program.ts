@@ -6,7 +6,6 @@ import {
   runCommand,
   runToExitCode,
   selfSignedCertificate,
-  toFileError,
   writeWholeFile,
 } from "evaluator-kit";
 import { emulatorCommand, type Settings } from "./arguments.ts";
@@ -68,8 +67,7 @@ async function readCertificate(
     return { cert: await readTextFile(tls.cert, advice), key: await readTextFile(tls.key, advice) };
   }
   const made = selfSignedCertificate(allowedHosts);
-  await writeWholeFile(tls.made, made.cert).catch((error: unknown) => {
-    throw toFileError(error, `write ${tls.made}`, "--tls takes the file for its certificate.");
-  });
+  const advice = "--tls takes the file for its certificate.";
+  await writeWholeFile(tls.made, made.cert, { advice });
   return made;
 }

@@ -3,7 +3,7 @@ import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CliError } from "./errors.ts";
+import { CliError, toFileError } from "./errors.ts";
 
 /** The content of a file: text or bytes, whole or in pieces. */
 export type FileContent =
@@ -17,12 +17,13 @@ export type FileContent =
  * the disk or the content fails, the old file stays. A link keeps its target, and a replaced file its
  * permissions unless `mode` is given.
  *
+ * @param options - `advice`: the next step, for a CliError in place of an error of the file system.
  * @throws an error of the file system, of the content, or a CliError if the disk took too little.
  */
 export async function writeWholeFile(
   path: string,
   content: FileContent,
-  { mode }: { readonly mode?: number } = {},
+  { mode, advice }: { readonly mode?: number; readonly advice?: string | undefined } = {},
 ): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const temporaryPath = join(dirname(target), `.${randomUUID()}.tmp`);
@@ -31,11 +32,11 @@ export async function writeWholeFile(
     const keptMode = replaced && replaced.mode & 0o777;
     await writeSynced(temporaryPath, content, { mode, keptMode });
     await rename(temporaryPath, target);
+    await syncFolder(dirname(target));
   } catch (error) {
     await rm(temporaryPath, { force: true });
-    throw error;
+    throw advice === undefined ? error : toFileError(error, `write ${path}`, advice);
   }
-  await syncFolder(dirname(target));
 }
 
 async function writeSynced(

@@ -1,13 +1,6 @@
 import type { Answer } from "evaluator-client";
 import { basename } from "node:path";
-import {
-  CliError,
-  printable,
-  printTexts,
-  toFileError,
-  toPrintable,
-  toPrintablePath,
-} from "evaluator-kit";
+import { CliError, printable, printTexts, toPrintable, toPrintablePath } from "evaluator-kit";
 import {
   type AskedQuestion,
   askedQuestions,
@@ -84,9 +77,7 @@ async function writePage(
   const input = toInputPath(file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.json$/, ".html");
-  await writePrivateFile(path, pieces).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, "Make room there and run again.");
-  });
+  await writePrivateFile(path, pieces, "Make room there and run again.");
   stderr.write(printable`Wrote ${path}\n`);
 }
 

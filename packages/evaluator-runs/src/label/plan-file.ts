@@ -9,7 +9,7 @@ import {
   promisePool,
   replayPlan,
 } from "evaluator-calibration";
-import { CliError, printable, readParsedFile, toFileError, UsageError } from "evaluator-kit";
+import { CliError, printable, readParsedFile, UsageError } from "evaluator-kit";
 import { printShare } from "../amounts.ts";
 import { writePrivateFile } from "../output/write-records.ts";
 
@@ -53,9 +53,8 @@ export async function openPlan(labelsPath: string, wanted: WantedPlan, join: Lab
     const why = `by the printed values, each threshold has more than ${printShare(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
-  await writePrivateFile(path, `${JSON.stringify(plan, null, 2)}\n`).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, "Choose another place with --labels.");
-  });
+  const advice = "Choose another place with --labels.";
+  await writePrivateFile(path, `${JSON.stringify(plan, null, 2)}\n`, advice);
   return { plan, promises };
 }
 

@@ -23,8 +23,8 @@ interface RecordsFormat {
 }
 
 /** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
-export async function writePrivateFile(path: string, content: FileContent): Promise<void> {
-  await writeWholeFile(path, content, { mode: 0o600 });
+export async function writePrivateFile(path: string, content: FileContent, advice?: string) {
+  await writeWholeFile(path, content, { mode: 0o600, advice });
 }
 
 /** Returns the text of a results file, piece by piece. */

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CliError, printable, toFileError, toPrintable } from "evaluator-kit";
+import { CliError, printable, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
@@ -66,10 +66,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
   const texts = formatRecords(records(), { format: run.format, names });
-  await writePrivateFile(outputPath, texts).catch((error: unknown) => {
-    const next = "Nothing was written, and every answer is kept; make room there and run again.";
-    throw toFileError(error, `write ${outputPath}`, next);
-  });
+  const next = "Nothing was written, and every answer is kept; make room there and run again.";
+  await writePrivateFile(outputPath, texts, next);
   await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
