@@ -45,7 +45,7 @@ test.each([
   [
     "a field that there is not",
     { a: { ...yes, critera: {} } },
-    "a.critera is no field of a boolean question, which has type, instructions, criteria (did you mean criteria?)",
+    "a.critera is no field of a boolean question, which has type, instructions, criteria",
   ],
   ["no instructions", { a: { type: "boolean" } }, "a.instructions is missing; write the question"],
   ["empty instructions", { a: { ...yes, instructions: "" } }, "a.instructions is empty; write the"],

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { closest, distance } from "fastest-levenshtein";
 import { type CliContext, CliError, printable, readTextFile, UsageError } from "evaluator-kit";
 import {
   type KindName,
@@ -174,7 +173,7 @@ function checkQuestion(id: string, question: unknown, report: Report): void {
     const at = path as JsonPath;
     const keys = code === "unrecognized_keys" && "keys" in issue ? issue.keys : null;
     if (keys === null) report([id, ...at], wrongValue(question, at));
-    for (const key of keys ?? []) report([id, ...at, key], unknownField(question, at, key));
+    for (const key of keys ?? []) report([id, ...at, key], unknownField(question, at));
   }
 }
 
@@ -198,7 +197,7 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
   const part = inner === undefined ? value : Object(value)[inner];
   const what = part === undefined ? "is missing" : `is ${kindOf(part)}`;
   const type = types.find((known) => known === question["type"]);
-  if (field === "type") return `${what}; ${howTo.type}${typeHint(part)}`;
+  if (field === "type") return `${what}; ${howTo.type}${yesNoHint(part)}`;
   if (field === "instructions") return `${what}; ${howTo.instructions}`;
   if (type === undefined) return `${what}; ${howTo.question}`;
   const { all, one } = criteria[type];
@@ -206,22 +205,16 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
 }
 
 // The vendor's name of a boolean, and other usual names.
-function typeHint(type: unknown): string {
-  if (typeof type !== "string") return "";
-  const isYesNo = ["noul", "bool", "yesno", "yes/no"].includes(type.toLowerCase());
-  return isYesNo ? " (a yes/no question is a boolean)" : hintOf(type, types);
+function yesNoHint(type: unknown): string {
+  const isYesNo = ["noul", "bool", "yesno", "yes/no"].includes(String(type).toLowerCase());
+  return isYesNo ? " (a yes/no question is a boolean)" : "";
 }
 
-function unknownField(question: unknown, path: JsonPath, key: string): string {
+function unknownField(question: unknown, path: JsonPath): string {
   const known = path.length === 0 ? fields : ["true", "false"];
   const owner =
     path.length === 0 ? `a ${(question as Question).type} question` : "the criteria of a boolean";
-  return `is no field of ${owner}, which has ${known.join(", ")}${hintOf(key, known)}`;
-}
-
-function hintOf(typed: string, known: readonly string[]): string {
-  const near = typed.length > 50 ? "" : closest(typed, known);
-  return near !== "" && distance(typed, near) <= 3 ? ` (did you mean ${near}?)` : "";
+  return `is no field of ${owner}, which has ${known.join(", ")}`;
 }
 
 // A field of the results belongs to one question, or to the record.
