@@ -1,14 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AnswerColumn, type AnswerTable, LabelJoin, pickRecords } from "evaluator-calibration";
-import {
-  CliError,
-  type CliContext,
-  printable,
-  toFileError,
-  UsageError,
-  writeWholeFile,
-} from "evaluator-kit";
+import { CliError, type CliContext, printable, UsageError, writeWholeFile } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
 import { answerNames, readAnswers, readRecords } from "./read-files.ts";
@@ -18,10 +11,6 @@ type PickOptions = ReportOptions<"pick">;
 
 /** Draws records to label: by strata with the probability of being drawn, of acts, or for a promise. */
 export async function pick(more: readonly string[], options: PickOptions, context: CliContext) {
-  if (options.uncertain) {
-    const why = "labels of uncertain records alone say nothing about the others";
-    throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
-  }
   const { acts, out } = options;
   if (acts !== undefined && more.length > 0) throw new UsageError("--acts takes one file.");
   const { rows, of, next } =
@@ -31,10 +20,8 @@ export async function pick(more: readonly string[], options: PickOptions, contex
   const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   if (out === undefined) context.stdout.write(sheet);
   else {
-    const path = resolve(context.cwd, out);
-    await writeWholeFile(path, sheet).catch((error: unknown) => {
-      throw toFileError(error, `write ${path}`, "Choose another file with --out.");
-    });
+    const advice = "Choose another file with --out.";
+    await writeWholeFile(resolve(context.cwd, out), sheet, { advice });
   }
   context.stderr.write(
     `Drew ${rows.length} of ${of} records; fill in truth, add labeler, and ${next}.\n`,

@@ -21,7 +21,7 @@ test.each([
   [["pick", "--answers", "answers.ndjson"], "Required option '--budget <n>' not specified."],
   [
     ["pick", "--answers", "answers.ndjson", "--budget", "5", "--uncertain"],
-    "--uncertain is refused",
+    "Unknown option '--uncertain'",
   ],
   [["check", "calibration.json"], "Required option '--labels <file>' not specified."],
   [["check", "--labels", "a"], "Missing required argument 'calibration.json'."],

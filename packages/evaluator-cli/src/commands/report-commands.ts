@@ -144,7 +144,6 @@ export const reportCommands = {
       .option("--out <file>", "where the sheet goes; it is printed by default")
       .addOption(seedOption)
       .addOption(lastOption)
-      .addOption(new Option("--uncertain").hideHelp())
       .addHelpText(
         ...examples(
           "evaluator-cli pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
