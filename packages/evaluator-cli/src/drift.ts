@@ -70,11 +70,8 @@ type Pair = [before: AnswerColumn, after: AnswerColumn];
 /** Pairs the largest sources of each question, since a release is one model. */
 function pairsOf(before: AnswerTable, after: AnswerTable): Pair[] {
   const pairs = before.questions.flatMap((question) => {
-    const [one, other] = [before, after].map(({ columns }) => {
-      const found = columns.filter((column) => column.question === question);
-      return found.toSorted((one, other) => other.ids.length - one.ids.length)[0];
-    });
-    return one === undefined || other === undefined ? [] : [[one, other] as Pair];
+    const [one, other] = [before.largest(question), after.largest(question)];
+    return one === undefined || other === undefined ? [] : [[one, other] satisfies Pair];
   });
   if (pairs.length > 0) return pairs;
   throw new CliError("The two releases answered no common question; check the files.");

@@ -49,7 +49,8 @@ export async function readAnswers(
       // The name of a database may hold a password.
       const file = isDatabaseUrl(name) ? "PostgreSQL" : name;
       await read((entry) => {
-        addEntry(entry, file, table);
+        if (entry.evaluation === null) table.addFailed(entry.id);
+        else table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
         sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
       });
       nouns.add(name.endsWith(".triage.sqlite") ? "mails" : "records");
@@ -98,16 +99,6 @@ export async function journalReader(
 
 function isDatabaseUrl(name: string): boolean {
   return /^postgres(?:ql)?:/i.test(name);
-}
-
-function addEntry(entry: Parameters<TakeEntry>[0], file: string, table: AnswerTable): void {
-  if (entry.evaluation === null) return table.addFailed(entry.id);
-  const { id, state, questions, service, evaluation } = entry;
-  if (typeof state === "object" && state !== null) {
-    table.noteDate("date" in state ? state["date"] : null);
-    table.noteCluster(id, state);
-  }
-  table.addEvaluation({ id, questions, wire: service.address, evaluation }, { file });
 }
 
 /** Returns the texts of a state in one line. */

@@ -15,6 +15,8 @@ export interface KeptAnswers {
   readonly id: string;
   readonly questions: AskedQuestions;
   readonly wire: string;
+  /** The record, whose date and cluster are noted. */
+  readonly state?: unknown;
   readonly evaluation: {
     readonly answers: Fields;
     readonly modelId: string | null;
@@ -58,6 +60,12 @@ export class AnswerTable {
     return [...this.#columns.values()];
   }
 
+  /** Returns the column with the most answers to a question: sources are never mixed. */
+  largest(question: string): AnswerColumn | undefined {
+    const columns = this.columns.filter((column) => column.question === question);
+    return columns.toSorted((one, other) => other.ids.length - one.ids.length)[0];
+  }
+
   /** The questions that were answered. */
   get questions(): string[] {
     return [...new Set(this.columns.map(({ question }) => question))];
@@ -73,7 +81,7 @@ export class AnswerTable {
     if (!isObject(value)) {
       throw new CalibrationInputError(location, "is no JSON object; each record is one");
     }
-    this.noteCluster(value["id"] ?? value["requestId"], value);
+    this.#noteCluster(value["id"] ?? value["requestId"], value);
     // A person's word on a decision is a label; the router's own command reads it.
     if ("requestId" in value && "feedback" in value) return;
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
@@ -93,9 +101,13 @@ export class AnswerTable {
 
   /** Adds an evaluation of a journal. */
   addEvaluation(
-    { id, questions, wire, evaluation: { answers, modelId }, basis }: KeptAnswers,
+    { id, questions, wire, state, evaluation: { answers, modelId }, basis }: KeptAnswers,
     location: SourceLocation,
   ): void {
+    if (isObject(state)) {
+      this.#noteDate(state["date"]);
+      this.#noteCluster(id, state);
+    }
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const source = { modelId, wire, basis: basisOf(modelId, wire, basis), questionHash: asked };
@@ -108,17 +120,17 @@ export class AnswerTable {
   }
 
   /** Notes the cluster of a record, by its fields or those of its state. */
-  noteCluster(id: unknown, fields: object): void {
+  #noteCluster(id: unknown, fields: Fields): void {
     const { onePer } = this.#options;
     if (onePer === undefined || !Object.hasOwn(fields, onePer)) return;
-    const value = (fields as Fields)[onePer];
+    const value = fields[onePer];
     if (typeof value === "string" || typeof value === "number") {
       this.clusters.set(String(id), String(value));
     }
   }
 
   /** Notes the day of a record, if it has one: YYYY-MM-DD, more may follow. */
-  noteDate(date: unknown): void {
+  #noteDate(date: unknown): void {
     if (typeof date !== "string" || !/^\d{4}-\d\d-\d\d/.test(date)) return;
     const day = date.slice(0, 10);
     if (this.days.from === null || day < this.days.from) this.days.from = day;
@@ -147,7 +159,7 @@ export class AnswerTable {
 
   /** Adds a line of the router's decision log: joined by its request's id or the evaluation's. */
   #addDecision(fields: Fields, location: SourceLocation): void {
-    this.noteDate(fields["time"]);
+    this.#noteDate(fields["time"]);
     const ids = [fields["requestId"], fields["evaluationId"]].filter(
       (id) => typeof id === "string",
     );

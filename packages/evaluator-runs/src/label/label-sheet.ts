@@ -1,4 +1,4 @@
-import { type AnswerColumn, AnswerTable, drawRecords } from "evaluator-calibration";
+import { AnswerTable, drawRecords } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import type { JournalReader } from "../journal/journal-reader.ts";
@@ -34,19 +34,10 @@ export function readTable(
   const questions = new Map<string, Question>();
   for (const entry of journal.answered()) {
     signal.throwIfAborted();
-    const { id, service, state } = entry;
     for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
-    if (typeof state === "object" && state !== null) table.noteCluster(id, state);
-    table.addEvaluation({ ...entry, wire: service.address }, { file });
+    table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
   }
   return { table, questions };
-}
-
-/** Returns the answers of the model with the most answers to a question: a calibration is of one model. */
-export function columnOf(table: AnswerTable, question: string): AnswerColumn | undefined {
-  return table.columns
-    .filter((column) => column.question === question)
-    .toSorted((one, other) => other.ids.length - one.ids.length)[0];
 }
 
 /**
@@ -62,7 +53,8 @@ export function drawSheets(
     throw new CliError(printable`No state has a field "${onePer}". Name another with --one-per.`);
   }
   return Array.from(questions, ([id, question]) => {
-    const column = columnOf(table, id) ?? { ids: [] };
+    // A calibration is of one model.
+    const column = table.largest(id) ?? { ids: [] };
     const drawn = drawRecords(column, { budget: count, seed, clusters });
     return { id, question, records: drawn.map((record) => ({ id: record })) };
   });

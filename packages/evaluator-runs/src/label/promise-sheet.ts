@@ -3,7 +3,7 @@ import type { Question } from "evaluator-client";
 import { printCount, printCounted, printShare } from "../amounts.ts";
 import type { LabelCommand } from "../label-options.ts";
 import type { LabelFile } from "./label-file.ts";
-import { columnOf, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
+import { type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
 import { isOneOf, openPlan, toPlanPath } from "./plan-file.ts";
 
 /** Plans the promises of some actions, or goes on with their plan; returns a sheet for each question. */
@@ -17,8 +17,8 @@ export async function planSheets(
     for (const record of labels.drawn) join.add(record, labels.path);
     return join;
   };
-  const ofQuestion = (question: string) => columnOf(table, question);
-  const wanted = { forPromise, maxRisk, confidence, seed, columnOf: ofQuestion };
+  const columnOf = (question: string) => table.largest(question);
+  const wanted = { forPromise, maxRisk, confidence, seed, columnOf };
   const { plan, promises } = await openPlan(labels.path, wanted, joinLabels());
   const file = toPlanPath(labels.path);
   return [...Map.groupBy(promises, ({ question }) => question)].map(([id, own]) => {
