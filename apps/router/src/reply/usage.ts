@@ -8,12 +8,12 @@ export interface TokenUsage {
   readonly reasoning: number | null;
 }
 
-/** US dollars per million tokens. */
+/** A model's prices, named as the catalog and `/tiers` name them. */
 export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** @default input */
-  readonly cacheRead?: number;
-  /** @default input */
-  readonly cacheWrite?: number;
+  readonly inputUsdPerMillionTokens: number;
+  readonly outputUsdPerMillionTokens: number;
+  /** Without it, the input price holds. */
+  readonly cacheReadUsdPerMillionTokens?: number | null;
+  /** Without it, the input price holds. */
+  readonly cacheWriteUsdPerMillionTokens?: number | null;
 }
