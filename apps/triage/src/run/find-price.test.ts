@@ -1,4 +1,4 @@
-import { createCatalog } from "evaluator-client";
+import { createCatalog, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { findPrice } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
@@ -8,7 +8,8 @@ import { folderWith, startTriage } from "../testing/start-triage.ts";
 const { signal } = new AbortController();
 const modelId = "typesafe-ai/jev";
 const documented = 0.042;
-const asked = { given: undefined, isDocumented: true, modelId, signal };
+const transport = gatewayTransport({ apiKey: "none", modelId, env: {} });
+const asked = { given: undefined, transport, signal };
 
 function catalogOf(answer: () => Response) {
   return createCatalog({ fetch: async () => answer(), env: {}, maxRetries: 0 });
@@ -57,8 +58,8 @@ test("an answer that says no cost is counted by the listed price", async () => {
   const target = { url: "https://gateway.example/v4/ai", modelId };
   const { providerMetadata: _, ...response } = sampleResponse();
   const answer = () => ({ ...response, providerMetadata: {} });
-  const transport = { ...recordingTransport(answer), target };
-  const { stderr } = await startTriage(["inbox.json"], { cwd, transport, openCatalog });
+  const recording = { ...recordingTransport(answer), target };
+  const { stderr } = await startTriage(["inbox.json"], { cwd, transport: recording, openCatalog });
   expect(stderr).toContain("($1,000.00 a million tokens: the gateway's price list)");
   expect(stderr).toContain("300 tokens, $0.30,");
 });

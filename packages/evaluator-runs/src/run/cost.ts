@@ -7,6 +7,7 @@ import {
   type Transport,
 } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
+import { hasDocumentedPrice, serviceOf } from "../service.ts";
 
 /** The price of input; output is free (contract section 1, rule 11). */
 export interface Price {
@@ -32,16 +33,17 @@ export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): 
 export async function findPrice(from: {
   readonly given: number | undefined;
   readonly catalog: Catalog | null;
-  readonly isDocumented: boolean;
-  readonly modelId: string;
+  readonly transport: Transport;
   readonly signal: AbortSignal;
 }): Promise<Price> {
-  const { given, catalog, isDocumented, modelId, signal } = from;
+  const { given, catalog, transport, signal } = from;
   if (given !== undefined) return { inputUsdPerMillionTokens: given, source: "--price" };
-  if (!isDocumented) return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
+  if (!hasDocumentedPrice(transport))
+    return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
   if (catalog === null) return contractPrice("the documented price");
   try {
     const models = await catalog.listModels({ signal });
+    const { modelId } = serviceOf(transport);
     const listed = models.find(({ id }) => id === modelId)?.inputUsdPerMillionTokens ?? null;
     if (listed === null) return contractPrice("the documented price; the gateway lists none");
     return { inputUsdPerMillionTokens: listed, source: "the gateway's price list" };

@@ -1,7 +1,6 @@
 import { CliError } from "evaluator-kit";
 import type { RateLimits, Transport } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
-import { hasDocumentedPrice } from "../service.ts";
 import { findPrice, type Price, tokensUsd } from "./cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
@@ -59,12 +58,11 @@ export async function announceRun(
 type RunEstimate = Awaited<ReturnType<typeof estimateRun>>;
 
 async function estimateRun(plan: CallPlan, records: number, context: RunContext) {
-  const { run, transport, service, signal } = context;
+  const { run, transport, signal } = context;
   const price = await findPrice({
     given: run.price,
     catalog: records === 0 ? null : context.catalog,
-    isDocumented: hasDocumentedPrice(transport),
-    modelId: service.modelId,
+    transport,
     signal,
   });
   // A plan without statuses does not know the open records, so they count as average ones.

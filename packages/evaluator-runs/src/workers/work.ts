@@ -15,7 +15,6 @@ import type { RunContext } from "../run/run-context.ts";
 import {
   checkSameEngine,
   describeEngine,
-  hasDocumentedPrice,
   type ProgramContext,
   type Service,
   serviceOf,
@@ -169,8 +168,7 @@ export async function workOnRuns(
   const price = await findPrice({
     given: command.price,
     catalog: await program.openCatalog({ ...command, env }),
-    isDocumented: hasDocumentedPrice(transport),
-    modelId: service.modelId,
+    transport,
     signal,
   });
   const setting = { url, context: { ...program, transport, service }, price, asking: command };
