@@ -20,11 +20,6 @@ export function printCounted(count: number, one: string): string {
   return `${printCount(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
-/** Prints a share in per cent with up to four decimals: `5 %`. */
-export function printShare(share: number): string {
-  return `${Number((100 * share).toFixed(4))} %`;
-}
-
 /** Prints US dollars: `$1.26`, and below a dollar down to its millionth; null is no known price. */
 export function printUsd(usd: number | null): string {
   if (usd === null) return "no known price";

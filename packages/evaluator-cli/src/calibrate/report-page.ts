@@ -1,15 +1,8 @@
 import type { CurveReport } from "evaluator-calibration";
+import { printShare } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, table } from "evaluator-kit/page";
 import { curvePlots, pageStyle, riskPlot } from "../report/page-parts.ts";
-import {
-  count,
-  describeJoin,
-  exactPercent,
-  nameSource,
-  percent,
-  range,
-  wordsOf,
-} from "../report/sentences.ts";
+import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
 /** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
@@ -196,10 +189,10 @@ function neededCard({ needed, n }: Reported, { maxRisk, confidence }: Calibratio
     html`<ul>
       <li>Accuracy to ±5 points takes ${count(needed.forFivePoints)} labels: ${missing}.</li>
       <li>
-        A promise of ${exactPercent(maxRisk)} with ${percent(confidence)} confidence takes
+        A promise of ${printShare(maxRisk)} with ${percent(confidence)} confidence takes
         ${count(needed.forPromiseWithoutErrors)} acted-on labels without one error;
-        ${count(needed.forPromise)} give an 80 % chance of it where ${exactPercent(0.4 * maxRisk)}
-        are wrong.
+        ${count(needed.forPromise)} give an 80 % chance of it where ${printShare(0.4 * maxRisk)} are
+        wrong.
       </li>
     </ul>`,
   );

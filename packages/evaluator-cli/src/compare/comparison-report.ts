@@ -1,8 +1,8 @@
-import { type CliContext, columnsOf, toPrintablePath } from "evaluator-kit";
+import { type CliContext, columnsOf, printShare, toPrintablePath } from "evaluator-kit";
 import { html, type Html, page, table } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlots, pageStyle } from "../report/page-parts.ts";
-import { count, exactPercent, percent, range, signed } from "../report/sentences.ts";
+import { count, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 import type { EnginePair } from "./engine-pairs.ts";
@@ -31,13 +31,17 @@ function printComparison(comparison: Comparison): string {
       ["engine", "answered", "failed", "p50", "p95", "per 1,000"],
       ...engines.map((engine) => [engine.name].concat(describeWork(engine))),
     ]),
-    ...engines.flatMap(({ name, failures }) =>
-      failures.slice(0, 3).map(({ message, n }) => `${name}: ${n} × ${message}`),
-    ),
+    ...describeFailures(comparison),
     ...questions.flatMap((question) => ["", describeQuestion(question, comparison)].flat()),
     ...describeBound(comparison),
   ];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
+}
+
+function describeFailures({ engines }: Comparison): string[] {
+  return engines.flatMap(({ name, failures }) =>
+    failures.slice(0, 3).map(({ message, n }) => `${name}: ${count(n)} × ${message}`),
+  );
 }
 
 /** Returns the counts, times and price of an engine. */
@@ -92,11 +96,14 @@ function describeDifference(
   return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (p ${pValue.toFixed(3)})`;
 }
 
-/** Returns the common mistakes and the common coverage of each two engines, one line each. */
-function describePairs({ pairs }: ComparedQuestion): string[] {
-  const lines = pairs.map(describePair);
-  if (pairs.length === 1) return lines;
-  return pairs.map(({ first, second }, at) => `${first} and ${second}: ${lines[at]}`);
+/** Returns the differences to the first engine, and the common mistakes and coverage of each two engines. */
+function describeCompared({ engines, pairs }: ComparedQuestion, { margin }: Comparison): string[] {
+  const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
+  const lines = pairs.map((pair) => {
+    const names = pairs.length === 1 ? "" : `${pair.first} and ${pair.second}: `;
+    return names + describePair(pair);
+  });
+  return [...differences, ...lines];
 }
 
 function describePair({ mistakes, covered }: EnginePair): string {
@@ -119,19 +126,18 @@ function describePair({ mistakes, covered }: EnginePair): string {
 function describeBound({ questions, maxRisk, confidence }: Comparison): string[] {
   const pairs = questions.flatMap((question) => question.pairs);
   if (!pairs.some(({ covered }) => covered.first + covered.second > 0)) return [];
-  const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(exactPercent);
+  const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(printShare);
   return [
     `Of the acts of each engine alone at most ${risk} are wrong, with ${percent(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
   ];
 }
 
-function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {
+function describeQuestion(compared: ComparedQuestion, comparison: Comparison): string[] {
   const { question, engines } = compared;
-  const rows = engines.map((one) => [one.name, ...describeFigures(one)]);
+  const rows = engines.map((one) => [one.name].concat(describeFigures(one)));
   const lines = [
     ...alignRows([["", ...figureHead], ...rows]),
-    ...engines.flatMap((engine) => describeDifference(engine, margin) ?? []),
-    ...describePairs(compared),
+    ...describeCompared(compared, comparison),
   ];
   return [question, ...lines.map((line) => `  ${line}`)];
 }
@@ -176,11 +182,7 @@ function comparisonPage(comparison: Comparison): string {
     <div class="card work">
       <h3>What they took</h3>
       ${table(workHead, work)}
-      ${engines.flatMap(({ name, failures }) =>
-        failures
-          .slice(0, 3)
-          .map(({ message, n }) => html`<p class="notice">${name}: ${count(n)} × ${message}</p>`),
-      )}
+      ${describeFailures(comparison).map((line) => html`<p class="notice">${line}</p>`)}
     </div>
     <main>${questions.map((question) => section(question, comparison))}</main>
     ${describeBound(comparison).map((line) => html`<p class="quiet">${line}</p>`)}
@@ -201,9 +203,7 @@ function comparisonPage(comparison: Comparison): string {
 
 function section(compared: ComparedQuestion, comparison: Comparison): Html {
   const { question, engines } = compared;
-  const { margin } = comparison;
-  const differences = engines.flatMap((engine) => describeDifference(engine, margin) ?? []);
-  const figures = engines.map((engine) => [engine.name, ...describeFigures(engine)]);
+  const figures = engines.map((engine) => [engine.name].concat(describeFigures(engine)));
   return html`<section class="question">
     <h2><code>${question}</code></h2>
     ${
@@ -211,7 +211,7 @@ function section(compared: ComparedQuestion, comparison: Comparison): Html {
         ? html`<div class="card figures">
             <h3>What each is worth on the labels of records that all answered</h3>
             ${table(["engine", ...figureHead], figures)}
-            ${[...differences, ...describePairs(compared)].map((line) => html`<p>${line}.</p>`)}
+            ${describeCompared(compared, comparison).map((line) => html`<p>${line}.</p>`)}
           </div>`
         : null
     }

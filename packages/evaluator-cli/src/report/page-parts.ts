@@ -1,5 +1,6 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration";
-import { exactPercent, percent } from "./sentences.ts";
+import { printShare } from "evaluator-kit";
+import { percent } from "./sentences.ts";
 import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
 
 const compact = (count: number) => count.toLocaleString("en", { notation: "compact" });
@@ -54,7 +55,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number): Htm
   const interval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
     return { x: coverage, low: Math.min(low, top), high: Math.min(high, top) };
   });
-  const limit = exactPercent(maxRisk);
+  const limit = printShare(maxRisk);
   return plot({ title: "Risk against coverage", x, y, height: 230 }, (scales) => [
     interval === undefined ? null : band(interval, scales),
     curve(toPoints([0, maxRisk], [1, maxRisk]), scales, "limit"),

@@ -6,7 +6,7 @@ import {
   type QuestionReport,
   type ThresholdCheck,
 } from "evaluator-calibration";
-import { printable } from "evaluator-kit";
+import { printable, printShare } from "evaluator-kit";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
   model: { name: null, warning: null },
@@ -95,7 +95,7 @@ function permissionOf(report: QuestionReport): string {
     const answer = action === "top" ? "the most probable answer" : `"${action}"`;
     return `${answer} at ${threshold.toFixed(2)} and above`;
   });
-  return ` You may act on ${acts.join(", and on ")}, without asking: at most ${exactPercent(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
+  return ` You may act on ${acts.join(", and on ")}, without asking: at most ${printShare(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
 }
 
 /** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
@@ -152,7 +152,7 @@ function describePermissions(report: QuestionReport, bound: Bound): string[] {
 
 function describeAction(report: ActionReport, question: string, bound: Bound) {
   const { action, promised, smallest, found, passed, actedOnNo, onAverage, cost } = report;
-  const risk = exactPercent(bound.maxRisk);
+  const risk = printShare(bound.maxRisk);
   const refused = [
     `${nameAction(action)}: ${reasonOf(report, question, bound)}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
@@ -262,11 +262,6 @@ export function describeClusters({ clusters, isOnePer }: QuestionReport): string
 
 function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
-}
-
-/** Returns a share in per cent with up to four decimals. */
-export function exactPercent(share: number): string {
-  return `${Number((100 * share).toFixed(4))} %`;
 }
 
 /** Returns a share in whole per cent; a dash for none. */

@@ -9,8 +9,7 @@ import {
   promisePool,
   replayPlan,
 } from "evaluator-calibration";
-import { CliError, printable, readParsedFile, UsageError } from "evaluator-kit";
-import { printShare } from "../amounts.ts";
+import { CliError, printable, printShare, readParsedFile, UsageError } from "evaluator-kit";
 import { writePrivateFile } from "../output/write-records.ts";
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };

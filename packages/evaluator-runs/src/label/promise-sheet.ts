@@ -1,6 +1,7 @@
 import { LabelJoin, type PlannedPromise, replayPlan } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
-import { printCount, printCounted, printShare } from "../amounts.ts";
+import { printShare } from "evaluator-kit";
+import { printCount, printCounted } from "../amounts.ts";
 import type { LabelCommand } from "../label-options.ts";
 import type { LabelFile } from "./label-file.ts";
 import { type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";

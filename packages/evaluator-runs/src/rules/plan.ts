@@ -1,6 +1,6 @@
 import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluator-calibration";
-import { toPrintable } from "evaluator-kit";
-import { printCount, printShare } from "../amounts.ts";
+import { printShare, toPrintable } from "evaluator-kit";
+import { printCount } from "../amounts.ts";
 import type { AnsweredRecord } from "./conditions.ts";
 import { meetsAll, type Rule } from "./rules-file.ts";
 
