@@ -1,11 +1,12 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
 import type { ModelPrice } from "./usage.ts";
 
 /** A service that replies. */
 export interface Upstream {
   /** Its name in `router.config.json`, the log and messages. */
   readonly name: string;
-  readonly type: "gateway" | "openai-chat" | "openai-responses" | "anthropic";
+  readonly type: UpstreamType;
   /** Returns a model of the service whose HTTP goes through the given `fetch`. */
   readonly languageModel: (
     model: string,

@@ -1,3 +1,6 @@
+import type { LanguageModelV4Usage } from "@ai-sdk/provider";
+import { type Conversation, textOf } from "../conversation/conversation.ts";
+
 /** Tokens of one reply; null if unknown. Reasoning tokens are part of the output. */
 export interface TokenUsage {
   /** Input that no cache had. */
@@ -8,12 +11,97 @@ export interface TokenUsage {
   readonly reasoning: number | null;
 }
 
-/** A model's prices, named as the catalog and `/tiers` name them. */
+/** US dollars per million tokens. */
 export interface ModelPrice {
-  readonly inputUsdPerMillionTokens: number;
-  readonly outputUsdPerMillionTokens: number;
-  /** Without it, the input price holds. */
-  readonly cacheReadUsdPerMillionTokens?: number | null;
-  /** Without it, the input price holds. */
-  readonly cacheWriteUsdPerMillionTokens?: number | null;
+  readonly input: number;
+  readonly output: number;
+  /** @default input */
+  readonly cacheRead?: number;
+  /** @default input */
+  readonly cacheWrite?: number;
+}
+
+/** The tokens to pay for, of a whole reply or not. */
+export interface BilledTokens {
+  readonly usage: TokenUsage;
+  /** Whether the service reported none, so that they are estimated from the texts' lengths. */
+  readonly isEstimate: boolean;
+}
+
+/** Counts the tokens of a reply while it comes, in case it never ends. */
+export interface TokenMeter {
+  characters: number;
+  /** The tokens that the service reported last. */
+  reported: TokenUsage | null;
+}
+
+/** The counts of a service that reported none. */
+export const noUsage: TokenUsage = {
+  input: null,
+  cacheRead: null,
+  cacheWrite: null,
+  output: null,
+  reasoning: null,
+};
+
+/** Returns the counts of an unchecked usage in the form of the `ai` package. */
+export function toTokenUsage(usage: unknown): TokenUsage {
+  const { inputTokens, outputTokens } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
+  const [cacheRead, cacheWrite] = [
+    toCount(inputTokens?.cacheRead),
+    toCount(inputTokens?.cacheWrite),
+  ];
+  const total = toCount(inputTokens?.total);
+  const uncached = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  return {
+    input: toCount(inputTokens?.noCache) ?? uncached,
+    cacheRead,
+    cacheWrite,
+    output: toCount(outputTokens?.total),
+    reasoning: toCount(outputTokens?.reasoning),
+  };
+}
+
+function toCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Returns the counts of both usages; a later one replaces an earlier one. */
+export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
+  if (earlier === null) return later;
+  return {
+    input: later.input ?? earlier.input,
+    cacheRead: later.cacheRead ?? earlier.cacheRead,
+    cacheWrite: later.cacheWrite ?? earlier.cacheWrite,
+    output: later.output ?? earlier.output,
+    reasoning: later.reasoning ?? earlier.reasoning,
+  };
+}
+
+/** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
+export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+  if (usage === null || price === null) return null;
+  const { input, output } = usage;
+  if (input === null || output === null) return null;
+  const cacheRead = (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input);
+  const cacheWrite = (usage.cacheWrite ?? 0) * (price.cacheWrite ?? price.input);
+  return (input * price.input + cacheRead + cacheWrite + output * price.output) / 1_000_000;
+}
+
+/** A rule of thumb for English, for replies without a reported count. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Returns the reported tokens, else an estimate; an image counts as the word for it. */
+export function billedTokens(
+  { characters, reported }: TokenMeter,
+  { messages }: Pick<Conversation, "messages">,
+): BilledTokens {
+  if (reported !== null) return { usage: reported, isEstimate: false };
+  const input = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
+  const usage = { ...noUsage, input: toTokens(input), output: toTokens(characters) };
+  return { usage, isEstimate: true };
+}
+
+function toTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

@@ -1,0 +1,68 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { Conversation, ProviderOptions, Tool, ToolChoice } from "./conversation.ts";
+import { toPrompt } from "./to-prompt.ts";
+
+/** The APIs of services that reply. */
+export type UpstreamType = "gateway" | "openai-chat" | "openai-responses" | "anthropic";
+
+/** Converts a conversation to the call of a language model behind an upstream. */
+export function toCallOptions(
+  { messages, tools, toolChoice, format, settings, ...conversation }: Conversation,
+  upstreamType: UpstreamType,
+): LanguageModelV4CallOptions {
+  const { stopSequences, ...numbers } = settings;
+  const strict = format?.strict ?? null;
+  return {
+    // OpenAI's chat API takes results of text only.
+    prompt: toPrompt(messages, { isTextOnly: upstreamType === "openai-chat" }),
+    ...numbers,
+    ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
+    ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
+    ...(tools.length > 0 && toolChoice !== null && { toolChoice: toCallToolChoice(toolChoice) }),
+    ...(format !== null && { responseFormat: { type: "json", ...givenOf(format, formatFields) } }),
+    providerOptions: toProviderOptions(conversation.providerOptions, strict, upstreamType),
+  };
+}
+
+const formatFields = ["name", "description", "schema"] as const;
+
+/** Returns the given fields without null values. */
+function givenOf<TValue extends object, TKey extends keyof TValue>(
+  value: TValue,
+  keys: readonly TKey[],
+) {
+  const given = keys.filter((key) => value[key] !== null).map((key) => [key, value[key]]);
+  return Object.fromEntries(given) as { [TName in TKey]?: NonNullable<TValue[TName]> };
+}
+
+function toFunctionTool({ name, parameters, providerOptions, ...rest }: Tool) {
+  return {
+    type: "function" as const,
+    name,
+    inputSchema: parameters,
+    ...givenOf(rest, ["description", "strict"]),
+    ...(providerOptions && { providerOptions }),
+  };
+}
+
+function toCallToolChoice(choice: ToolChoice) {
+  return choice.type === "tool" ? { type: choice.type, toolName: choice.name } : choice;
+}
+
+function toProviderOptions(
+  given: ProviderOptions,
+  strict: boolean | null,
+  upstreamType: UpstreamType,
+): ProviderOptions {
+  const strictly = strict === null ? {} : { strictJsonSchema: strict };
+  if (upstreamType === "openai-chat") {
+    const isSerial = given["openai"]?.["parallelToolCalls"] === false;
+    const named = { ...strictly, ...(isSerial && { parallel_tool_calls: false }) };
+    return { ...given, [openAiChatProvider]: { ...named, ...given[openAiChatProvider] } };
+  }
+  // Unless a reply is stored, OpenAI sends its reasoning encrypted, for the client to repeat.
+  return { ...given, openai: { store: false, ...strictly, ...given["openai"] } };
+}
+
+/** The provider's name in the options and metadata of upstreams of the type `openai-chat`. */
+export const openAiChatProvider = "upstream";
