@@ -6,6 +6,8 @@ import { openTestLog } from "../testing/open-test-log.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { nineFields } from "../testing/read-answers.ts";
 import type { MessageRecord } from "../message-router.ts";
+import { readRecords } from "../report/read-records.ts";
+import { describeSummary, summarize } from "../report/summary.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };
 const shares = applyRecalibration(Object.values(printed), {
@@ -76,11 +78,15 @@ async function promisingRouter(threshold: number, { isCorrecting = true } = {}) 
   // More than the recalibrated share of the choice, and less than the printed one.
   const policy = { ...defaultPolicy, minConfidence: 0.95 };
   const router = await testRouter({}, { calibration, policy, log: { ...log, add } });
-  return { ...router, records, artifact: artifactHash(calibration) };
+  return { ...router, records, path: log.path, artifact: artifactHash(calibration) };
+}
+
+async function reportOn(path: string): Promise<string> {
+  return describeSummary(await summarize(readRecords(path)));
 }
 
 test("a promised choice is kept at any confidence, and its evidence is in the record", async () => {
-  const { chat, request, records, artifact } = await promisingRouter(0.97);
+  const { chat, path, records, artifact } = await promisingRouter(0.97);
   const response = await chat({ message: "hi" });
   expect(response.headers.get("x-router-tier")).toBe("nano");
   expect(Object.keys((await response.json()) as object)).toEqual(nineFields);
@@ -89,18 +95,17 @@ test("a promised choice is kept at any confidence, and its evidence is in the re
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
   const streamed = await chat({ message: "hi" }, { headers });
   expect(await streamed.text()).toContain(`"promise":{"act":"nano","evidence":{`);
-  const page = await (await request("/decisions")).text();
-  expect(page).toContain(
+  expect(await reportOn(path)).toContain(
     "at most 5% wrong at 0.97 and above, with 95% confidence (1 of 92 labels) 2  100%",
   );
 });
 
 test("a choice below the promised threshold has no promise, though its printed share is compared", async () => {
-  const { chat, request, records } = await promisingRouter(0.98);
+  const { chat, path, records } = await promisingRouter(0.98);
   expect((await chat({ message: "hi" })).headers.get("x-router-tier")).toBe("fast");
   const none = { act: null, why: "below-threshold" };
   expect(records).toMatchObject([{ cause: "low-confidence", promise: none }]);
-  expect(await (await request("/decisions")).text()).toMatch(/none: below-threshold +1 {2}100%/);
+  expect(await reportOn(path)).toMatch(/none: below-threshold +1 {2}100%/);
 });
 
 test("a calibration that corrects nothing promises, and keeps the service's confidence", async () => {
@@ -111,15 +116,13 @@ test("a calibration that corrects nothing promises, and keeps the service's conf
   ]);
 });
 
-test("without a calibration there is no promise, and the decisions say so", async () => {
+test("without a calibration there is no promise, and the report says so", async () => {
   const { log } = await openTestLog();
   const records: MessageRecord[] = [];
-  const { chat, request } = await testRouter({}, { observe: (one) => records.push(one), log });
+  const { chat } = await testRouter({}, { observe: (one) => records.push(one), log });
   await chat({ message: "hi" });
   expect(records).toMatchObject([{ promise: null }]);
-  expect(await (await request("/decisions")).text()).toMatch(
-    /Promises for the choices\n {2}none +1 {2}100%/,
-  );
+  expect(await reportOn(log.path)).toMatch(/Promises for the choices\n {2}none +1 {2}100%/);
 });
 
 test("another model than the calibration's is an error that is sent, whose decision is paid for", async () => {

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { barList, html, type Html, page, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
-import { describeSummary, dollars, savingOf, summarize, type Summary } from "./summary.ts";
+import { dollars, savingOf, summarize, type Summary } from "./summary.ts";
 
 /** The further style of the decisions page and the evaluation page. */
 export const pageStyle = `
@@ -42,9 +42,6 @@ export async function decisionsPage(path: string): Promise<string> {
     ["reply", ...quantiles(records.flatMap(({ replyMs }) => replyMs ?? []))],
   ];
   const tiers = tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] }));
-  const report = html`<div class="scroll" tabindex="0">
-    <pre>${describeSummary(summary)}</pre>
-  </div>`;
   const title = "What was decided";
   const body = html`<header>
       <p><a href="/">Back to the router</a></p>
@@ -57,7 +54,6 @@ export async function decisionsPage(path: string): Promise<string> {
     <main>
       ${card("Tiers used", barList(tiers))} ${card("By day (UTC)", table(head, latest.map(dayRow)))}
       ${card("Times", table(["part", "half within", "95 % within"], times))}
-      ${card("The report", report)}
     </main>`;
   return page({ title, style, body });
 }
@@ -88,7 +84,7 @@ function dayRow([day, records]: [string, LoggedRecord[]]): string[] {
 const LOW_CONFIDENCE = 0.5;
 
 function isDoubtful({ cause, confidence }: LoggedRecord): boolean {
-  return cause === "tie" || cause === "low-confidence" || (confidence ?? 1) < LOW_CONFIDENCE;
+  return cause === "low-confidence" || (confidence ?? 1) < LOW_CONFIDENCE;
 }
 
 function quantiles(values: readonly number[]): [string, string] {
@@ -103,5 +99,4 @@ function quantiles(values: readonly number[]): [string, string] {
 const style = `${pageStyle}
 a { color: var(--accent); }
 h1 { margin-top: 0.5rem; }
-pre { margin: 0; font-size: 0.85rem; }
 `;
