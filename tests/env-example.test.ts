@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const root = dirname(import.meta.dirname);
-const formerNames = new Set(["ROUTER_DECISION_MS", "ROUTER_FALLBACK_MODEL"]);
+const formerNames = new Set(["ROUTER_CONTEXT", "ROUTER_TIES"]);
 
 /** Returns the names of variables that the programs read, as texts or as keys of a schema. */
 function namesRead(): string[] {

@@ -50,6 +50,16 @@ test("at the start it names a model that does not exist", async () => {
   expect(stdout).toContain("Not every tier has a price");
 });
 
+test("at the start one line names the set variables that have no effect", async () => {
+  const env = { PORT: "0", ROUTER_TIES: "up", ROUTER_CONTEXT: "turns" };
+  const { interrupt, ended, firstOutput } = startRouterHere(env);
+  await firstOutput;
+  interrupt();
+  const { code, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^ROUTER_CONTEXT and ROUTER_TIES: no effect any more\. [^\n]+\n$/);
+});
+
 test("on another address than loopback it says what that means", async () => {
   const env = { PORT: "0", ROUTER_ACCESS_TOKEN: "planted-token-of-many-characters" };
   const { interrupt, ended, firstWarning } = startRouterHere(env, ["--host", "0.0.0.0"]);

@@ -1,6 +1,5 @@
 import { decide, type Routing, UnfitCalibrationError } from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
-import type { Tier } from "./decision/tier-question.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import {
   billedTokens,
@@ -55,18 +54,15 @@ export class MessageRouter {
     this.#routing = routing;
   }
 
-  /** Lets the evaluation model choose a tier, `atLeast` or higher. A shadow's failure is not recorded. */
+  /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */
   async decide(
     state: TierState,
     call: Call,
-    { atLeast = null, isShadow = false }: { atLeast?: Tier | null; isShadow?: boolean } = {},
+    { isShadow = false }: { isShadow?: boolean } = {},
   ): Promise<Decision> {
-    const { policy } = this.#routing;
-    // The contract's endpoints never change a tie.
-    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
-    const options = { signal: call.signal, headers: this.#headersOf(call), atLeast };
+    const options = { signal: call.signal, headers: this.#headersOf(call) };
     try {
-      return await decide(state, { ...this.#routing, policy: own }, options);
+      return await decide(state, this.#routing, options);
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");

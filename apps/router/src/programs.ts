@@ -76,10 +76,7 @@ const evaluation = declare("The evaluation", "npm run router:eval --", (command,
     .option("--draws <n>", "draws for each interval", wholeNumber({ min: 1, max: 10_000 }), 300)
     .option("--seed <n>", "seed of the draws", wholeNumber({ max: 2 ** 31 }), 1)
     .option("--json", "print the figures as JSON")
-    .addHelpText(
-      "after",
-      "\nThe engine, ROUTER_CONTEXT, ROUTER_MIN_CONFIDENCE and ROUTER_TIES are those of the router.",
-    )
+    .addHelpText("after", "\nThe engine and ROUTER_MIN_CONFIDENCE are those of the router.")
     .action(async (file, options) => {
       const { runEval } = await import("./eval/run-eval.ts");
       await runEval(file, options, context);

@@ -41,10 +41,8 @@ test("nothing set means the loopback address, port 3000, the default models and 
       failureTier: null,
       decisionTimeoutMs: null,
       fallbackModels: [],
-      ties: "up",
       shadowModel: null,
     },
-    context: "sticky",
     aliases: new Map(),
     maxCallsInFlight: 64,
     stallMs: 20_000,
@@ -73,9 +71,7 @@ test("everything can be set", () => {
     ROUTER_FAILURE_TIER: "balanced",
     ROUTER_DECISION_TIMEOUT_MS: "2000",
     ROUTER_FALLBACK_MODELS: "a/fallback, a/last",
-    ROUTER_TIES: "choice",
     ROUTER_SHADOW: "a/shadow",
-    ROUTER_CONTEXT: "turns",
     ROUTER_MODEL_ALIASES: "gpt-4o=auto, x/y=a/b=c",
     ROUTER_MAX_CALLS: "2",
     ROUTER_STALL_TIMEOUT_MS: "500",
@@ -96,10 +92,8 @@ test("everything can be set", () => {
       failureTier: "balanced",
       decisionTimeoutMs: 2000,
       fallbackModels: ["a/fallback", "a/last"],
-      ties: "choice",
       shadowModel: "a/shadow",
     },
-    context: "turns",
     aliases: new Map([
       ["gpt-4o", "auto"],
       ["x/y", "a/b=c"],
@@ -126,14 +120,15 @@ test("a blank variable counts as unset", () => {
   expect(parseRouterOptions(env)).toEqual(parseRouterOptions({}));
 });
 
-test("the old name of the decision's time limit is still read, with a warning", () => {
-  const old = parseRouterOptions({ ROUTER_DECISION_MS: "2000" });
-  expect(old.policy.decisionTimeoutMs).toBe(2000);
-  expect(old.warnings).toEqual([
-    "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.",
-  ]);
-  const both = { ROUTER_DECISION_MS: "1", ROUTER_DECISION_TIMEOUT_MS: "2000" };
-  expect(parseRouterOptions(both).policy.decisionTimeoutMs).toBe(2000);
+test.each([
+  [{ ROUTER_CONTEXT: "sticky" }, "ROUTER_CONTEXT"],
+  [{ ROUTER_TIES: "up" }, "ROUTER_TIES"],
+  [{ ROUTER_TIES: "?", ROUTER_CONTEXT: "?" }, "ROUTER_CONTEXT and ROUTER_TIES"],
+])("%j changes nothing, and one warning explains it", (env, names) => {
+  const warnings = [
+    `${names}: no effect any more. The user's message decides, and its choice is used.`,
+  ];
+  expect(parseRouterOptions(env)).toEqual({ ...parseRouterOptions({}), warnings });
 });
 
 const wrong: [env: Record<string, string>, message: string][] = [
@@ -146,9 +141,8 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ ROUTER_MIN_CONFIDENCE: "60%" }, 'ROUTER_MIN_CONFIDENCE="60%" is not a number from 0 to 1'],
   [{ ROUTER_MIN_CONFIDENCE: "1.1" }, 'ROUTER_MIN_CONFIDENCE="1.1" is not a number from 0 to 1'],
   [{ ROUTER_FAILURE_TIER: "big" }, 'ROUTER_FAILURE_TIER="big" is not a tier; set it to nano,'],
-  [{ ROUTER_DECISION_MS: "0" }, 'ROUTER_DECISION_MS="0" is not a time'],
   [{ ROUTER_DECISION_TIMEOUT_MS: "0" }, 'ROUTER_DECISION_TIMEOUT_MS="0" is not a time'],
-  [{ ROUTER_FALLBACK_MODEL: "gpt" }, 'ROUTER_FALLBACK_MODEL="gpt" is not a model id'],
+  [{ ROUTER_FALLBACK_MODELS: "a/b,gpt" }, 'ROUTER_FALLBACK_MODELS="a/b,gpt" is not a model id'],
   [{ ROUTER_MAX_CALLS: "0" }, 'ROUTER_MAX_CALLS="0" is not a number of calls'],
   [{ ROUTER_STALL_TIMEOUT_MS: "1s" }, 'ROUTER_STALL_TIMEOUT_MS="1s" is not a time'],
   [{ ROUTER_ACCESS_LOG: "yes" }, 'ROUTER_ACCESS_LOG="yes" is neither on nor off'],
@@ -159,7 +153,7 @@ const wrong: [env: Record<string, string>, message: string][] = [
     { ROUTER_REPLY_BASE_URL: "http://127.0.0.1:1" },
     "ROUTER_MODEL_NANO is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier",
   ],
-  [{ ROUTER_FALLBACK_MODEL: "tiny" }, 'ROUTER_FALLBACK_MODEL="tiny" is not a model id'],
+  [{ ROUTER_FALLBACK_MODELS: "tiny" }, 'ROUTER_FALLBACK_MODELS="tiny" is not a model id'],
   [{ EVALUATOR_BASE_URL: "ftp://x" }, 'EVALUATOR_BASE_URL="ftp://x" is not an http or https URL'],
 ];
 
@@ -202,7 +196,7 @@ test("a reply server's bare address is one of OpenAI's API, and its models need 
   for (const [url, path] of Object.entries({ ...addresses, ...others })) {
     const names = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => `ROUTER_MODEL_${tier}`);
     const models = Object.fromEntries(names.map((name) => [name, name.toLowerCase()]));
-    const env = { ...models, ROUTER_REPLY_BASE_URL: url, ROUTER_FALLBACK_MODEL: "spare" };
+    const env = { ...models, ROUTER_REPLY_BASE_URL: url, ROUTER_FALLBACK_MODELS: "spare" };
     const { engines, tierModels, policy } = parseRouterOptions(env);
     expect(engines.reply).toMatchObject({ baseUrl: `http://127.0.0.1:1${path}`, apiKey: null });
     expect(tierModels.frontier).toBe("router_model_frontier");

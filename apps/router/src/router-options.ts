@@ -37,9 +37,6 @@ function variables(model: ReturnType<typeof modelId>) {
         "is not a list of host names, such as router.example.com,192.168.0.4:3000",
       )
       .default([]),
-    ROUTER_CONTEXT: z
-      .enum(["last", "turns", "sticky"], "is none of last, turns and sticky")
-      .default("sticky"),
     ROUTER_MODEL_ALIASES: aliases().default(() => new Map()),
     ROUTER_MAX_CALLS: wholeNumber("number of calls", {
       min: 1,
@@ -60,7 +57,6 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_FAILURE_TIER: optional(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
-    ROUTER_TIES: z.enum(["up", "choice"], "is neither up nor choice").default("up"),
     ROUTER_REPLY_BASE_URL: optional(
       z
         .url({ protocol: /^https?$/, error: notReplyUrl, abort: true })
@@ -76,7 +72,6 @@ function variables(model: ReturnType<typeof modelId>) {
       }),
     ),
     ROUTER_DECISION_TIMEOUT_MS: optional(milliseconds()),
-    ROUTER_DECISION_MS: optional(milliseconds()), // its old name
     ROUTER_LIMITS: matching(
       /^postgres(?:ql)?:\/\//,
       "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
@@ -91,8 +86,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_MODEL_FAST: optional(model),
     ROUTER_MODEL_BALANCED: optional(model),
     ROUTER_MODEL_FRONTIER: optional(model),
-    ROUTER_FALLBACK_MODELS: optional(list().pipe(z.array(model))),
-    ROUTER_FALLBACK_MODEL: optional(model), // its old name
+    ROUTER_FALLBACK_MODELS: list().pipe(z.array(model)).default([]),
     ROUTER_SHADOW: optional(model),
   });
 }
@@ -107,17 +101,14 @@ export function parseRouterOptions(given: Environment) {
   const env = trimEnvironment(given);
   const values = readVariables(env);
   const url = values.ROUTER_LIMITS;
-  const oldMs = values.ROUTER_DECISION_MS;
-  const oldModel = values.ROUTER_FALLBACK_MODEL;
   // An unknown transport is named when it is connected.
   const transport = env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const hasEvaluator = transport !== "gateway" || env[apiKeyVariables.gateway] !== undefined;
   const policy: RoutingPolicy = {
     minConfidence: values.ROUTER_MIN_CONFIDENCE,
     failureTier: values.ROUTER_FAILURE_TIER,
-    ties: values.ROUTER_TIES,
-    decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS ?? oldMs,
-    fallbackModels: values.ROUTER_FALLBACK_MODELS ?? (oldModel === null ? [] : [oldModel]),
+    decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS,
+    fallbackModels: values.ROUTER_FALLBACK_MODELS,
     shadowModel: values.ROUTER_SHADOW,
   };
   return {
@@ -127,7 +118,6 @@ export function parseRouterOptions(given: Environment) {
     accessToken: values.ROUTER_ACCESS_TOKEN,
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
-    context: values.ROUTER_CONTEXT,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
     aliases: values.ROUTER_MODEL_ALIASES,
     maxCallsInFlight: values.ROUTER_MAX_CALLS,
@@ -153,12 +143,18 @@ export function parseRouterOptions(given: Environment) {
     sharedLimit:
       url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
     hasTraces: hasTraces(env),
-    warnings: oldMs === null ? [] : [renamed],
+    warnings: warningsOf(env),
   };
 }
 
-const renamed =
-  "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.";
+/** Former variables without an effect. */
+const formerNames = ["ROUTER_CONTEXT", "ROUTER_TIES"];
+
+function warningsOf(env: Environment): string[] {
+  const names = formerNames.filter((name) => env[name] !== undefined).join(" and ");
+  if (names === "") return [];
+  return [`${names}: no effect any more. The user's message decides, and its choice is used.`];
+}
 
 const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"];
 

@@ -15,23 +15,15 @@ const rows = [
 test.each(rows)("%s at confidence %s with a minimum of %s uses %s: %s", (...row) => {
   const [chosen, confidence, minConfidence, tierUsed, cause] = row;
   const answer = { probabilities: clear, confidence };
-  const policy = { minConfidence, ties: "choice" } as const;
-  expect(applyPolicy(chosen, answer, policy)).toEqual({ tierUsed, cause });
+  expect(applyPolicy(chosen, answer, { minConfidence })).toEqual({ tierUsed, cause });
 });
 
-const doubts = [
-  ["nano", even, 0.3, "up", "fast", "tie"],
-  ["balanced", even, null, "up", "frontier", "tie"],
-  ["nano", even, 0.3, "choice", "nano", "choice"],
-  ["nano", clear, 0.05, "up", "fast", "tie"],
-  ["nano", clear, 0.06, "up", "nano", "choice"],
-  ["frontier", { ...clear, frontier: 0.7 }, 0, "up", "frontier", "choice"],
-] as const;
-
-test.each(doubts)("%s among %j at confidence %s with ties=%s uses %s: %s", (...row) => {
-  const [chosen, probabilities, confidence, ties, tierUsed, cause] = row;
-  const policy = { minConfidence: null, ties };
-  expect(applyPolicy(chosen, { probabilities, confidence }, policy)).toEqual({ tierUsed, cause });
+test("a tie keeps the choice", () => {
+  const answer = { probabilities: even, confidence: 0 };
+  expect(applyPolicy("balanced", answer, { minConfidence: null })).toEqual({
+    tierUsed: "balanced",
+    cause: "choice",
+  });
 });
 
 test.each([
@@ -40,6 +32,5 @@ test.each([
   [null, "fast", "low-confidence"],
 ] as const)("a promised act %s leaves a doubtful nano at %s: %s", (act, tierUsed, cause) => {
   const answer = { probabilities: even, confidence: null, promise: { act } };
-  const policy = { minConfidence: 0.9, ties: "up" } as const;
-  expect(applyPolicy("nano", answer, policy)).toEqual({ tierUsed, cause });
+  expect(applyPolicy("nano", answer, { minConfidence: 0.9 })).toEqual({ tierUsed, cause });
 });

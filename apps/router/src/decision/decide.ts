@@ -55,16 +55,15 @@ export class UnfitCalibrationError extends Error {
 export async function decide(
   state: TierState,
   routing: Routing,
-  options: { signal: AbortSignal; headers: Record<string, string>; atLeast: Tier | null },
+  call: { signal: AbortSignal; headers: Record<string, string> },
 ): Promise<Decision> {
-  const { atLeast, ...call } = options;
   const { services, policy } = routing;
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
   const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    return toDecision(await services.evaluator.evaluate(request, limited), routing, atLeast);
+    return toDecision(await services.evaluator.evaluate(request, limited), routing);
   } catch (error) {
     call.signal.throwIfAborted();
     const cause = causeOf(error);
@@ -113,7 +112,7 @@ export function decideUnasked(
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;
 
-function toDecision(evaluation: TierEvaluation, routing: Routing, atLeast: Tier | null): Decision {
+function toDecision(evaluation: TierEvaluation, routing: Routing): Decision {
   const { services, policy, calibration = null, latest } = routing;
   const { timing, costUsd, requestId, modelId, answers, confidence } = evaluation;
   const { redact, engineAddress } = services;
@@ -131,11 +130,7 @@ function toDecision(evaluation: TierEvaluation, routing: Routing, atLeast: Tier 
     calibration === null
       ? { probabilities: printed, printedProbabilities: null, confidence: confidence.tier }
       : calibrated(evaluation, asked, calibration);
-  const ruled = applyPolicy(choice, shares, policy);
-  const isTooLow =
-    atLeast !== null && tierNames.indexOf(ruled.tierUsed) < tierNames.indexOf(atLeast);
-  const tierUsed = isTooLow ? atLeast : ruled.tierUsed;
-  const cause = isTooLow ? "conversation" : ruled.cause;
+  const { tierUsed, cause } = applyPolicy(choice, shares, policy);
   const used = { ...toTierModel(tierUsed, routing), cause };
   return { tierChosen: choice, ...used, promise: null, ...shares, ...asked };
 }
@@ -166,32 +161,18 @@ interface TierAnswer extends Pick<Decision, "confidence"> {
   readonly promise?: { readonly act: string | null } | null | undefined;
 }
 
-/** A confidence up to this counts as flat. Chosen, not measured: flat is 0. */
-const NO_CONFIDENCE = 0.05;
-
-/** Shares with a smaller difference are equal: both are printed with two decimals. */
-const EQUAL_SHARES = 0.005;
-
-/** Returns the chosen tier; or the next one up if it is not promised, and in doubt or tied. */
+/** Returns the chosen tier; or the next one up if it is not promised, and in doubt. */
 export function applyPolicy(
   chosen: Tier,
   { probabilities, confidence, promise }: TierAnswer,
-  { minConfidence, ties }: Pick<RoutingPolicy, "minConfidence" | "ties">,
+  { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
   const next = tierNames[tierNames.indexOf(chosen) + 1];
   // A promise compared the printed shares; these may be recalibrated.
-  if (next === undefined || promise?.act === chosen) return { tierUsed: chosen, cause: "choice" };
-  if (minConfidence !== null && (confidence ?? probabilities[chosen]) < minConfidence) {
-    return { tierUsed: next, cause: "low-confidence" };
-  }
-  const isTied = ties === "up" && areTied(chosen, probabilities, confidence);
-  return isTied ? { tierUsed: next, cause: "tie" } : { tierUsed: chosen, cause: "choice" };
-}
-
-function areTied(chosen: Tier, probabilities: Shares, confidence: number | null): boolean {
-  if (confidence !== null && confidence <= NO_CONFIDENCE) return true;
-  const least = probabilities[chosen] - EQUAL_SHARES;
-  return tierNames.some((tier) => tier !== chosen && probabilities[tier] > least);
+  const isKept = next === undefined || promise?.act === chosen;
+  const isSure = (confidence ?? probabilities[chosen]) >= (minConfidence ?? 0);
+  if (isKept || isSure) return { tierUsed: chosen, cause: "choice" };
+  return { tierUsed: next, cause: "low-confidence" };
 }
 
 function toTierModel(tierUsed: Tier, routing: Routing) {

@@ -2,15 +2,13 @@ import type { Decision as Act } from "evaluator-calibration";
 import type { ModelPrice, Reply } from "../reply/reply.ts";
 import type { Shares, Tier } from "./tier-question.ts";
 
-/** The rules of a router; by default, only ties at `/v1` change the choice. */
+/** The rules of a router; by default, none changes the choice. */
 export interface RoutingPolicy {
   /**
    * Below this confidence, 0..1, the next tier up is used; null for never. Without a confidence, and
    * for calibrated answers, it is compared with the chosen tier's probability. A promised choice is kept.
    */
   readonly minConfidence: number | null;
-  /** Whether a tie at `/v1` takes the next tier up; `/chat` and `/decide` always keep the choice. */
-  readonly ties: "up" | "choice";
   /** The tier used if the evaluation fails; null to answer with its error. */
   readonly failureTier: Tier | null;
   /** Time for the decision with its retries, in milliseconds; null for the client's own limit. */
@@ -24,8 +22,6 @@ export interface RoutingPolicy {
 export type Cause =
   | "choice"
   | "low-confidence"
-  | "tie"
-  | "conversation"
   | "evaluation-failed"
   | "decision-timeout"
   | "calibration-mismatch"
@@ -41,10 +37,9 @@ export interface TierEntry {
   readonly price: ModelPrice | null;
 }
 
-/** The state of an evaluation: the contract's one key, and the turns before if they are sent. */
+/** The state of an evaluation: the contract's one key. */
 export interface TierState {
   readonly user_message: string;
-  readonly earlier_turns?: string;
 }
 
 /** Who made a decision, from its answer. */

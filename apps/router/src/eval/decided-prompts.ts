@@ -9,7 +9,7 @@ import {
   tierQuestionHash,
   tierQuestions,
 } from "../decision/tier-question.ts";
-import { createConversationReader } from "../openai/conversation.ts";
+import { toTierState } from "../openai/conversation.ts";
 import { openLineFile } from "../records/decision-log.ts";
 import { feedbackSchema, parsedLine, readLines } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -34,8 +34,10 @@ const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
   .object({
     prompt: z.string().optional(),
-    /** Up to a message of the user. */
-    messages: z.array(message).min(1).optional(),
+    messages: z
+      .array(message)
+      .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user")
+      .optional(),
     /** The right tier, unless it follows from the scores. */
     tier: tier.optional(),
     /** Quality of each model's answer, 0..1. */
@@ -92,14 +94,14 @@ export async function decidePrompts(path: string, keptPath: string, run: EvalRun
   }
   const kept = await openKeptDecisions(keptPath);
   try {
-    const turns = wantedDecisions(prompts, run);
-    const wanted = turns.flat();
+    const all = prompts.map((prompt) => toKeyedState(prompt, run));
+    const wanted = all.filter(({ prompt }) => prompt.decision === null);
     const missing = wanted.filter(({ key }) => kept.get(key) === undefined);
     const different = new Map(missing.map((each) => [each.key, each]));
     const paid = await askFor([...different.values()], kept, run);
-    const decided = prompts.map((prompt, at) => {
-      const made = (turns[at] ?? []).flatMap(({ key }) => kept.get(key) ?? []);
-      return Object.assign(prompt, { decision: prompt.decision ?? highest(made) });
+    const decided = all.flatMap(({ prompt, key }) => {
+      const decision = prompt.decision ?? kept.get(key);
+      return decision === undefined ? [] : Object.assign(prompt, { decision });
     });
     return { decided, asked: { ...paid, kept: wanted.length - missing.length } };
   } finally {
@@ -163,27 +165,17 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
   return { ...data, decision: null };
 }
 
-/** In the mode `sticky`, a conversation's tier only rises, so every message of its user counts. */
-function wantedDecisions(prompts: readonly EvalPrompt[], { services, options }: EvalRun) {
-  const isSticky = options.context === "sticky";
-  const read = createConversationReader(isSticky ? "last" : options.context);
+/** Returns a prompt with the state that decides, and its key among the kept decisions, which hides its text. */
+function toKeyedState(prompt: EvalPrompt, { services, options }: EvalRun) {
   const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
-  const engine = `${services.engineAddress} ${model}`;
-  return prompts.map(({ messages, decision }) => {
-    if (decision !== null) return [];
-    const ends = [...messages.keys()].filter((at) => messages[at]?.role === "user");
-    const starts = isSticky ? ends : ends.slice(-1);
-    return starts.map((end) => {
-      const { state } = read(messages.slice(0, end + 1));
-      const asked = [engine, tierQuestionHash, state.user_message, state.earlier_turns];
-      return { state, key: hash("sha256", JSON.stringify(asked), "base64url") }; // not its text
-    });
-  });
+  const state = toTierState(prompt.messages);
+  const asked = [`${services.engineAddress} ${model}`, tierQuestionHash, state.user_message];
+  return { prompt, state, key: hash("sha256", JSON.stringify(asked), "base64url") };
 }
 
 /** Keeps each decision, and returns their number and cost. */
 async function askFor(
-  wanted: ReturnType<typeof wantedDecisions>[number],
+  wanted: readonly ReturnType<typeof toKeyedState>[],
   kept: Awaited<ReturnType<typeof openKeptDecisions>>,
   { services: { evaluator, engineAddress }, context: { signal, stderr } }: EvalRun,
 ) {
@@ -205,14 +197,6 @@ async function askFor(
     if (sums.paid % 1000 === 0) stderr.write(`${sums.paid} of ${wanted.length} decided\n`);
   }
   return sums;
-}
-
-/** The decision with the highest tier, the last of equals. */
-function highest(made: readonly KnownDecision[]): KnownDecision {
-  const tiers = made.map(({ choice }) => tierNames.indexOf(choice));
-  const decision = made[tiers.lastIndexOf(Math.max(...tiers))];
-  if (decision !== undefined) return decision;
-  throw new UsageError("A prompt has no message of its user.");
 }
 
 const advice = "Name another file with --decisions.";

@@ -13,7 +13,6 @@ const style = `${pageStyle}
 type RoutingFigures = ReturnType<typeof evaluateRouting> & {
   readonly name: string;
   readonly decider: Decider;
-  readonly context: string;
   readonly costBasis: string;
   readonly asked: { readonly paid: number; readonly costUsd: number; readonly kept: number };
 };
@@ -117,10 +116,10 @@ function costPlot({ ways }: RoutingFigures) {
   });
 }
 
-function describeSource({ n, name, decider, context, asked }: RoutingFigures): string {
+function describeSource({ n, name, decider, asked }: RoutingFigures): string {
   const stand = decider.isEmulated === true ? ": these figures describe no model" : "";
   const cost = `$${asked.costUsd.toFixed(6)}`;
-  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${stand}. Context: ${context}. Asked now: ${asked.paid} (${cost}); kept from before: ${asked.kept}.`;
+  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${stand}. Asked now: ${asked.paid} (${cost}); kept from before: ${asked.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */

@@ -64,18 +64,11 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   expect(kept).not.toMatch(/payroll|Australia/); // no text of a prompt
 });
 
-test.each([
-  ["last", "Right 47.5%"],
-  ["turns", "Right 60.0%"],
-  ["sticky", "Right 65.0%"],
-])(
-  "the forty follow-ups are judged with ROUTER_CONTEXT=%s as the docs say: %s",
-  async (context, words) => {
-    const lines = await readLines("follow-ups.ndjson");
-    const { first } = await evaluate(lines, { env: { ROUTER_CONTEXT: context } });
-    expect(first.stdout).toContain(words);
-  },
-);
+test("the forty follow-ups are judged with the figures of the docs", async () => {
+  const { first } = await evaluate(await readLines("follow-ups.ndjson"));
+  expect(first.stdout).toContain("Right 37.5%");
+  expect(first.stdout).toMatch(/too high 2\.5% .*too low 60\.0% /);
+});
 
 test("scores of models say what is right, and costs what it costs", async () => {
   const lines = ["hi", "Write a complete payroll system, free of errors"].map((prompt, hard) => ({
@@ -213,6 +206,10 @@ test.each([
   [
     { prompt: "secret words", tier: "nano", costs: { one: 1 } },
     "line 1: has costs, but not of all models that it scores.",
+  ],
+  [
+    { messages: [{ role: "system", content: "secret words" }], tier: "nano" },
+    "line 1: messages has no message of the user.",
   ],
 ])("a line that is none is named, and its text is not: %j", async (line, words) => {
   const { first } = await evaluate([line]);

@@ -36,7 +36,6 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
     const figures = {
       name: basename(path),
       decider: deciderOfAll(decided),
-      context: options.context,
       costBasis: decided.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
       asked,
       ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),

@@ -21,7 +21,7 @@ import {
   type ChatCompletionRequest,
   parseChatCompletionRequest,
 } from "./chat-completion-request.ts";
-import { createConversationReader } from "./conversation.ts";
+import { toTierState } from "./conversation.ts";
 import { toReplyRequest } from "./to-reply-request.ts";
 import type { RouterOptions } from "../router-options.ts";
 
@@ -30,7 +30,7 @@ interface OpenAiParts {
   readonly routing: Routing;
   readonly services: Pick<Services, "takesOpenAi">;
   readonly guards: Guards;
-  readonly options: Pick<RouterOptions, "aliases" | "context">;
+  readonly options: Pick<RouterOptions, "aliases">;
 }
 
 /** Adds OpenAI's chat API: `/v1/chat/completions` and `/v1/models`. */
@@ -68,14 +68,13 @@ function missing(parts: OpenAiParts): HttpError {
 
 /** The conversation goes to the chosen model unchanged. */
 function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
-  const { router, options } = parts;
+  const { router } = parts;
   const { takesOpenAi } = parts.services;
-  const readConversation = createConversationReader(options.context);
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req), takesOpenAi);
     const { request, body } = read;
     const call = callOf(c, "openai");
-    const chosen = await chooseModel(request, call, { ...parts, readConversation });
+    const chosen = await chooseModel(request, call, parts);
     const { decision, autoDecision } = chosen;
     const ignored = [...read.unknown];
     // Only models of OpenAI and Anthropic support it.
@@ -96,9 +95,9 @@ function completionsRoute(parts: OpenAiParts): Handler<ClientEnv> {
 async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
   call: Call,
-  parts: OpenAiParts & { readConversation: ReturnType<typeof createConversationReader> },
+  parts: OpenAiParts,
 ) {
-  const { router, routing, options, readConversation } = parts;
+  const { router, routing, options } = parts;
   const { shadowModel } = routing.policy;
   const model = options.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
@@ -108,16 +107,13 @@ async function chooseModel(
     const named = tier === undefined ? { model } : { tier };
     return { decision: decideUnasked(named, "requested", routing), autoDecision: null };
   }
-  const { state, atLeast, keep } = readConversation(messages);
+  const state = toTierState(messages);
   if (state.user_message.trim() === "") {
     const problem = "auto decides by the last user message; send one.";
     throw new HttpError(400, problem, { param: "messages" });
   }
   const isShadow = shadowModel !== null;
-  const autoDecision = router.decide(state, call, { atLeast, isShadow }).then((decision) => {
-    if (decision.tierUsed !== null) keep(decision.tierUsed);
-    return decision;
-  });
+  const autoDecision = router.decide(state, call, { isShadow });
   if (!isShadow) return { decision: await autoDecision, autoDecision: null };
   autoDecision.catch(() => undefined); // the log records that it failed
   return { decision: decideUnasked({ model: shadowModel }, "shadow", routing), autoDecision };

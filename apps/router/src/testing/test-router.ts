@@ -62,7 +62,7 @@ export async function testRouter(differences: Differences = {}, parts: PartDiffe
     hosts: new Set(["localhost:3000"]),
     services: servicesOver(fetch),
     prices: new Map(),
-    options: { ...parseRouterOptions({}), context: "last", ...parts },
+    options: { ...parseRouterOptions({}), ...parts },
     reportDefect: (error) => {
       throw error;
     },

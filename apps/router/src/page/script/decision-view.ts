@@ -22,8 +22,6 @@ export function showDecision(card: HTMLElement, decision: Decision): void {
 /** Null for the choice itself, and for causes at `/v1` only. */
 const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   choice: null,
-  tie: null,
-  conversation: null,
   requested: null,
   shadow: null,
   "low-confidence": ({ tierChosen, tierUsed }) =>

@@ -40,31 +40,3 @@ test("nothing is asked again once a word has come", async () => {
   await expect(collect(stream)).rejects.toThrow("The provider went away.");
   expect(asked).toEqual(["openai/gpt-5-nano"]);
 });
-
-const even = { nano: 0.4, fast: 0.1, balanced: 0.4, frontier: 0.1 };
-const tied = {
-  answers: { tier: { type: "choice", choice: "nano", probabilities: even } },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 1, outputTokens: 1 },
-  warnings: [],
-  providerMetadata: {},
-};
-
-test("a tie goes up one tier here, and stays the model's choice at /decide and /chat", async () => {
-  const { client, origin } = await openAiClient({ evaluation: () => Response.json(tied) });
-  const call = client.chat.completions.create({ model: "auto", messages: greeting });
-  const { headers } = (await call.withResponse()).response;
-  expect([headers.get("x-router-tier"), headers.get("x-router-cause")]).toEqual(["fast", "tie"]);
-  const decided = await fetch(`${origin}/decide`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: '{"message":"hi"}',
-  });
-  expect(await decided.json()).toMatchObject({ tierUsed: "nano", cause: "choice" });
-  const { client: other } = await openAiClient(
-    { evaluation: () => Response.json(tied) },
-    { ROUTER_TIES: "choice" },
-  );
-  const again = other.chat.completions.create({ model: "auto", messages: greeting });
-  expect((await again.withResponse()).response.headers.get("x-router-tier")).toBe("nano");
-});
