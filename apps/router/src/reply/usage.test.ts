@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { billedTokens, costOf, mergeUsage, noUsage, toTokenUsage } from "./usage.ts";
 
-const price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
+const uncached = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
+const price = {
+  ...uncached,
+  cacheReadUsdPerMillionTokens: 0.2,
+  cacheWriteUsdPerMillionTokens: 2.5,
+};
 
 test("cached input has its own prices", () => {
   const usage = { input: 5000, cacheRead: 95_000, cacheWrite: 1000, output: 100, reasoning: 60 };
@@ -10,7 +15,7 @@ test("cached input has its own prices", () => {
 
 test("without a cache price, cached input costs as much as other input", () => {
   const usage = { input: 500, cacheRead: 400, cacheWrite: 100, output: 100, reasoning: null };
-  expect(costOf(usage, { input: 2, output: 10 })).toBeCloseTo(0.003, 12);
+  expect(costOf(usage, uncached)).toBeCloseTo(0.003, 12);
 });
 
 test("a cost that is unknown is null", () => {

@@ -11,14 +11,14 @@ export interface TokenUsage {
   readonly reasoning: number | null;
 }
 
-/** US dollars per million tokens. */
+/** A model's prices, named as the catalog and `/tiers` name them. */
 export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** @default input */
-  readonly cacheRead?: number;
-  /** @default input */
-  readonly cacheWrite?: number;
+  readonly inputUsdPerMillionTokens: number;
+  readonly outputUsdPerMillionTokens: number;
+  /** Without it, the input price holds. */
+  readonly cacheReadUsdPerMillionTokens?: number | null;
+  /** Without it, the input price holds. */
+  readonly cacheWriteUsdPerMillionTokens?: number | null;
 }
 
 /** The tokens to pay for, of a whole reply or not. */
@@ -83,9 +83,13 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
   if (usage === null || price === null) return null;
   const { input, output } = usage;
   if (input === null || output === null) return null;
-  const cacheRead = (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input);
-  const cacheWrite = (usage.cacheWrite ?? 0) * (price.cacheWrite ?? price.input);
-  return (input * price.input + cacheRead + cacheWrite + output * price.output) / 1_000_000;
+  const perInput = price.inputUsdPerMillionTokens;
+  const dollars =
+    input * perInput +
+    (usage.cacheRead ?? 0) * (price.cacheReadUsdPerMillionTokens ?? perInput) +
+    (usage.cacheWrite ?? 0) * (price.cacheWriteUsdPerMillionTokens ?? perInput) +
+    output * price.outputUsdPerMillionTokens;
+  return dollars / 1_000_000;
 }
 
 /** A rule of thumb for English, for replies without a reported count. */
@@ -98,10 +102,11 @@ export function billedTokens(
 ): BilledTokens {
   if (reported !== null) return { usage: reported, isEstimate: false };
   const input = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
-  const usage = { ...noUsage, input: toTokens(input), output: toTokens(characters) };
+  const usage = { ...noUsage, input: estimateTokens(input), output: estimateTokens(characters) };
   return { usage, isEstimate: true };
 }
 
-function toTokens(characters: number): number {
+/** Estimates the tokens of a text from its length. */
+export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
