@@ -12,7 +12,8 @@ import type { openDecisionLog } from "./records/decision-log.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
-import { addFailureRoutes, HttpError } from "./routes/failures.ts";
+import { HttpError } from "./http-error.ts";
+import { addFailureRoutes } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
 import type { Services } from "./services/connect-services.ts";
 

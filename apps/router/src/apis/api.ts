@@ -1,4 +1,5 @@
 import type { Conversation } from "../conversation/conversation.ts";
+import type { HttpError } from "../http-error.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 
@@ -35,6 +36,8 @@ export interface ApiRequest {
   readonly isStreamed: boolean;
   /** The fields that neither the conversation nor the reply needs, by path. */
   readonly unread: readonly string[];
+  /** Thrown unless the upstream takes the body unchanged, for a field that the conversation cannot hold. */
+  readonly unsupported?: HttpError | null;
   /** The body unchanged, for an upstream of the same form and for the writer. */
   readonly body: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HttpError } from "../routes/failures.ts";
+import { HttpError } from "../http-error.ts";
 import { parseChatCompletionRequest } from "./chat-completion-request.ts";
 
 const user = { role: "user", content: "hi" };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HttpError } from "../routes/failures.ts";
+import { HttpError } from "../http-error.ts";
 
 const name = z.string().regex(/^[\w.-]{1,128}$/, "is not a name of letters, digits and _ . -");
 

@@ -14,7 +14,9 @@ import {
   sendEvents,
   setDecisionHeaders,
 } from "../routes/client-request.ts";
-import { defectMessage, HttpError, openAiError } from "../routes/failures.ts";
+import { openAiError } from "../apis/openai-form.ts";
+import { HttpError } from "../http-error.ts";
+import { defectMessage } from "../routes/failures.ts";
 import type { Services } from "../services/connect-services.ts";
 import type { Guards } from "../routes/guards.ts";
 import {

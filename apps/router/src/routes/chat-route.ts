@@ -12,7 +12,8 @@ import {
   sendEvents,
   setDecisionHeaders,
 } from "./client-request.ts";
-import { defectMessage, HttpError } from "./failures.ts";
+import { HttpError } from "../http-error.ts";
+import { defectMessage } from "./failures.ts";
 import type { Guards } from "./guards.ts";
 
 /** Adds `POST /chat` (contract section 4.6) and `POST /decide`, the decision only. */

@@ -4,7 +4,7 @@ import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
-import { HttpError } from "./failures.ts";
+import { HttpError } from "../http-error.ts";
 
 /** The context's variables in every route. */
 export interface ClientEnv {

@@ -6,32 +6,10 @@ import {
 } from "evaluator-client";
 import type { Context, Env, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { openAiError } from "../apis/openai-form.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
+import { HttpError } from "../http-error.ts";
 import type { Redact } from "../reply/redactor.ts";
-
-/** Further parts of an HTTP error; OpenAI's form has a field for `param` and `code`. */
-interface HttpErrorDetails {
-  readonly headers?: Record<string, string>;
-  /** When to try again; null if the router has retried, so that a retry only costs. */
-  readonly retryAfter?: string | null | undefined;
-  /** The wrong field. */
-  readonly param?: string;
-  readonly code?: string;
-}
-
-/** A request that is answered with an error status; the message gives the reason and the next step. */
-export class HttpError extends Error {
-  override readonly name = "HttpError";
-  readonly status: ContentfulStatusCode;
-  readonly details: HttpErrorDetails;
-
-  constructor(status: ContentfulStatusCode, message: string, details: HttpErrorDetails = {}) {
-    super(message);
-    this.status = status;
-    this.details = details;
-  }
-}
 
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
 export function addFailureRoutes<TEnv extends Env>(
@@ -96,17 +74,4 @@ function sendHttpError(c: Context, error: HttpError): Response {
 
 function isOpenAi(c: Context): boolean {
   return c.req.path.startsWith("/v1/");
-}
-
-const openAiTypes: Readonly<Record<number, string>> = {
-  401: "authentication_error",
-  403: "permission_error",
-  429: "rate_limit_error",
-};
-
-/** Returns a failure in OpenAI's form. */
-export function openAiError(message: string, status: number, details: HttpErrorDetails = {}) {
-  const { param = null, code = null } = details;
-  const type = openAiTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { error: { message, type, param, code } };
 }

@@ -7,7 +7,7 @@ import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
-import { HttpError } from "./failures.ts";
+import { HttpError } from "../http-error.ts";
 
 interface GuardParts {
   /** Source expressions such as `sha256-…`. */

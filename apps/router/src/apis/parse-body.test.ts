@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { HttpError } from "../http-error.ts";
+import { parseBody } from "./parse-body.ts";
+
+const schema = z.object({
+  model: z.string(),
+  items: z.array(z.union([z.string(), z.object({ inner: z.object({ text: z.string() }) })])),
+  any: z.record(z.string(), z.unknown()).nullish(),
+});
+const body = { model: "m", items: [] };
+
+test("a wrong field is rejected by its path, in the branch of a union that got furthest", () => {
+  const parsing = () => parseBody(schema, { ...body, items: ["a", { inner: { text: 1 } }] });
+  expect(parsing).toThrow(HttpError);
+  expect(parsing).toThrow("This router cannot do this: items.1.inner.text: ");
+  expect(parsing).toThrow(
+    expect.objectContaining({ status: 400, details: { param: "items.1.inner.text" } }),
+  );
+  expect(() => parseBody(schema, "hi")).toThrow("cannot do this: the body: ");
+});
+
+test("fields that are not read are named once, except for values that ask for nothing", () => {
+  const items = [{ inner: { text: "a", "x\r\ny": 1, b: 2 } }, { inner: { text: "a", b: 2 } }];
+  const nothing = { c: null, d: false, e: [], f: {} };
+  expect(parseBody(schema, { ...body, ...nothing, items, any: { g: { h: 1 } } }).unread).toEqual([
+    "items.inner.unprintable",
+    "items.inner.b",
+  ]);
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, 1]));
+  expect(parseBody(schema, { ...body, ...many }).unread.at(-1)).toBe("and-10-more");
+});
+
+test("a body nested too deeply is rejected by its path, and __proto__ is an unread field", () => {
+  const deep: unknown = JSON.parse(`{"any":${'{"a":'.repeat(10_000)}1${"}".repeat(10_001)}`);
+  expect(() => parseBody(schema, { ...body, ...(deep as object) })).toThrow("any.a.a.a");
+  const polluting: unknown = JSON.parse('{"model":"m","items":[],"__proto__":{"a":1}}');
+  expect(parseBody(schema, polluting).unread).toEqual(["__proto__"]);
+  expect(({} as { a?: unknown }).a).toBeUndefined();
+});

@@ -1,0 +1,24 @@
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** Further parts of an HTTP error; OpenAI's form has a field for `param` and `code`. */
+interface HttpErrorDetails {
+  readonly headers?: Record<string, string>;
+  /** When to try again; null if the router has retried, so that a retry only costs. */
+  readonly retryAfter?: string | null | undefined;
+  /** The wrong field. */
+  readonly param?: string;
+  readonly code?: string;
+}
+
+/** A request that is answered with an error status; the message gives the reason and the next step. */
+export class HttpError extends Error {
+  override readonly name = "HttpError";
+  readonly status: ContentfulStatusCode;
+  readonly details: HttpErrorDetails;
+
+  constructor(status: ContentfulStatusCode, message: string, details: HttpErrorDetails = {}) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
