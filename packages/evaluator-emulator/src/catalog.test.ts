@@ -19,18 +19,22 @@ test("336 input tokens of the evaluation model cost about $0.000014", () => {
 });
 
 test("every price is a whole number of picodollars for one token", () => {
-  const perToken = models.map(({ inputPrice, outputPrice }) => [inputPrice, outputPrice]);
+  const perToken = models.map(({ inputPrice, outputPrice, cacheReadPrice, cacheWritePrice }) =>
+    [inputPrice, outputPrice, cacheReadPrice, cacheWritePrice].filter(
+      (price) => price !== undefined,
+    ),
+  );
   expect(perToken.flat().every(Number.isInteger)).toBe(true);
   const perMillion = perToken.map((prices) =>
     prices.map((price) => Number(toDollarString(price)) * 1e6),
   );
   const listed = [
     [0.042, 0],
-    [0.05, 0.4],
-    [0.1, 0.5],
-    [0.25, 1.5],
-    [2, 10],
-    [10, 50],
+    [0.05, 0.4, 0.005],
+    [0.1, 0.5, 0.01, 0.125],
+    [0.25, 1.5, 0.025],
+    [2, 10, 0.1, 2.5],
+    [10, 50, 0.25, 12.5],
   ];
   for (const [index, price] of perMillion.flat().entries()) {
     expect(price).toBeCloseTo(listed.flat()[index] ?? Number.NaN, 9);

@@ -39,6 +39,10 @@ export interface CatalogModel {
   readonly inputPrice: Picodollars;
   /** Price of one output token. */
   readonly outputPrice: Picodollars;
+  /** Price of one input token that a cache had; absent if the list has none. */
+  readonly cacheReadPrice?: Picodollars;
+  /** Price of one input token that a cache keeps; absent if the list has none. */
+  readonly cacheWritePrice?: Picodollars;
   /** Whether a free-tier account may use it; the gateway's own subset is not public. */
   readonly isOnFreeTier: boolean;
 }
@@ -57,7 +61,7 @@ const textModel = {
 
 /**
  * A small price list. Ids exist in the pinned gateway package; prices and windows are those of the
- * gateway's model pages in November 2026.
+ * gateway's model pages in November 2026. Cache prices are the providers' own, for five minutes.
  */
 export const models: readonly CatalogModel[] = [
   {
@@ -79,6 +83,7 @@ export const models: readonly CatalogModel[] = [
     contextWindow: 400_000,
     inputPrice: perMillion(0.05),
     outputPrice: perMillion(0.4),
+    cacheReadPrice: perMillion(0.005),
   },
   {
     ...textModel,
@@ -87,6 +92,8 @@ export const models: readonly CatalogModel[] = [
     description: "Text model for everyday tasks and tool use.",
     inputPrice: perMillion(0.1),
     outputPrice: perMillion(0.5),
+    cacheReadPrice: perMillion(0.01),
+    cacheWritePrice: perMillion(0.125),
   },
   {
     ...textModel,
@@ -96,6 +103,7 @@ export const models: readonly CatalogModel[] = [
     maxTokens: 65_000,
     inputPrice: perMillion(0.25),
     outputPrice: perMillion(1.5),
+    cacheReadPrice: perMillion(0.025),
   },
   {
     ...textModel,
@@ -104,6 +112,8 @@ export const models: readonly CatalogModel[] = [
     description: "Text model for reasoning, planning and code.",
     inputPrice: perMillion(2),
     outputPrice: perMillion(10),
+    cacheReadPrice: perMillion(0.1),
+    cacheWritePrice: perMillion(2.5),
     isOnFreeTier: false,
   },
   {
@@ -113,6 +123,8 @@ export const models: readonly CatalogModel[] = [
     description: "Text model for long and high-stakes work.",
     inputPrice: perMillion(10),
     outputPrice: perMillion(50),
+    cacheReadPrice: perMillion(0.25),
+    cacheWritePrice: perMillion(12.5),
     isOnFreeTier: false,
   },
 ];

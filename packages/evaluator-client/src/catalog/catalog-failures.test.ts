@@ -29,6 +29,11 @@ describe("a body with the wrong shape is rejected:", () => {
       { data: [{ ...model, pricing: { output: "-1" } }] },
       "data.0.pricing.output",
     ],
+    [
+      "a cache price below 0",
+      { data: [{ ...model, pricing: { input_cache_write: "-1" } }] },
+      "data.0.pricing.input_cache_write",
+    ],
     ["a price of 1e999", { data: [{ ...model, pricing: { output: "1e999" } }] }, "pricing.output"],
     ["a window of 1.5", { data: [{ ...model, context_window: 1.5 }] }, "data.0.context_window"],
   ])("models with %s", async (_, body, where) => {

@@ -15,6 +15,8 @@ test("lists models with prices per million tokens, and sends no key", async () =
       contextWindow: null,
       inputUsdPerMillionTokens: 0.042,
       outputUsdPerMillionTokens: 0,
+      cacheReadUsdPerMillionTokens: null,
+      cacheWriteUsdPerMillionTokens: null,
       raw: expect.any(Object),
     },
     {
@@ -24,6 +26,8 @@ test("lists models with prices per million tokens, and sends no key", async () =
       contextWindow: 400_000,
       inputUsdPerMillionTokens: 0.05,
       outputUsdPerMillionTokens: 0.4,
+      cacheReadUsdPerMillionTokens: 0.005,
+      cacheWriteUsdPerMillionTokens: null,
       raw: expect.any(Object),
     },
     {
@@ -33,6 +37,8 @@ test("lists models with prices per million tokens, and sends no key", async () =
       contextWindow: null,
       inputUsdPerMillionTokens: null,
       outputUsdPerMillionTokens: null,
+      cacheReadUsdPerMillionTokens: null,
+      cacheWriteUsdPerMillionTokens: null,
       raw: expect.any(Object),
     },
   ]);
@@ -92,6 +98,8 @@ test("leaves null what the list does not say", async () => {
       contextWindow: null,
       inputUsdPerMillionTokens: null,
       outputUsdPerMillionTokens: null,
+      cacheReadUsdPerMillionTokens: null,
+      cacheWriteUsdPerMillionTokens: null,
       raw: { id: "a/b" },
     },
   ]);
@@ -176,9 +184,12 @@ test.each([
   [null, null],
   [undefined, null],
 ])("turns %j per token into %j per million", async (perToken, perMillion) => {
-  const pricing = { input: perToken, output: perToken };
+  const cached = { input_cache_read: perToken, input_cache_write: perToken };
+  const pricing = { input: perToken, output: perToken, ...cached };
   const { catalog } = answeringCatalog(() => Response.json({ data: [{ id: "a/b", pricing }] }));
   const [model] = await catalog.listModels();
   expect(model?.inputUsdPerMillionTokens).toBe(perMillion);
   expect(model?.outputUsdPerMillionTokens).toBe(perMillion);
+  expect(model?.cacheReadUsdPerMillionTokens).toBe(perMillion);
+  expect(model?.cacheWriteUsdPerMillionTokens).toBe(perMillion);
 });

@@ -35,6 +35,10 @@ export interface CatalogModel {
   inputUsdPerMillionTokens: number | null;
   /** US dollars per million output tokens, or null when not listed. */
   outputUsdPerMillionTokens: number | null;
+  /** US dollars per million input tokens that a cache had, or null when not listed. */
+  cacheReadUsdPerMillionTokens: number | null;
+  /** US dollars per million input tokens that a cache keeps, or null when not listed. */
+  cacheWriteUsdPerMillionTokens: number | null;
   /** The unchanged record; its prices are per token. */
   raw: unknown;
 }
@@ -192,7 +196,14 @@ const modelListSchema = z.looseObject({
       type: text,
       name: text,
       context_window: z.nullish(z.int().check(z.minimum(0))),
-      pricing: z.nullish(z.looseObject({ input: price, output: price })),
+      pricing: z.nullish(
+        z.looseObject({
+          input: price,
+          output: price,
+          input_cache_read: price,
+          input_cache_write: price,
+        }),
+      ),
     }),
   ),
 });
@@ -221,6 +232,8 @@ function toModels(json: unknown): CatalogModel[] {
     contextWindow: model.context_window || null, // 0 for the evaluation model
     inputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input),
     outputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.output),
+    cacheReadUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input_cache_read),
+    cacheWriteUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input_cache_write),
     raw: model,
   }));
 }

@@ -18,6 +18,15 @@ test("models and endpoints need no key and show prices per token", async () => {
         zdr: "all",
         no_training: "all",
       }),
+      expect.objectContaining({
+        id: "anthropic/claude-fable-5.1",
+        pricing: {
+          input: "0.00001",
+          output: "0.00005",
+          input_cache_read: "0.00000025",
+          input_cache_write: "0.0000125",
+        },
+      }),
     ]),
   });
   const endpoints = await emulator.fetch("/v1/models/typesafe-ai/jev/endpoints");

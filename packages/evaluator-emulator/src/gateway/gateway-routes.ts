@@ -147,10 +147,13 @@ function providerEntry(model: CatalogModel) {
   return { id, name, description, pricing: tokenPrices(model), specification, modelType };
 }
 
-function tokenPrices(model: CatalogModel) {
+function tokenPrices({ inputPrice, outputPrice, ...cache }: CatalogModel) {
+  const { cacheReadPrice: read, cacheWritePrice: write } = cache;
   return {
-    input: toDollarString(model.inputPrice),
-    output: toDollarString(model.outputPrice),
+    input: toDollarString(inputPrice),
+    output: toDollarString(outputPrice),
+    ...(read !== undefined && { input_cache_read: toDollarString(read) }),
+    ...(write !== undefined && { input_cache_write: toDollarString(write) }),
   };
 }
 
