@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { EvaluatorError } from "evaluator-client";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
-import { type ModelPrice, readPriceList } from "./reply/reply.ts";
+import { readPriceList } from "./reply/price-list.ts";
+import type { ModelPrice } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 
 interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {

@@ -1,5 +1,4 @@
 import type { LanguageModelCallOptions, LanguageModelMiddleware, ModelMessage } from "ai";
-import type { Catalog, CatalogModel } from "evaluator-client";
 
 /** One message, or a conversation. */
 export type ReplyPrompt = string | readonly ModelMessage[];
@@ -66,18 +65,6 @@ export interface BilledTokens {
 export type ModelPrice = Readonly<
   Record<"inputUsdPerMillionTokens" | "outputUsdPerMillionTokens", number>
 >;
-
-/** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
-export async function readPriceList(catalog: Catalog, signal: AbortSignal) {
-  const models = await catalog.listModels({ signal });
-  return new Map(models.map((model) => [model.id, toPrice(model)]));
-}
-
-function toPrice(model: CatalogModel): ModelPrice | null {
-  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = model;
-  if (inputUsdPerMillionTokens === null || outputUsdPerMillionTokens === null) return null;
-  return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
-}
 
 /** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
 export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {

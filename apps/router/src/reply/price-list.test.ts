@@ -1,0 +1,47 @@
+import { createCatalog } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
+import { expect, test } from "vitest";
+import { defaultTierModels } from "../router-options.ts";
+import { readPriceList } from "./price-list.ts";
+import { costOf } from "./usage.ts";
+
+async function listed(answer: () => Response | Promise<Response>) {
+  const catalog = createCatalog({ fetch: async () => answer(), env: {} });
+  return await readPriceList(catalog, new AbortController().signal);
+}
+
+test("a listed price has the cache prices that are known", async () => {
+  const prices = await listed(() => createEmulator({ exchanges: [] }).fetch("/v1/models"));
+  expect(prices.get(defaultTierModels.nano)).toStrictEqual({
+    inputUsdPerMillionTokens: 0.05,
+    outputUsdPerMillionTokens: 0.4,
+    cacheReadUsdPerMillionTokens: 0.005,
+  });
+  expect(prices.get(defaultTierModels.frontier)).toStrictEqual({
+    inputUsdPerMillionTokens: 10,
+    outputUsdPerMillionTokens: 50,
+    cacheReadUsdPerMillionTokens: 0.25,
+    cacheWriteUsdPerMillionTokens: 12.5,
+  });
+});
+
+test("a model without a price of input or output has no price", async () => {
+  const pricings = [{ input: "1", input_cache_read: "1" }, { output: "1" }, {}, null];
+  const data = pricings.map((pricing, at) => ({ id: `a/${at}`, pricing }));
+  const prices = await listed(() => Response.json({ data }));
+  expect([...prices.values()]).toEqual([null, null, null, null]);
+});
+
+test.each([
+  ["0.000001", 0.05 + 0.095 + 0.025],
+  ["0.00000025", 0.05 + 0.02375 + 0.025],
+  [null, 1.025],
+])(
+  "100,000 tokens of input, 95,000 of them cached at $%s, and 500 of output cost $%d",
+  async (cacheRead, costUsd) => {
+    const pricing = { input: "0.00001", output: "0.00005", input_cache_read: cacheRead };
+    const prices = await listed(() => Response.json({ data: [{ id: "a/b", pricing }] }));
+    const usage = { input: 5000, cacheRead: 95_000, cacheWrite: 0, output: 500, reasoning: 0 };
+    expect(costOf(usage, prices.get("a/b") ?? null)).toBeCloseTo(costUsd, 9);
+  },
+);
