@@ -32,7 +32,8 @@ function drawPrompts(world: World, { n = 100, seed = 1 } = {}): JudgedPrompt[] {
     const choice = tierNames[tier] ?? "nano";
     const entries = tierNames.map((name, at) => [name, shares?.[at] ?? Number(at === tier)]);
     const probabilities = Object.fromEntries(entries) as Record<typeof choice, number>;
-    const decision = { choice, probabilities, confidence: 1, modelId: null, wire: null };
+    const answered = { evaluatorModelId: null, wire: null };
+    const decision = { tierChosen: choice, probabilities, confidence: 1, ...answered };
     const points = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
     const tiers = Object.fromEntries(points) as JudgedPrompt["tiers"];
     return { decision, used: choice, rightTier: choice, tiers, length: null, isRepeat: false };

@@ -1,6 +1,13 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { CliError, type CliContext, systemErrorCode, toFileError, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  type CliContext,
+  parseJson,
+  systemErrorCode,
+  toFileError,
+  UsageError,
+} from "evaluator-kit";
 import { z } from "zod";
 import { wireOf } from "../decision/decide.ts";
 import {
@@ -16,34 +23,38 @@ import type { RouterOptions } from "../router-options.ts";
 import type { Services } from "../services/connect-services.ts";
 
 const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
-/** A decision in the file of kept decisions; older files lack the model and the wire. */
+/** A decision in the decision log, or in the file of kept decisions. */
 const knownSchema = z.object({
-  choice: tier,
+  tierChosen: tier,
   probabilities: z.record(tier, z.number()),
   confidence: z.number().nullable(),
   promise: z.object({ act: z.string().nullable() }).nullish(),
-  modelId: z.string().nullable().default(null),
+  evaluatorModelId: z.string().nullable().default(null),
   wire: z.string().nullable().default(null),
 });
 
 const keptSchema = knownSchema.extend({ key: z.string() });
+const loggedSchema = knownSchema.extend({ requestId: z.string() });
 
 type KnownDecision = z.infer<typeof knownSchema>;
 
 const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
-  .object({
-    prompt: z.string().optional(),
-    messages: z
-      .array(message)
-      .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user")
-      .optional(),
-    /** The right tier, unless it follows from the scores. */
-    tier: tier.optional(),
-    /** Quality of each model's answer, 0..1. */
-    scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
-    costs: z.record(z.string(), z.number().min(0)).optional(),
-  })
+  .object(
+    {
+      prompt: z.string().optional(),
+      messages: z
+        .array(message)
+        .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user")
+        .optional(),
+      /** The right tier, unless it follows from the scores. */
+      tier: tier.optional(),
+      /** Quality of each model's answer, 0..1. */
+      scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
+      costs: z.record(z.string(), z.number().min(0)).optional(),
+    },
+    "is no JSON object",
+  )
   .refine(({ prompt, messages }) => (prompt ?? messages) !== undefined, "has no prompt or messages")
   .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
   .refine(
@@ -59,18 +70,6 @@ const promptSchema = z
     const { tier = null, scores = null, costs = null } = judged;
     return { messages, tier, scores, costs };
   });
-
-const loggedSchema = knownSchema
-  .omit({ choice: true, modelId: true })
-  .extend({
-    requestId: z.string(),
-    tierChosen: tier,
-    evaluatorModelId: z.string().nullable().default(null),
-  })
-  .transform(({ requestId, tierChosen: choice, evaluatorModelId: modelId, ...known }) => ({
-    requestId,
-    decision: { ...known, choice, modelId },
-  }));
 
 /** A labelled prompt; a line of the decision log has a decision and no messages. */
 type EvalPrompt = z.infer<typeof promptSchema> & { readonly decision: KnownDecision | null };
@@ -118,16 +117,14 @@ async function readPrompts(path: string): Promise<EvalPrompt[]> {
   for await (const line of readLines(path)) {
     number += 1;
     if (line.trim() === "") continue;
-    const where = `${JSON.stringify(path)}, line ${number}`;
-    const value = parsed(line, where);
-    if (typeof value !== "object" || value === null || !("requestId" in value)) {
-      prompts.push(toPrompt(value, where));
-      continue;
-    }
+    const value = parseJson(line);
     const { data: feedback } = feedbackSchema.safeParse(value);
     const { data: record } = loggedSchema.safeParse(value);
     if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
-    else if (record !== undefined) decided.set(record.requestId, record.decision);
+    else if (record !== undefined) decided.set(record.requestId, record);
+    else if (!("requestId" in Object(value))) {
+      prompts.push(toPrompt(value, `${JSON.stringify(path)}, line ${number}`));
+    }
   }
   for (const [id, tier] of feedbackOf) {
     const decision = decided.get(id);
@@ -145,14 +142,6 @@ function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
   if (length === 0 || length === prompts.length) return;
   const problem = `${length} of ${prompts.length} labelled prompts have costs`;
   throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
-}
-
-function parsed(line: string, where: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new CliError(`${where}: is no JSON.`);
-  }
 }
 
 function toPrompt(value: unknown, where: string): EvalPrompt {
@@ -184,12 +173,12 @@ async function askFor(
   for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
     if (item.status === "failed") throw item.error;
     const { answers, confidence, costUsd, modelId } = item.evaluation;
-    const { choice, probabilities } = answers.tier;
+    const { choice: tierChosen, probabilities } = answers.tier;
     await kept.add(wanted[item.index]?.key ?? "", {
-      choice,
+      tierChosen,
       probabilities,
       confidence: confidence.tier,
-      modelId,
+      evaluatorModelId: modelId,
       wire: wireOf(item.evaluation, engineAddress),
     });
     sums.paid += 1;

@@ -42,7 +42,7 @@ export function judgePrompts(
     const cost = costs === null ? costsOf(messages) : models.map((model) => costs[model] ?? 0);
     const points = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
     const tiers = Object.fromEntries(points) as Record<Tier, Point>;
-    const { tierUsed: used } = applyPolicy(decision.choice, decision, policy);
+    const { tierUsed: used } = applyPolicy(decision.tierChosen, decision, policy);
     const right = tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier";
     const isSame = isDeepStrictEqual(tiers[used], tiers[right]);
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);

@@ -54,7 +54,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
 
 /** All models that made decisions; it is emulated if any decision is. */
 function deciderOfAll(prompts: readonly DecidedPrompt[]): Decider {
-  const all = prompts.map(({ decision: { modelId, wire } }) => deciderOf(modelId, wire));
+  const all = prompts.map(({ decision }) => deciderOf(decision.evaluatorModelId, decision.wire));
   const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
   const emulated = new Set(all.map(({ isEmulated }) => isEmulated));
   const isEmulated = [true, null, false].find((each) => emulated.has(each)) ?? null;

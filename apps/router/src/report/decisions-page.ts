@@ -41,7 +41,7 @@ export async function decisionsPage(path: string): Promise<string> {
     ["decision", ...quantiles(records.flatMap(({ decisionMs }) => decisionMs ?? []))],
     ["reply", ...quantiles(records.flatMap(({ replyMs }) => replyMs ?? []))],
   ];
-  const tiers = tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] }));
+  const tiers = Array.from(summary.tiers, ([name, count]) => ({ name, count }));
   const title = "What was decided";
   const body = html`<header>
       <p><a href="/">Back to the router</a></p>

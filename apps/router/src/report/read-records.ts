@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { CliError, describeSystemError } from "evaluator-kit";
+import { CliError, describeSystemError, parseJson } from "evaluator-kit";
 import { z } from "zod";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 
@@ -74,13 +74,6 @@ function feedbackOf(line: string) {
 }
 
 /** Parses a line of JSON; null if it is invalid. */
-export function parsedLine<TSchema extends z.ZodType>(
-  line: string,
-  schema: TSchema,
-): z.infer<TSchema> | null {
-  try {
-    return schema.parse(JSON.parse(line));
-  } catch {
-    return null;
-  }
+export function parsedLine<TSchema extends z.ZodType>(line: string, schema: TSchema) {
+  return schema.safeParse(parseJson(line)).data ?? null;
 }

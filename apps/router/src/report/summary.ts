@@ -1,7 +1,7 @@
-import { noTiers, type Tier, tierNames } from "../decision/tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import type { LoggedRecord } from "./read-records.ts";
 
-/** The sums of a decision log. */
+/** The sums of a decision log; costs are in US dollars. */
 export type Summary = ReturnType<typeof emptySummary>;
 
 function emptySummary() {
@@ -11,26 +11,25 @@ function emptySummary() {
     /** Times of the first and the last message, in ISO 8601. */
     first: null as string | null,
     last: null as string | null,
-    tiers: { ...noTiers } as Record<Tier, number>,
+    tiers: new Map<string, number>(tierNames.map((tier) => [tier, 0])),
     /** Messages by cause, except the model's own choice. */
     causes: new Map<string, number>(),
     /** Choices of the model by their promise. */
     promises: new Map<string, number>(),
     /** Messages without a reply, by the kind of failure. */
     failures: new Map<string, number>(),
-    /** Replies with known costs, and the sums of these in US dollars. */
+    /** Price of all decisions, also without a reply. */
+    decisionUsd: 0,
+    unpriced: 0,
+    /** Replies with known costs, and those of them whose tokens are an estimate. */
     compared: 0,
-    /** Replies that were stopped or broke off, whose tokens are an estimate. */
     estimated: 0,
     replyUsd: 0,
     frontierUsd: 0,
-    /** Price of all decisions, also without a reply, in US dollars. */
-    decisionUsd: 0,
     /** Replies of ROUTER_SHADOW's model with known costs, and the costs of `auto`'s choice. */
     shadowed: 0,
     shadowUsd: 0,
     autoUsd: 0,
-    unpriced: 0,
   };
 }
 
@@ -51,7 +50,7 @@ function add(summary: Summary, record: LoggedRecord): void {
   summary.messages += 1;
   summary.first ??= record.time;
   summary.last = record.time;
-  if (tierUsed !== null) summary.tiers[tierUsed] += 1;
+  if (tierUsed !== null) count(summary.tiers, tierUsed);
   if (cause !== null && cause !== "choice") count(summary.causes, cause);
   if (tierChosen !== null) count(summary.promises, describePromise(record));
   if (outcome === "no-decision") count(summary.failures, `no decision: ${failure ?? "unknown"}`);
@@ -65,11 +64,10 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   if (decisionCostUsd === null && tierChosen !== null) summary.unpriced += 1;
   summary.decisionUsd += decisionCostUsd ?? 0;
   if (replyCostUsd === null) return;
-  const autoUsd = shadow?.replyCostUsd ?? null;
-  if (autoUsd !== null) {
+  if (typeof shadow?.replyCostUsd === "number") {
     summary.shadowed += 1;
     summary.shadowUsd += replyCostUsd;
-    summary.autoUsd += autoUsd;
+    summary.autoUsd += shadow.replyCostUsd;
   }
   if (frontierCostUsd === null) return;
   summary.compared += 1;
@@ -105,11 +103,11 @@ export const dollars = new Intl.NumberFormat("en", {
 
 /** Returns the report as lines for a terminal. */
 export function describeSummary(summary: Summary): string {
-  const { messages, unreadable, tiers } = summary;
+  const { messages, unreadable } = summary;
   const invalid =
     unreadable === 0 ? "" : `Lines passed over because they are no records: ${unreadable}\n`;
   if (messages === 0) return `The decision log has no messages.\n${invalid}`;
-  const section = (title: string, counts: Iterable<[string, number]>) => {
+  const section = (title: string, counts: ReadonlyMap<string, number>) => {
     const all = [...counts];
     const width = Math.max(28, ...all.map(([name]) => name.length + 1));
     const rows = all.map(
@@ -120,10 +118,7 @@ export function describeSummary(summary: Summary): string {
   };
   const lines = [
     `${messages} messages from ${summary.first} to ${summary.last}`,
-    ...section(
-      "Tiers used",
-      tierNames.map((tier) => [tier, tiers[tier]]),
-    ),
+    ...section("Tiers used", summary.tiers),
     ...section("Not simply the model's choice", summary.causes),
     ...section("Promises for the choices", summary.promises),
     ...section("Failures", summary.failures),
