@@ -41,8 +41,13 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_MAX_CALLS: wholeNumber("number of calls", {
       min: 1,
       max: 10_000,
-      example: "64",
-    }).default(64),
+      example: "256",
+    }).default(256),
+    ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
+    ROUTER_REPLY_IDLE_TIMEOUT_MS: limitMs().default(120_000),
+    ROUTER_REPLY_TIMEOUT_MS: limitMs().default(0),
+    ROUTER_PING_MS: limitMs().default(10_000),
+    ROUTER_KEEP_ALIVE_TIMEOUT_MS: limitMs().default(75_000),
     ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
     ROUTER_CALIBRATION: optional(z.string()),
     ROUTER_DECISION_LOG: optional(z.string()),
@@ -121,6 +126,17 @@ export function parseRouterOptions(given: Environment) {
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
     aliases: values.ROUTER_MODEL_ALIASES,
     maxCallsInFlight: values.ROUTER_MAX_CALLS,
+    /** Whether a client's own model names mean `auto` or the cheapest tier. */
+    clientModels: values.ROUTER_CLIENT_MODELS,
+    /** Limits of a reply in milliseconds; 0 for none. */
+    waiting: {
+      idleTimeoutMs: values.ROUTER_REPLY_IDLE_TIMEOUT_MS,
+      timeoutMs: values.ROUTER_REPLY_TIMEOUT_MS,
+    },
+    /** The silence in a stream that a comment follows, in milliseconds; 0 for no comments. */
+    pingMs: values.ROUTER_PING_MS,
+    /** Time an idle connection stays open, in milliseconds. */
+    keepAliveMs: values.ROUTER_KEEP_ALIVE_TIMEOUT_MS,
     /** Time a client may leave its answer unread. */
     stallMs: values.ROUTER_STALL_TIMEOUT_MS,
     calibrationFile: values.ROUTER_CALIBRATION,
@@ -264,6 +280,11 @@ function withVersion(url: string): string {
   return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
 }
 
+/** A limit of up to a day; 0 switches it off. */
+function limitMs() {
+  return wholeNumber("time", { max: 86_400_000, example: "120000" }, "milliseconds");
+}
+
 function milliseconds() {
   return wholeNumber("time", { min: 1, max: 600_000, example: "2000" }, "milliseconds");
 }
@@ -276,7 +297,7 @@ function wholeNumber(
   return z
     .string()
     .refine(
-      (text) => /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      (text) => /^\d{1,8}$/.test(text) && Number(text) >= min && Number(text) <= max,
       `is not a ${name}; set it to ${of} from ${min} to ${max}, such as ${example}`,
     )
     .transform(Number);

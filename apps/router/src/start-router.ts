@@ -14,7 +14,6 @@ const defaultServerLimits = {
   /** With the body. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
-  keepAliveTimeout: 5000,
   /** All headers together, in bytes. */
   maxHeaderSize: 16 * 1024,
   /** One connection more is answered with a 503. */
@@ -30,10 +29,10 @@ type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isS
 /** Starts the router. @throws CliError if its address is not free. */
 export async function startRouter({ limits: given, ...parts }: RouterParts) {
   const { options, services } = parts;
-  const { host, allowedNames, stallMs } = options;
+  const { host, allowedNames, stallMs, keepAliveMs } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...given };
   const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
-  const server = createServer(limits);
+  const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
   const connections = followConnections(server, stallMs, maxConnections);
   const settings = { portSetting: "PORT=", hostSetting: "HOST=" };
   const { port, origin } = await listen(server, { host, port: options.port, ...settings });
