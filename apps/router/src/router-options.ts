@@ -20,6 +20,8 @@ const notConfidence = "is not a number from 0 to 1, such as 0.6";
 const notReplyUrl =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
+const upToADay = { min: 0, max: 86_400_000 };
+
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
 function variables(model: ReturnType<typeof modelId>) {
   return z.object({
@@ -44,10 +46,10 @@ function variables(model: ReturnType<typeof modelId>) {
       example: "256",
     }).default(256),
     ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
-    ROUTER_REPLY_IDLE_TIMEOUT_MS: limitMs().default(120_000),
-    ROUTER_REPLY_TIMEOUT_MS: limitMs().default(0),
-    ROUTER_PING_MS: limitMs().default(10_000),
-    ROUTER_KEEP_ALIVE_TIMEOUT_MS: limitMs().default(75_000),
+    ROUTER_REPLY_IDLE_TIMEOUT_MS: milliseconds(upToADay).default(120_000),
+    ROUTER_REPLY_TIMEOUT_MS: milliseconds(upToADay).default(0),
+    ROUTER_PING_MS: milliseconds(upToADay).default(10_000),
+    ROUTER_KEEP_ALIVE_TIMEOUT_MS: milliseconds(upToADay).default(75_000),
     ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
     ROUTER_CALIBRATION: optional(z.string()),
     ROUTER_DECISION_LOG: optional(z.string()),
@@ -280,13 +282,8 @@ function withVersion(url: string): string {
   return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
 }
 
-/** A limit of up to a day; 0 switches it off. */
-function limitMs() {
-  return wholeNumber("time", { max: 86_400_000, example: "120000" }, "milliseconds");
-}
-
-function milliseconds() {
-  return wholeNumber("time", { min: 1, max: 600_000, example: "2000" }, "milliseconds");
+function milliseconds({ min = 1, max = 600_000 } = {}) {
+  return wholeNumber("time", { min, max, example: "2000" }, "milliseconds");
 }
 
 function wholeNumber(
