@@ -161,7 +161,7 @@ test("the self-check over recorded exchanges passes, from its options to each re
     messages.push(message);
     return Response.json({ error: "Only the messages are wanted." });
   };
-  await checkPrompts({ ask, write: () => undefined });
+  await checkPrompts(ask, () => undefined);
   const network = await replayExchanges([
     "gateway/greeting-routes-to-nano",
     "gateway/code-request-routes-to-balanced",

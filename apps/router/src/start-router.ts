@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "evaluator-kit";
@@ -39,7 +39,10 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
   const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });
-  server.on("request", getRequestListener(app.fetch));
+  const answer = getRequestListener(app.fetch);
+  server.on("request", (request, response) =>
+    connections.isRejected(request.socket) ? reject(response) : answer(request, response),
+  );
   return {
     /** The page's address, such as `http://127.0.0.1:3000`. */
     origin,
@@ -59,28 +62,30 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
 /** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
 const MOST_REJECTED = 256;
 
+/** Time for a rejected client to send its request and read the answer, in ms. Chosen. */
+const REJECTION_MS = 1000;
+
 /**
- * Tracks the connections of a server, ends one whose client does not read for `stallMs`, and answers
- * those over `max` with a 503. Node's own `maxConnections` closes them silently, its
- * `closeIdleConnections` keeps connections that never sent a whole request, and `close` stops the
- * timers that would end them.
+ * Tracks the connections of a server, ends one whose client does not read for `stallMs`, and marks
+ * those over `max`. Node's own `maxConnections` closes them silently, its `closeIdleConnections` keeps
+ * connections that never sent a whole request, and `close` stops the timers that would end them.
  */
 function followConnections(server: Server, stallMs: number, max: number) {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
   server.maxConnections = max + MOST_REJECTED;
-  const accept = server.listeners("connection");
-  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    if (inFlight.size >= max) return reject(socket);
+  server.on("connection", (socket: Socket) => {
+    if (inFlight.size >= max) return setTimeout(() => socket.destroy(), REJECTION_MS).unref();
     inFlight.set(socket, 0);
-    socket.once("close", () => inFlight.delete(socket));
-    for (const listener of accept) listener.call(server, socket);
+    return socket.once("close", () => inFlight.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
+    const requests = inFlight.get(socket);
+    if (requests === undefined) return;
     // Node reports an idle connection; after a pending write, only the second time. While a model
     // thinks the connection is silent too, but then no bytes wait for the client.
     response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
-    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
+    inFlight.set(socket, requests + 1);
     response.once("close", () => {
       const left = (inFlight.get(socket) ?? 1) - 1;
       if (inFlight.has(socket)) inFlight.set(socket, left);
@@ -88,6 +93,7 @@ function followConnections(server: Server, stallMs: number, max: number) {
     });
   });
   return {
+    isRejected: (socket: Socket) => !inFlight.has(socket),
     /** Ends idle connections now, and every other one after its answer. */
     drain() {
       isDraining = true;
@@ -99,26 +105,8 @@ function followConnections(server: Server, stallMs: number, max: number) {
   };
 }
 
-/** Time for a rejected client to send its request and read the answer, in ms. Chosen. */
-const REJECTION_MS = 1000;
-
-const body = JSON.stringify({
-  error: "The router has too many connections; try again in a moment.",
-});
-const tooManyConnections = [
-  "HTTP/1.1 503 Service Unavailable",
-  "Connection: close",
-  "Retry-After: 1",
-  "Content-Type: application/json",
-  `Content-Length: ${body.length}`,
-  "",
-  body,
-].join("\r\n");
-
-function reject(socket: Socket): void {
-  const limit = setTimeout(() => socket.destroy(), REJECTION_MS);
-  socket.once("close", () => clearTimeout(limit));
-  socket.on("error", () => undefined); // the client left early
-  socket.once("data", () => socket.end(tooManyConnections));
-  socket.resume(); // unread bytes would turn the end into a reset
+function reject(response: ServerResponse): void {
+  const body = '{"error":"The router has too many connections; try again in a moment."}';
+  const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+  response.writeHead(503, { Connection: "close", "Retry-After": "1", ...headers }).end(body);
 }

@@ -6,10 +6,10 @@ import { checkPrompts } from "./check-prompts.ts";
 async function check(differences: Differences) {
   const { chat } = await testRouter(differences);
   let printed = "";
-  const passed = await checkPrompts({
-    ask: (message) => chat({ message }),
-    write: (text) => (printed += text),
-  });
+  const passed = await checkPrompts(
+    (message) => chat({ message }),
+    (text) => void (printed += text),
+  );
   return { passed, printed };
 }
 

@@ -33,16 +33,12 @@ const knownPrompts: readonly SelfCheckPrompt[] = [
 /** The answer of `POST /chat`: the contract's fields, or the error without a decision. */
 type ChatAnswer = ChatResponse | { readonly error: string };
 
-interface SelfCheck {
-  /** Sends a message to `POST /chat`. */
-  readonly ask: (message: string) => Response | Promise<Response>;
-  readonly write: (text: string) => void;
-  /** @default the contract's three */
-  readonly prompts?: readonly SelfCheckPrompt[];
-}
-
-/** Asks the prompts in turn, prints each outcome, and returns whether all passed. */
-export async function checkPrompts({ ask, write, prompts = knownPrompts }: SelfCheck) {
+/** Sends the prompts to `POST /chat` in turn, prints each outcome, and returns whether all passed. */
+export async function checkPrompts(
+  ask: (message: string) => Response | Promise<Response>,
+  write: (text: string) => void,
+  prompts = knownPrompts,
+): Promise<boolean> {
   let failed = 0;
   for (const { kind, message, expected } of prompts) {
     const answer = (await (await ask(message)).json()) as ChatAnswer;

@@ -14,7 +14,7 @@ const answer: ChatResponse = {
   usage: null,
 };
 
-type Prompts = NonNullable<Parameters<typeof checkPrompts>[0]["prompts"]>;
+type Prompts = NonNullable<Parameters<typeof checkPrompts>[2]>;
 
 /** Checks one answer, and returns the printed failures. */
 async function findFailures(
@@ -24,7 +24,7 @@ async function findFailures(
   let printed = "";
   const prompts = [{ kind: "a prompt", message: "a message", expected }];
   const write = (text: string) => void (printed += text);
-  await checkPrompts({ ask: () => Response.json(given), write, prompts });
+  await checkPrompts(() => Response.json(given), write, prompts);
   return printed
     .split("\n")
     .slice(1, -2)

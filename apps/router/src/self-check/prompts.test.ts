@@ -17,13 +17,11 @@ test("each of the three prompts is answered by a recording", async () => {
     },
   });
   const evaluator = createEvaluator({ transport });
-  await checkPrompts({
-    async ask(message) {
-      await evaluator.evaluate({ state: { user_message: message }, questions: tierQuestions });
-      return Response.json({ error: "Only the evaluation is asked." });
-    },
-    write: () => undefined,
-  });
+  const ask = async (message: string) => {
+    await evaluator.evaluate({ state: { user_message: message }, questions: tierQuestions });
+    return Response.json({ error: "Only the evaluation is asked." });
+  };
+  await checkPrompts(ask, () => undefined);
   const recorded = expect.stringContaining("basis=recorded");
   expect(bases).toEqual([recorded, recorded, recorded]);
 });

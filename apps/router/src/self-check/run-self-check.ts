@@ -31,7 +31,7 @@ export async function runSelfCheck(
       headers: { host: "localhost", "content-type": "application/json" },
       body: JSON.stringify({ message }),
     });
-  const hasPassed = await checkPrompts({ ask, write });
+  const hasPassed = await checkPrompts(ask, write);
   await services.close();
   return hasPassed;
 }
