@@ -46,10 +46,7 @@ export interface Reply {
   readonly usage: TokenUsage | null;
 }
 
-/** A reply that broke off or grew too large; the message is the router's own. */
-export class BrokenReplyError extends Error {
-  override readonly name = "BrokenReplyError";
-}
+export { BrokenReplyError } from "./broken-reply-error.ts";
 
 /** Tokens of one reply; null if unknown. */
 type TokenUsage = Readonly<Record<"inputTokens" | "outputTokens" | "totalTokens", number | null>>;

@@ -7,6 +7,10 @@ export interface Upstream {
   /** Its name in `router.config.json`, the log and messages. */
   readonly name: string;
   readonly type: UpstreamType;
+  /** The environment variable of its key, for messages. */
+  readonly keyVariable: string | null;
+  /** Sends requests; a redirect is a failure, so that no other origin gets a message. */
+  readonly fetch: typeof globalThis.fetch;
   /** Returns a model of the service whose HTTP goes through the given `fetch`. */
   readonly languageModel: (
     model: string,

@@ -1,0 +1,94 @@
+import { hash } from "node:crypto";
+import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { Conversation, Part } from "./conversation.ts";
+
+/** A part of a reply that a provider signed. */
+export interface SignedPart {
+  readonly type: "text" | "reasoning" | "toolCall";
+  /** A tool call's; empty otherwise. */
+  readonly id: string;
+  /** The text, or the arguments. */
+  readonly text: string;
+  readonly signature: { readonly value: string; readonly metadata: SharedV4ProviderMetadata };
+}
+
+/** The signatures of recent replies. */
+export type SignatureMemory = ReturnType<typeof createSignatureMemory>;
+
+/** Chosen: a turn of an agent is over by then. */
+const KEPT_MS = 60 * 60 * 1000;
+const MAX_KEPT = 10_000;
+
+/**
+ * Creates a memory for clients whose API has no field for a signature. A tool call is found by its
+ * id and arguments, since services use ids again; reasoning by its signature or its text.
+ */
+export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
+  const kept = new Map<string, SignedPart["signature"] & { model: string; atMs: number }>();
+  const find = (part: Part) => {
+    const found = keysOf(part).flatMap((key) => kept.get(key) ?? [])[0];
+    return found === undefined || found.atMs + KEPT_MS < now() ? null : found;
+  };
+  const restorePart = (part: Part, model: string): Part[] => {
+    const found = find(part);
+    if (found === null || (part.type !== "toolCall" && part.type !== "reasoning")) return [part];
+    if (found.model !== model) return part.type === "reasoning" ? [] : [part];
+    const providerOptions = mergeMetadata(found.metadata, part.providerOptions);
+    return [{ ...part, signature: part.signature ?? found.value, providerOptions }];
+  };
+  return {
+    keep({ type, id, text, signature }: SignedPart, model: string): void {
+      const given = { id, text, name: "", arguments: text, signature: signature.value };
+      for (const key of keysOf({ ...given, type })) {
+        kept.delete(key); // the newest is the last
+        kept.set(key, { ...signature, model, atMs: now() });
+      }
+      for (const key of kept.keys()) {
+        if (kept.size <= MAX_KEPT) break;
+        kept.delete(key);
+      }
+    },
+    /** Adds the signatures that parts lack, and drops the reasoning of other models. */
+    restore(conversation: Conversation, model: string): Conversation {
+      if (kept.size === 0) return conversation;
+      const messages = conversation.messages.map((message) => ({
+        ...message,
+        parts: message.parts.flatMap((part) => restorePart(part, model)),
+      }));
+      return { ...conversation, messages };
+    },
+  };
+}
+
+/** Hashes: a signature has up to some hundred kilobytes. */
+function keysOf(part: Part): string[] {
+  if (part.type === "toolCall") return [keyOf("call", part.id, compact(part.arguments))];
+  if (part.type !== "reasoning") return [];
+  const { signature, text } = part;
+  return [
+    ...(signature === null ? [] : [keyOf("signature", signature)]),
+    ...(text === "" ? [] : [keyOf("reasoning", text)]),
+  ];
+}
+
+function keyOf(...values: string[]): string {
+  return hash("sha256", JSON.stringify(values), "base64");
+}
+
+/** Clients parse arguments and write them again. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the values of both for each provider; a later one replaces an earlier one. */
+export function mergeMetadata(
+  earlier: SharedV4ProviderMetadata = {},
+  later: SharedV4ProviderMetadata = {},
+): SharedV4ProviderMetadata {
+  const names = Object.keys({ ...earlier, ...later });
+  return Object.fromEntries(names.map((name) => [name, { ...earlier[name], ...later[name] }]));
+}
