@@ -15,7 +15,10 @@ export interface UpstreamOptions {
 }
 
 /** The gateway has a name, an address and a variable by default. */
-type GatewayOptions = Partial<UpstreamOptions> & { readonly apiKey: string };
+interface GatewayOptions extends Partial<Omit<UpstreamOptions, "apiKey" | "baseUrl">> {
+  readonly apiKey: string;
+  readonly baseUrl?: string | undefined;
+}
 
 /** Connects the gateway. */
 export function gatewayUpstream({ apiKey, baseUrl, ...options }: GatewayOptions): Upstream {
