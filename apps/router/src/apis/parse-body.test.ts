@@ -38,3 +38,17 @@ test("a body nested too deeply is rejected by its path, and __proto__ is an unre
   expect(parseBody(schema, polluting).unread).toEqual(["__proto__"]);
   expect(({} as { a?: unknown }).a).toBeUndefined();
 });
+
+test("with a list of needed fields, other wrong fields are left out and their first error is kept", () => {
+  const wrong = { ...body, any: "hi" };
+  const { data, unsupported } = parseBody(schema, wrong, ["model", "items"]);
+  expect(data).toEqual(body);
+  expect(unsupported?.details).toEqual({ param: "any" });
+  expect(parseBody(schema, body, ["model"]).unsupported).toBeNull();
+  expect(() => parseBody(schema, { ...wrong, items: 1 }, ["items"])).toThrow("items: ");
+  expect(() => parseBody(schema, wrong)).toThrow("any: ");
+});
+
+test("a missing field that is not needed is an error all the same", () => {
+  expect(() => parseBody(schema, { model: "m" }, ["model"])).toThrow("items: ");
+});

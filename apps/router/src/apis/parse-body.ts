@@ -3,20 +3,47 @@ import { HttpError } from "../http-error.ts";
 
 /**
  * Reads a body by an API's schema. `unread` lists the paths of fields without a place in the schema.
+ * With a list of needed fields, another wrong field is left out, and its error is `unsupported`.
  *
  * @throws HttpError (400) with the path of a wrong field.
  */
-export function parseBody<TSchema extends z.ZodType>(schema: TSchema, body: unknown) {
+export function parseBody<TSchema extends z.ZodType>(
+  schema: TSchema,
+  body: unknown,
+  needed?: readonly string[],
+): ParsedBody<z.infer<TSchema>> {
   checkDepth(body);
   const { data, error } = schema.safeParse(body);
-  if (error) throw invalidField(deepest(error.issues[0]));
+  if (error) {
+    const { rest, unsupported } = leaveOut(body, error.issues, needed);
+    return { ...parseBody(schema, rest), body: body as ParsedBody["body"], unsupported };
+  }
   const unread = [...new Set(unreadFields(body, data))];
-  const rest = unread.length - MOST_NAMES;
+  const more = unread.length - MOST_NAMES;
   return {
     data,
-    body: body as Readonly<Record<string, unknown>>,
-    unread: rest > 0 ? [...unread.slice(0, MOST_NAMES), `and-${rest}-more`] : unread,
+    body: body as ParsedBody["body"],
+    unread: more > 0 ? [...unread.slice(0, MOST_NAMES), `and-${more}-more`] : unread,
+    unsupported: null,
   };
+}
+
+function leaveOut(body: unknown, issues: readonly z.core.$ZodIssue[], needed?: readonly string[]) {
+  const unsupported = invalidField(deepest(issues[0]));
+  if (!isObject(body) || needed === undefined) throw unsupported;
+  const fatal = issues.find(({ path: [field] }) => needed.includes(String(field)));
+  if (fatal !== undefined) throw invalidField(deepest(fatal));
+  const wrong = new Set(issues.map(({ path: [field] }) => String(field)));
+  const rest = Object.entries(body).filter(([field]) => !wrong.has(field));
+  return { rest: Object.fromEntries(rest), unsupported };
+}
+
+/** A body in the form of a schema. */
+interface ParsedBody<TData = unknown> {
+  readonly data: TData;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly unread: readonly string[];
+  readonly unsupported: HttpError | null;
 }
 
 /** A wrong field; the message names an alternative if there is one. */
@@ -78,4 +105,10 @@ export function asksForNothing(value: unknown): boolean {
 /** Whether a value is an object or a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
+}
+
+/** Returns the fields without those that are null or undefined. */
+export function givenOf<TFields extends object>(fields: TFields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(given) as { [TKey in keyof TFields]?: NonNullable<TFields[TKey]> };
 }
