@@ -37,7 +37,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
     return [{ ...part, signature: part.signature ?? found.value, providerOptions }];
   };
   return {
-    keep({ type, id, text, signature }: SignedPart, model: string): void {
+    keep: ({ type, id, text, signature }: SignedPart, model: string): void => {
       const given = { id, text, name: "", arguments: text, signature: signature.value };
       for (const key of keysOf({ ...given, type })) {
         kept.delete(key); // the newest is the last
@@ -49,7 +49,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
       }
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
-    restore(conversation: Conversation, model: string): Conversation {
+    restore: (conversation: Conversation, model: string): Conversation => {
       if (kept.size === 0) return conversation;
       const messages = conversation.messages.map((message) => ({
         ...message,

@@ -1,6 +1,6 @@
 import type { Clock } from "evaluator-client";
 import type { Conversation } from "../conversation/conversation.ts";
-import type { SignatureMemory, SignedPart } from "../conversation/signatures.ts";
+import type { SignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
 import { HttpError } from "../http-error.ts";
 import { askModel } from "./ask-model.ts";
@@ -57,18 +57,13 @@ export async function generateReply(
   conversation: Conversation,
   options: ReplyOptions,
 ): Promise<GeneratedReply> {
-  const { meter, clock = systemClock, random = Math.random } = options;
-  const startedAtMs = clock.now();
-  const call = { ...options, conversation, clock, random, startedAtMs };
-  const { end, failed } = await askInTurn(call);
-  return {
-    replyMs: Math.round(clock.now() - startedAtMs),
-    replyError: failed?.replyError ?? null,
-    failure: failed?.failure ?? null,
-    httpError: failed?.httpError ?? null,
-    end,
-    billed: failed?.isUnbilled === true ? null : billedTokens(meter, conversation),
-  };
+  const call = { clock: systemClock, random: Math.random, ...options, conversation };
+  const startedAtMs = call.clock.now();
+  const { end, failed } = await askInTurn({ ...call, startedAtMs });
+  const { replyError = null, failure = null, httpError = null, isUnbilled = false } = failed ?? {};
+  const replyMs = Math.round(call.clock.now() - startedAtMs);
+  const billed = isUnbilled ? null : billedTokens(call.meter, conversation);
+  return { replyMs, replyError, failure, httpError, end, billed };
 }
 
 const systemClock: Clock = {
@@ -80,39 +75,35 @@ const systemClock: Clock = {
   },
 };
 
-interface Call extends ReplyOptions {
-  readonly conversation: Conversation;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly startedAtMs: number;
+type Call = Required<Pick<ReplyOptions, "clock" | "random">> &
+  ReplyOptions & { readonly conversation: Conversation; readonly startedAtMs: number };
+
+interface Outcome {
+  readonly end: ReplyEnd | null;
+  /** Null if the reply succeeded. */
+  readonly failed: Failure | null;
+  /** Whether the client has received a part of the reply. */
+  readonly hasBegun: boolean;
 }
 
-type Outcome =
-  | { readonly end: ReplyEnd; readonly failed: null }
-  | { readonly end: null; readonly failed: Failure; readonly hasBegun: boolean };
-
+/** Asks one target after the other; only the last is asked again after a temporary failure. */
 async function askInTurn(call: Call): Promise<Outcome> {
-  const { targets } = call.plan;
-  let target: Target = targets[0];
-  for (const next of targets.slice(1)) {
+  const { plan, onNext, clock, signal } = call;
+  let [target, ...later] = plan.targets;
+  for (let retries = 0; ;) {
     const outcome = await ask(target, call);
-    if (outcome.failed === null || outcome.hasBegun || outcome.failed.cause === null)
-      return outcome;
-    call.onNext?.(next, outcome.failed.cause);
-    target = next;
-  }
-  return askAgain(target, call);
-}
-
-/** Asks the last target, which is asked again after a temporary failure. */
-async function askAgain(target: Target, call: Call): Promise<Outcome> {
-  const { plan, clock, random, signal } = call;
-  for (let retries = 0; ; retries += 1) {
-    const outcome = await ask(target, call);
-    if (outcome.failed === null || outcome.hasBegun || retries >= plan.maxRetries) return outcome;
-    const delayMs = retryDelayMs(outcome.failed, { retries, clock, random });
+    const { failed, hasBegun } = outcome;
+    const [next, ...rest] = later;
+    if (failed === null || hasBegun || (next && failed.cause === null)) return outcome;
+    if (next && failed.cause !== null) {
+      onNext?.(next, failed.cause);
+      [target, later] = [next, rest];
+      continue;
+    }
+    const delayMs = retryDelayMs(failed, { ...call, retries });
     if (delayMs === null || delayMs >= (leftMsOf(call) ?? Infinity)) return outcome;
     await sleep(delayMs, { clock, signal });
+    retries += 1;
   }
 }
 
@@ -127,9 +118,9 @@ const LONGEST_DELAY_MS = 60_000;
 /** Returns the delay before the next attempt, or null for none. */
 function retryDelayMs(
   { isTemporary, httpError }: Failure,
-  { retries, clock, random }: Pick<Call, "clock" | "random"> & { readonly retries: number },
+  { retries, plan, clock, random }: Call & { readonly retries: number },
 ): number | null {
-  if (!isTemporary) return null;
+  if (!isTemporary || retries >= plan.maxRetries) return null;
   const asked = httpError?.retryAfter ?? null;
   if (asked === null) return FIRST_DELAY_MS * 2 ** retries * (0.5 + random() / 2);
   const seconds = Number(asked);
@@ -149,11 +140,11 @@ function sleep(delayMs: number, { clock, signal }: Pick<Call, "clock" | "signal"
 }
 
 async function ask(target: Target, call: Call): Promise<Outcome> {
-  const { listener, signal, clock, redact, plan } = call;
+  const { signal, redact, plan } = call;
   const { idleTimeoutMs } = plan;
-  const attempt = new Attempt({ listener, signal, clock, idleTimeoutMs, leftMs: leftMsOf(call) });
+  const attempt = new Attempt({ ...call, idleTimeoutMs, leftMs: leftMsOf(call) });
   try {
-    return { end: await receive(target, call, attempt), failed: null };
+    return { end: await receive(target, call, attempt), failed: null, hasBegun: true };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof HttpError) throw error;
@@ -169,18 +160,17 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 
 /** Receives a reply in the client's API or as pieces. */
 async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
-  const { upstream, model } = target;
-  const { passed, redact, meter, signatures, headers = {} } = call;
-  const { post, type } = upstream;
-  if (post !== null && type === passed?.api.upstreamType) {
-    await passRequest({ post, model }, passed, { attempt, redact, meter, headers });
+  const { model, upstream } = target;
+  const { passed, meter, signatures, headers = {} } = call;
+  if (upstream.post !== null && upstream.type === passed?.api.upstreamType) {
+    await passRequest({ model, post: upstream.post }, passed, { ...call, attempt, headers });
     return { finishReason: "other", usage: meter.reported ?? noUsage };
   }
   if (passed?.request.unsupported) throw passed.request.unsupported;
-  const onSigned = signatures && ((part: SignedPart) => signatures.keep(part, model));
-  const pieces = new ReplyPieces({ redact, meter, onSigned });
+  const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const conversation = signatures?.restore(call.conversation, model) ?? call.conversation;
-  const options = { ...toCallOptions(conversation, type), headers, abortSignal: attempt.signal };
-  await askModel(target, options, { attempt, pieces });
+  const options = toCallOptions(conversation, upstream.type);
+  const { signal: abortSignal } = attempt;
+  await askModel(target, { ...options, headers, abortSignal }, { attempt, pieces });
   return pieces.end();
 }

@@ -17,13 +17,20 @@ export function toReplyFailure(
 ) {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const code = last instanceof Error && "statusCode" in last ? last.statusCode : null;
-  const status = limit === null && typeof code === "number" ? code : null;
+  const broken = findCause(last, (each) => each instanceof BrokenReplyError);
+  const isStatus = limit === null && broken === null && typeof code === "number" && code >= 400;
+  const status = isStatus ? code : null;
   const call = findCause(last, (each) => APICallError.isInstance(each));
   const clear = (words: string | null) =>
     words === null || strictly(words) === words ? words : null;
   const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
   const served = status === null ? null : { status, code: clear(codeOf(call)), retryAfter };
-  const isTemporary = last instanceof Error && "isRetryable" in last && last.isRetryable === true;
+  const isTemporary =
+    broken === null &&
+    limit === null &&
+    last instanceof Error &&
+    "isRetryable" in last &&
+    last.isRetryable === true;
   return {
     replyError: limit === null ? strictly(describe(last, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
@@ -31,14 +38,11 @@ export function toReplyFailure(
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
     httpError: limit === null ? served : { status: 504, code: null, retryAfter: null },
     /** Whether the service rejected the call before it asked a model, which costs nothing. */
-    isUnbilled:
-      status !== null &&
-      status >= 400 &&
-      findCause(last, (each) => each instanceof BrokenReplyError) === null,
+    isUnbilled: status !== null,
     /** How the model failed; null if another model would fail too. */
     cause: limit === "idle-timeout" ? "model-failed" : causeOf(status, isTemporary),
     /** Whether the same model may be asked again. */
-    isTemporary: limit === null && isTemporary,
+    isTemporary,
   } as const;
 }
 

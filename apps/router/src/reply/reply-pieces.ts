@@ -10,7 +10,7 @@ interface PiecesOptions {
   readonly redact: Redact;
   readonly meter: TokenMeter;
   /** Called at the end of a block with a signature. */
-  readonly onSigned?: ((part: SignedPart) => void) | undefined;
+  readonly onSigned: (part: SignedPart) => void;
 }
 
 /** A part of a language model's stream, unchecked. */
@@ -139,7 +139,7 @@ export class ReplyPieces {
     this.#open.delete(nameOf(block.type, block.id));
     if (this.#last === block) this.#last = null;
     const { type, callId: id, text } = block;
-    if (signature !== null) this.#options.onSigned?.({ type, id, text, signature });
+    if (signature !== null) this.#options.onSigned({ type, id, text, signature });
   }
 
   #push(block: Block, text: string, signature: Signature | null = null): void {
@@ -154,7 +154,7 @@ export class ReplyPieces {
     for (const block of this.#open.values()) this.#close(block);
     const counts = toTokenUsage(usage);
     this.#options.meter.reported = counts;
-    const { unified } = finishReason as { unified?: ReplyEnd["finishReason"] };
+    const { unified } = (finishReason ?? {}) as { unified?: ReplyEnd["finishReason"] };
     this.#end = { finishReason: unified ?? "other", usage: counts };
   }
 }

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { blocksOf, callFor, gatewayTarget } from "../testing/reply-calls.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { testClock } from "../testing/test-clock.ts";
+import type { ReplyOptions } from "./generate.ts";
+
+type Fetch = typeof globalThis.fetch;
+
+const failing =
+  (status: number, headers: Record<string, string> = {}): Fetch =>
+  async () =>
+    Response.json({ error: { message: `status ${status}` } }, { status, headers });
+const unreachable: Fetch = async () =>
+  Promise.reject(new TypeError("fetch failed", { cause: new Error("refused") }));
+const works: Fetch = async () => replyStream(["fine"]);
+const breaks: Fetch = async () => replyStream(["half"], { isCut: true });
+
+/** Asks two targets, of which the second works. */
+function callAfter(first: Fetch) {
+  const causes: [model: string, cause: string][] = [];
+  const onNext: NonNullable<ReplyOptions["onNext"]> = ({ model }, cause) =>
+    causes.push([model, cause]);
+  const targets = [gatewayTarget(first, "a/first"), gatewayTarget(works, "a/second")] as const;
+  return { ...callFor([...targets], { onNext }), causes };
+}
+
+test.each([
+  [402, "model-refused"],
+  [403, "model-refused"],
+  [404, "model-refused"],
+  [429, "model-refused"],
+  [500, "model-failed"],
+  [529, "model-failed"],
+])("after status %i the next target is asked: %s", async (status, cause) => {
+  const { reply, causes, pieces } = callAfter(failing(status));
+  expect((await reply).replyError).toBeNull();
+  expect(causes).toEqual([["a/second", cause]]);
+  expect(blocksOf(pieces)).toEqual(["fine"]);
+});
+
+test("a service that cannot be reached is followed by the next", async () => {
+  const { reply, causes } = callAfter(unreachable);
+  expect((await reply).replyError).toBeNull();
+  expect(causes).toEqual([["a/second", "model-failed"]]);
+});
+
+test.each([400, 401, 422])("after status %i no other target is asked", async (status) => {
+  const { reply, causes } = callAfter(failing(status));
+  expect((await reply).httpError?.status).toBe(status);
+  expect(causes).toEqual([]);
+});
+
+test("a target that fails after its first piece is not followed by another", async () => {
+  const { reply, causes, pieces } = callAfter(breaks);
+  expect((await reply).replyError).toBe("The reply broke off: The provider went away.");
+  expect(causes).toEqual([]);
+  expect(blocksOf(pieces)).toEqual(["half"]);
+});
+
+/** Counts the attempts at one target, and the time of each. */
+function retried(answers: Fetch[], { maxRetries = 2, timeoutMs = 0 } = {}) {
+  const { clock, advance, waiting } = testClock();
+  const askedAtMs: number[] = [];
+  const fetch: Fetch = (...given) => {
+    askedAtMs.push(clock.now());
+    return (answers[askedAtMs.length - 1] ?? works)(...given);
+  };
+  const plan = { maxRetries, timeoutMs };
+  const call = callFor([gatewayTarget(fetch)], { clock, random: () => 0.5, plan });
+  return { ...call, advance, askedAtMs, waiting };
+}
+
+test("a temporary failure of the last target is asked again, later each time", async () => {
+  const { reply, advance, askedAtMs, waiting } = retried([failing(503), unreachable]);
+  await advance(10_000);
+  expect((await reply).replyError).toBeNull();
+  expect(askedAtMs).toEqual([0, 1500, 4500]);
+  expect(waiting()).toBe(0);
+});
+
+const waits: [header: Record<string, string>, secondAtMs: number][] = [
+  [{ "retry-after": "7" }, 7000],
+  [{ "retry-after-ms": "0" }, 0],
+  [{ "retry-after": new Date(Date.UTC(2026, 10, 24) + 9000).toUTCString() }, 9000],
+];
+
+test.each(waits)("the wait of %o is kept", async (headers, secondAtMs) => {
+  const { reply, advance, askedAtMs } = retried([failing(429, headers)]);
+  await advance(20_000);
+  expect((await reply).replyError).toBeNull();
+  expect(askedAtMs).toEqual([0, secondAtMs]);
+});
+
+const finals: [situation: string, ReturnType<typeof retried>][] = [
+  ["with a wait of an hour", retried([failing(429, { "retry-after": "3600" })])],
+  ["that is no temporary one", retried([failing(400)])],
+  ["without retries", retried([failing(503)], { maxRetries: 0 })],
+  ["after the first piece", retried([breaks])],
+  ["with too little time left", retried([failing(503)], { timeoutMs: 1000 })],
+];
+
+test.each(finals)("a failure %s is the end", async (_situation, { reply, askedAtMs, waiting }) => {
+  expect((await reply).replyError).not.toBeNull();
+  expect(askedAtMs).toEqual([0]);
+  expect(waiting()).toBe(0);
+});
+
+test("after all retries the last failure is reported", async () => {
+  const { reply, advance, askedAtMs } = retried([failing(503), failing(503), failing(500)]);
+  await advance(60_000);
+  expect(await reply).toMatchObject({ replyError: "status 500", httpError: { status: 500 } });
+  expect(askedAtMs).toHaveLength(3);
+});
+
+test("a client that goes away ends the wait", async () => {
+  const { clock, advance, waiting } = testClock();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const { reply } = callFor([gatewayTarget(failing(503))], {
+    clock,
+    signal,
+    plan: { maxRetries: 1 },
+  });
+  const thrown = reply.catch((error: unknown) => error);
+  await advance(100);
+  const reason = new Error("gone");
+  controller.abort(reason);
+  expect(await thrown).toBe(reason);
+  expect(waiting()).toBe(0);
+});

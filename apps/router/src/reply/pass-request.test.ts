@@ -1,0 +1,204 @@
+import { expect, test } from "vitest";
+import type { Api, ApiRequest } from "../apis/api.ts";
+import { HttpError } from "../http-error.ts";
+import { plantedKey } from "../testing/keep-output.ts";
+import { callFor, gatewayTarget, hello, targetAt } from "../testing/reply-calls.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { startUpstream } from "../testing/upstreams.ts";
+import type { Upstream } from "./upstream.ts";
+import { anthropicUpstream, openAiChatUpstream, openAiResponsesUpstream } from "./upstreams.ts";
+import { noUsage, type TokenUsage } from "./usage.ts";
+
+/** Reads the usage of a form of this test. */
+function usageOf(event: unknown): TokenUsage | null {
+  const { usage } = event as { usage?: Partial<TokenUsage> };
+  return usage === undefined ? null : { ...noUsage, ...usage };
+}
+
+function passedTo(upstreamType: Api["upstreamType"], rest: Partial<ApiRequest> = {}) {
+  const request = {
+    model: "auto",
+    conversation: hello,
+    isStreamed: true,
+    unread: [],
+    body: { model: "auto", n: 1, extra: { a: [null] } },
+    ...rest,
+  };
+  return { api: { upstreamType, usageOf } as Api, request };
+}
+
+/** Returns the options of an upstream with the given answer. */
+function answering(fetch: typeof globalThis.fetch) {
+  return { name: "local", baseUrl: "http://local.invalid/v1", apiKey: plantedKey, fetch };
+}
+
+const passed = passedTo("openai-chat");
+const chatWith = (fetch: typeof globalThis.fetch) => targetAt(openAiChatUpstream(answering(fetch)));
+
+function streamOf(...chunks: string[]) {
+  const body = ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+const upstreams: [
+  type: Api["upstreamType"],
+  (origin: string) => Upstream,
+  path: string,
+  key: object,
+][] = [
+  [
+    "openai-chat",
+    (origin) => openAiChatUpstream({ name: "a", baseUrl: `${origin}/v1`, apiKey: "own-key" }),
+    "/v1/chat/completions",
+    { authorization: "Bearer own-key" },
+  ],
+  [
+    "openai-responses",
+    (origin) => openAiResponsesUpstream({ name: "a", baseUrl: `${origin}/v1`, apiKey: "own-key" }),
+    "/v1/responses",
+    { authorization: "Bearer own-key" },
+  ],
+  [
+    "anthropic",
+    (origin) => anthropicUpstream({ name: "a", baseUrl: origin, apiKey: "own-key" }),
+    "/v1/messages",
+    { "x-api-key": "own-key", "anthropic-version": "2023-06-01" },
+  ],
+];
+
+test.each(upstreams)(
+  "%s gets the body with another model and its own key",
+  async (type, open, path, key) => {
+    const seen: unknown[] = [];
+    const origin = await startUpstream((request, response) => {
+      seen.push(request.url, request.headers);
+      request.setEncoding("utf8").on("data", (text: string) => seen.push(text));
+      request.on("end", () => response.end("data: é\r\n\r\n"));
+    });
+    const headers = { "anthropic-beta": "b", authorization: "of the client" };
+    const { reply, bytes } = callFor([targetAt(open(origin), "own-model")], {
+      passed: { ...passedTo(type), headers },
+      headers: { "x-request-id": "r" },
+    });
+    expect((await reply).replyError).toBeNull();
+    expect(bytes.join("")).toBe("data: é\r\n\r\n");
+    expect(seen).toEqual([
+      path,
+      expect.objectContaining({ "anthropic-beta": "b", "x-request-id": "r", ...key }),
+      '{"model":"own-model","n":1,"extra":{"a":[null]}}',
+    ]);
+  },
+);
+
+const ends: [situation: string, chunks: string[], counts: object][] = [
+  ["one event", ['data: {"usage":{"input":5,"output":7}}\n\n'], { input: 5, output: 7 }],
+  [
+    "two events, of which the later replaces the earlier",
+    [
+      'event: a\ndata: {"usage":{"input":5,"output":1}}\n\n',
+      'data: {"usage": {"output":7}}\r\n\r\ndata: {"usage":null}\n\n',
+    ],
+    { input: 5, output: 7 },
+  ],
+  [
+    "an event in three chunks",
+    ['data: {"us', 'age":{"input":5,"out', 'put":7}}\n\ndata: [DONE]\n\n'],
+    { input: 5, output: 7 },
+  ],
+];
+
+test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) => {
+  const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
+  const usage = { ...noUsage, ...counts };
+  expect(await reply).toMatchObject({ end: { usage }, billed: { usage, isEstimate: false } });
+  expect(bytes).toEqual(chunks);
+});
+
+test("the usage in a body of JSON is read", async () => {
+  const body = '{\n  "usage": { "input": 5, "output": 7 }\n}';
+  const headers = { "content-type": "application/json; charset=utf-8" };
+  const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
+    passed,
+  });
+  expect((await reply).billed?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
+  expect(bytes).toEqual([body]);
+});
+
+test("without usage, each event counts as a token", async () => {
+  const { reply } = callFor([chatWith(streamOf("data: {}\n\ndata: {}\n\n", "data: {}\n\n"))], {
+    passed,
+  });
+  expect((await reply).billed).toEqual({
+    usage: { ...noUsage, input: 2, output: 3 },
+    isEstimate: true,
+  });
+});
+
+test("a secret that is cut across chunks is replaced", async () => {
+  const chunks = [`data: "${plantedKey.slice(0, 9)}`, `${plantedKey.slice(9)}"\n\n`];
+  const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
+  await reply;
+  expect(bytes).toEqual(['data: "', '[secret]"\n\n']);
+});
+
+test("an error of the upstream is a failure, and none of it is passed on", async () => {
+  const error = { message: "Too long.", code: "context_length_exceeded" };
+  const rejects = async () => Response.json({ error }, { status: 400 });
+  const { reply, bytes } = callFor([chatWith(rejects)], { passed });
+  expect(await reply).toMatchObject({
+    replyError: "Too long.",
+    httpError: { status: 400, code: "context_length_exceeded" },
+    billed: null,
+  });
+  expect(bytes).toEqual([]);
+});
+
+const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: string][] = [
+  [
+    "a rejected key",
+    async () => Response.json({}, { status: 401 }),
+    "The upstream local refused the key; check LOCAL_KEY.",
+  ],
+  [
+    "no connection",
+    async () => Promise.reject(new TypeError("fetch failed", { cause: new Error("refused") })),
+    "Cannot connect to API: refused. Check the address of the upstream local.",
+  ],
+  [
+    "a redirect",
+    async () => new Response(null, { status: 307, statusText: "Temporary Redirect" }),
+    "Temporary Redirect",
+  ],
+];
+
+test.each(failures)("%s is explained", async (_situation, fetch, replyError) => {
+  const upstream = openAiChatUpstream({ ...answering(fetch), keyVariable: "LOCAL_KEY" });
+  expect((await callFor([targetAt(upstream)], { passed }).reply).replyError).toBe(replyError);
+});
+
+test("a target with another API gets the conversation", async () => {
+  const fails = chatWith(async () => new Response("", { status: 500 }));
+  const { reply, bytes, pieces } = callFor(
+    [fails, gatewayTarget(async () => replyStream(["fine"]))],
+    { passed },
+  );
+  expect((await reply).replyError).toBeNull();
+  expect([bytes, pieces.length]).toEqual([[], 1]);
+});
+
+test("a request that only its own API can hold is refused elsewhere", async () => {
+  const unsupported = new HttpError(400, "n: use 1", { param: "n" });
+  const works = async () => replyStream(["fine"]);
+  const request = passedTo("openai-chat", { unsupported });
+  await expect(callFor([gatewayTarget(works)], { passed: request }).reply).rejects.toBe(
+    unsupported,
+  );
+  const { reply } = callFor([chatWith(streamOf("data: {}\n\n"))], { passed: request });
+  expect((await reply).replyError).toBeNull();
+});
+
+test("a line of more than 16 MiB ends the reply", async () => {
+  const chunk = "a".repeat(1024 * 1024);
+  const { reply } = callFor([chatWith(streamOf(...Array<string>(17).fill(chunk)))], { passed });
+  expect((await reply).replyError).toMatch(/16 MiB/);
+});
