@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, MAX_REPLY_BYTES, tooLarge } from "./broken-reply-error.ts";
-import { chunksOf, readBody, readText } from "./read-body.ts";
+import { limitLines, readBody, readText } from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target } from "./upstream.ts";
 
@@ -57,7 +57,7 @@ function takeResponse(
     }
     if (response.body === null) return response;
     const body = response.ok
-      ? ReadableStream.from(chunksOf(response.body))
+      ? ReadableStream.from(limitLines(response.body))
       : await readText(response.body);
     return withBody(response, body);
   };

@@ -42,11 +42,11 @@ export class Attempt {
   }
 
   sendPieces(pieces: readonly ReplyPiece[]): void | Promise<void> {
-    if (pieces.length > 0) return this.#deliver(() => this.#options.listener.onPieces(pieces));
+    if (pieces.length > 0) return this.#heard(this.#options.listener.onPieces(pieces));
   }
 
   sendBytes(text: string): void | Promise<void> {
-    if (text !== "") return this.#deliver(() => this.#options.listener.onBytes(text));
+    if (text !== "") return this.#heard(this.#options.listener.onBytes(text));
   }
 
   /** Removes the timers. */
@@ -55,12 +55,10 @@ export class Attempt {
   }
 
   /** A client that reads slowly is no silence of the service. */
-  #deliver(send: () => void | Promise<void>): void | Promise<void> {
+  #heard(waiting: void | Promise<void>): void | Promise<void> {
     this.hasBegun = true;
-    this.#heardAtMs = Infinity;
-    const heard = () => void (this.#heardAtMs = this.#options.clock.now());
-    const waiting = send();
-    return waiting === undefined ? heard() : waiting.then(heard);
+    this.#heardAtMs = waiting === undefined ? this.#options.clock.now() : Infinity;
+    return waiting?.then(() => this.#heard());
   }
 
   /** One timer for all pieces: a timer for each would cost more than the rest of its way. */

@@ -6,6 +6,7 @@ import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, tooLarge } from "./broken
 const LARGE_CHUNK_BYTES = 4096;
 
 type Body = Response["body"];
+type Chunk = Uint8Array<ArrayBuffer>;
 
 /** Reads a body, and no more of it until a call of `onText` is done. @throws BrokenReplyError */
 export async function readBody(
@@ -13,12 +14,16 @@ export async function readBody(
   onText: (text: string) => void | Promise<void>,
 ): Promise<void> {
   const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
-  for await (const chunk of chunksOf(body)) {
-    if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
-    const waiting = onText(
-      decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
-    );
-    if (waiting !== undefined) await waiting;
+  const reader = body?.getReader();
+  try {
+    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
+      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
+      const text = decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+      const waiting = onText(text);
+      if (waiting !== undefined) await waiting;
+    }
+  } finally {
+    void reader?.cancel().catch(() => undefined); // ends a call without a reader
   }
 }
 
@@ -32,28 +37,33 @@ export async function readText(body: Body): Promise<string> {
   return whole;
 }
 
-/** Yields a body whose lines have up to 16 MiB: a parser of events keeps a whole line. */
-export async function* chunksOf(body: Body): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const reader = body?.getReader();
+/** Limits the lines of a body to 16 MiB, since a provider's parser keeps a whole line. */
+export async function* limitLines(body: Body): AsyncGenerator<Chunk> {
   let bytes = 0;
   try {
-    for (;;) {
-      const chunk = (await reader?.read().catch(throwBroken))?.value;
-      if (chunk === undefined) return;
+    for await (const chunk of body ?? []) {
       const lastLine = chunk.lastIndexOf(0x0a) + 1;
       bytes = (lastLine === 0 ? bytes : 0) + chunk.length - lastLine;
       if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
       yield chunk;
     }
-  } finally {
-    void reader?.cancel().catch(() => undefined); // ends a call without a reader
+  } catch (error) {
+    throw toBroken(error);
   }
 }
 
-/** The connection's unexpected end is a TypeError; a client's abort or a time limit is none. */
-function throwBroken(error: unknown): never {
-  if (!(error instanceof TypeError)) throw error;
-  throw new BrokenReplyError(brokenOff, { cause: error });
+/** Reads the next chunk, or null. */
+async function read(reader: ReadableStreamDefaultReader<Chunk> | undefined): Promise<Chunk | null> {
+  try {
+    return (await reader?.read())?.value ?? null;
+  } catch (error) {
+    throw toBroken(error);
+  }
+}
+
+/** The connection's unexpected end is a TypeError; a client's abort and a time limit are none. */
+function toBroken(error: unknown): unknown {
+  return error instanceof TypeError ? new BrokenReplyError(brokenOff, { cause: error }) : error;
 }
 
 let lastTurn: Promise<unknown> = Promise.resolve();

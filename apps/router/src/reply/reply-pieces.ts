@@ -144,10 +144,12 @@ export class ReplyPieces {
 
   #push(block: Block, text: string, signature: Signature | null = null): void {
     const { type, key, head } = block;
-    if (text === "" && head === null && signature === null) return;
-    block.text += text;
+    const isPlain = head === null && signature === null;
+    if (isPlain && text === "") return;
+    if (type !== "text") block.text += text;
     block.head = null;
-    this.#pieces.push({ type, key, ...head, text, ...(signature && { signature }) });
+    const piece = { type, key, text };
+    this.#pieces.push(isPlain ? piece : { ...piece, ...head, ...(signature && { signature }) });
   }
 
   #finish({ finishReason, usage }: StreamPart): void {
