@@ -33,7 +33,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
     const found = find(part);
     if (found === null || (part.type !== "toolCall" && part.type !== "reasoning")) return [part];
     if (found.model !== model) return part.type === "reasoning" ? [] : [part];
-    const providerOptions = mergeMetadata(found.metadata, part.providerOptions);
+    const providerOptions = mergeMetadata(part.providerOptions, found.metadata);
     return [{ ...part, signature: part.signature ?? found.value, providerOptions }];
   };
   return {

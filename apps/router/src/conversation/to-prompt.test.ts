@@ -205,20 +205,7 @@ test("a chat template gets one system message at a time", () => {
   expect(prompt).toEqual([{ role: "system", content: "long\nshort" }]);
 });
 
-test("a signature goes to the options of every provider that has one", () => {
-  const reasoning = { type: "reasoning" as const, text: "hm", signature: "sig", ...cached };
-  const [message] = promptOf([assistant(reasoning, call("a", { signature: "sig" }))]);
-  const thought = { google: { thoughtSignature: "sig" }, vertex: { thoughtSignature: "sig" } };
-  const { cacheControl } = cached.providerOptions.anthropic;
-  const anthropic = { cacheControl, signature: "sig" };
-  const providerOptions = { ...thought, anthropic, openai: { reasoningEncryptedContent: "sig" } };
-  expect(message?.content).toEqual([
-    { type: "reasoning", text: "hm", providerOptions },
-    { ...toolCall("a"), providerOptions: thought },
-  ]);
-});
-
-test("a signature whose provider is known goes there only", () => {
+test("a signature is passed on in its provider's options", () => {
   const providerOptions = { openai: { itemId: "rs_1", reasoningEncryptedContent: "sig" } };
   const reasoning = { type: "reasoning" as const, text: "", signature: "sig", providerOptions };
   expect(promptOf([assistant(reasoning)]).at(0)?.content).toEqual([

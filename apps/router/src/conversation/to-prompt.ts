@@ -6,7 +6,6 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultOutput,
-  LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import {
   type FilePart,
@@ -14,14 +13,11 @@ import {
   type Message,
   type Part,
   type ProviderOptions,
-  type ReasoningPart,
   textOf,
   type TextPart,
   type ToolCallPart,
   type ToolResultPart,
 } from "./conversation.ts";
-
-type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
 /**
  * Converts messages to the prompt of a language model. Each result follows its call directly, and
@@ -33,16 +29,32 @@ export function toPrompt(
 ): LanguageModelV4Prompt {
   const resultOf = matchResults(messages);
   const matched = new Set(resultOf.values());
-  return messages.flatMap((message): LanguageModelV4Message[] => {
-    if (message.role === "system") return toSystemMessages(message.parts, isTextOnly);
-    if (message.role === "user") return toUserMessages(message.parts, matched, isTextOnly);
-    const results = message.parts
-      .filter((part) => part.type === "toolCall")
-      .map((call) => toResult(call, resultOf.get(call), isTextOnly));
-    const content = message.parts.flatMap((part) => toAssistantPart(part));
-    return [{ role: "assistant", content }, ...toResultMessages(results)];
+  return messages.flatMap(({ role, parts }): LanguageModelV4Message[] => {
+    if (role === "system") return toSystemMessages(parts, isTextOnly);
+    if (role === "user") {
+      const results = parts.filter((part) => part.type === "toolResult");
+      const others = results.filter((result) => !matched.has(result));
+      const named = others.map((result): Result => [{ id: result.id, name: "" }, result]);
+      return [...toResultMessages(named, isTextOnly), ...toUserMessage(parts)];
+    }
+    const calls = parts.filter((part) => part.type === "toolCall");
+    const results = calls.map((call): Result => [call, resultOf.get(call) ?? interrupted]);
+    const content = parts.flatMap((part) => toAssistantPart(part));
+    return [{ role: "assistant", content }, ...toResultMessages(results, isTextOnly)];
   });
 }
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+/** A result with its call. */
+type Result = readonly [call: Pick<ToolCallPart, "id" | "name">, result: ToolResultPart];
+
+const interrupted: ToolResultPart = {
+  type: "toolResult",
+  id: "",
+  parts: [{ type: "text", text: "interrupted by the user" }],
+  isError: false,
+};
 
 /** Finds the nearest result after each call: services may use an id again in a later reply. */
 function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResultPart> {
@@ -66,20 +78,39 @@ function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): Language
   return parts.map((part) => ({ role: "system", content: textOf([part]), ...optionsOf(part) }));
 }
 
-function toUserMessages(
-  parts: readonly Part[],
-  matched: ReadonlySet<ToolResultPart>,
+function toUserMessage(parts: readonly Part[]): LanguageModelV4Message[] {
+  const content = parts.flatMap((part) => (isContent(part) ? toContentPart(part) : []));
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}
+
+function toResultMessages(
+  results: readonly Result[],
   isTextOnly: boolean,
 ): LanguageModelV4Message[] {
-  const results = parts
-    .filter((part) => part.type === "toolResult")
-    .filter((part) => !matched.has(part))
-    .map((part) => toResult({ id: part.id, name: "" }, part, isTextOnly));
-  const content = parts.flatMap((part) => (isContent(part) ? toContentPart(part) : []));
-  return [
-    ...toResultMessages(results),
-    ...(content.length > 0 ? [{ role: "user" as const, content }] : []),
-  ];
+  if (results.length === 0) return [];
+  const content = results.map(([{ id, name }, result]) => ({
+    type: "tool-result" as const,
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(result, isTextOnly),
+    ...optionsOf(result),
+  }));
+  const others = results
+    .filter(([, result]) => isText(result, isTextOnly))
+    .flatMap(([, { parts }]) => parts.filter(({ type }) => type !== "text"));
+  return [{ role: "tool", content }, ...toUserMessage(others)];
+}
+
+/** Only errors of text are marked as errors. */
+function isText({ parts, isError }: ToolResultPart, isTextOnly: boolean): boolean {
+  if (isTextOnly || isError) return true;
+  return parts.every(({ type, providerOptions }) => type === "text" && !providerOptions);
+}
+
+function toOutput(result: ToolResultPart, isTextOnly: boolean): LanguageModelV4ToolResultOutput {
+  const { parts, isError } = result;
+  if (!isText(result, isTextOnly)) return { type: "content", value: parts.map(toContentPart) };
+  return { type: isError ? "error-text" : "text", value: textOf(parts) };
 }
 
 type ContentPart = TextPart | ImagePart | FilePart;
@@ -118,7 +149,7 @@ function toAssistantPart(part: Part): AssistantPart[] {
     case "text":
       return part.text === "" ? [] : [toContentPart(part)];
     case "reasoning":
-      return [{ type: "reasoning", text: part.text, ...signed(part, reasoningSignatures) }];
+      return [{ type: part.type, text: part.text, ...optionsOf(part) }];
     case "toolCall":
       return [toToolCall(part)];
     case "toolResult":
@@ -133,10 +164,10 @@ function toAssistantPart(part: Part): AssistantPart[] {
 function toToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
   const { id: toolCallId, name: toolName, arguments: text } = part;
   const input = parsedOrText(text);
-  return { type: "tool-call", toolCallId, toolName, input, ...signed(part, callSignatures) };
+  return { type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) };
 }
 
-/** Text of this length can be nested too deeply for `JSON.stringify`, which ends after some thousand levels. */
+/** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */
 const DEEP_LENGTH = 2000;
 
 /** Arguments that are not JSON are passed on unchanged, as are those too deep to be written again. */
@@ -148,67 +179,4 @@ function parsedOrText(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** The fields for a signature in each provider's options; a model reads its provider's only. */
-const callSignatures = { google: "thoughtSignature", vertex: "thoughtSignature" };
-const reasoningSignatures = {
-  ...callSignatures,
-  anthropic: "signature",
-  openai: "reasoningEncryptedContent",
-};
-
-/** Adds a signature without its provider's name to the options of every provider. */
-function signed(part: ReasoningPart | ToolCallPart, fields: Readonly<Record<string, string>>) {
-  const { signature, providerOptions = {} } = part;
-  const values = Object.values(providerOptions).flatMap((options) => Object.values(options));
-  if (signature === null || values.includes(signature)) return optionsOf(part);
-  const added = Object.entries(fields).map(([provider, field]) => {
-    return [provider, { ...providerOptions[provider], [field]: signature }];
-  });
-  return { providerOptions: { ...providerOptions, ...Object.fromEntries(added) } };
-}
-
-/** A result with the parts that follow it in a user's message. */
-interface Result {
-  readonly part: LanguageModelV4ToolResultPart;
-  readonly after: readonly ContentPart[];
-}
-
-function toResult(
-  { id, name }: Pick<ToolCallPart, "id" | "name">,
-  result: ToolResultPart | undefined,
-  isTextOnly: boolean,
-): Result {
-  const part = { type: "tool-result" as const, toolCallId: id, toolName: name };
-  if (result === undefined) {
-    const output = { type: "text" as const, value: "interrupted by the user" };
-    return { part: { ...part, output }, after: [] };
-  }
-  // Only errors of text are marked as errors.
-  const isText = isTextOnly || result.isError || result.parts.every(isPlainText);
-  const after = isText ? result.parts.filter(({ type }) => type !== "text") : [];
-  return { part: { ...part, output: toOutput(result, isText), ...optionsOf(result) }, after };
-}
-
-function isPlainText({ type, providerOptions }: ContentPart): boolean {
-  return type === "text" && providerOptions === undefined;
-}
-
-function toOutput(
-  { parts, isError }: ToolResultPart,
-  isText: boolean,
-): LanguageModelV4ToolResultOutput {
-  if (isText) return { type: isError ? "error-text" : "text", value: textOf(parts) };
-  return { type: "content", value: parts.map(toContentPart) };
-}
-
-function toResultMessages(results: readonly Result[]): LanguageModelV4Message[] {
-  if (results.length === 0) return [];
-  const content = results.map(({ part }) => part);
-  const after = results.flatMap((result) => result.after.map(toContentPart));
-  return [
-    { role: "tool", content },
-    ...(after.length > 0 ? [{ role: "user" as const, content: after }] : []),
-  ];
 }

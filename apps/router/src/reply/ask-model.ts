@@ -21,17 +21,16 @@ export async function askModel(
   const fetch = takeResponse(upstream, (response) => taken.push(response));
   const { stream } = await (await upstream.languageModel(model, fetch)).doStream(options);
   const [response] = taken;
-  if (response === undefined) {
-    for await (const part of stream) {
-      pieces.add(part);
-      await attempt.sendPieces(pieces.take());
-    }
-  } else if (isJson(response)) {
-    const whole = new Response(await readText(response.body), response);
-    const answering = await upstream.languageModel(model, async () => whole);
-    pieces.addWhole(await answering.doGenerate(options));
-  } else await readParts(response.body, { attempt, pieces });
-  await attempt.sendPieces(pieces.take());
+  try {
+    if (response === undefined) await readStream(stream, { attempt, pieces });
+    else if (isJson(response)) {
+      const whole = new Response(await readText(response.body), response);
+      const answering = await upstream.languageModel(model, async () => whole);
+      pieces.addWhole(await answering.doGenerate(options));
+    } else await readEvents(response.body, { attempt, pieces });
+  } finally {
+    await attempt.sendPieces(pieces.take()); // also those in front of a failure in one chunk
+  }
 }
 
 /** Whether a response is a whole reply, as of a server that does not stream. */
@@ -56,23 +55,22 @@ function takeResponse(
       return new Response("", { headers: { "content-type": "text/event-stream" } });
     }
     if (response.body === null) return response;
-    const body = response.ok
-      ? ReadableStream.from(limitLines(response.body))
-      : await readText(response.body);
-    return withBody(response, body);
+    const { body, ok } = response;
+    return new Response(
+      ok ? ReadableStream.from(limitLines(body)) : await readText(body),
+      response,
+    );
   };
 }
 
-/** The body is decoded already. */
-function withBody(response: Response, body: string | ReadableStream): Response {
-  const { status, statusText } = response;
-  const headers = new Headers(response.headers);
-  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  return new Response(body, { status, statusText, headers });
+async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {
+  for await (const part of stream) {
+    pieces.add(part);
+    await attempt.sendPieces(pieces.take());
+  }
 }
 
-async function readParts(body: Response["body"], { attempt, pieces }: Reading): Promise<void> {
-  const passOn = () => attempt.sendPieces(pieces.take());
+async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
@@ -83,23 +81,14 @@ async function readParts(body: Response["body"], { attempt, pieces }: Reading): 
     },
   });
   await readBody(body, (text) => {
-    try {
-      parser.feed(text);
-    } catch (error) {
-      return failAfter(passOn(), error); // the parts before it in the same chunk are passed on
-    }
-    return passOn();
+    parser.feed(text);
+    return attempt.sendPieces(pieces.take());
   });
 }
 
-async function failAfter(waiting: void | Promise<void>, error: unknown): Promise<never> {
-  await waiting;
-  throw error;
-}
-
-function parsePart(data: string): Readonly<Record<string, unknown>> {
+function parsePart(data: string): object {
   try {
-    return (JSON.parse(data) ?? {}) as Record<string, unknown>;
+    return (JSON.parse(data) ?? {}) as object;
   } catch (error) {
     const message = "The reply broke off: the model's service sent an event that is not JSON.";
     throw new BrokenReplyError(message, { cause: error });
