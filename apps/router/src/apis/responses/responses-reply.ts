@@ -1,0 +1,140 @@
+import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
+import type { TokenUsage } from "../../reply/usage.ts";
+import type { ApiRequest, ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
+import { givenOf } from "../parse-body.ts";
+import { type ClientTool, toClientTools } from "./client-tools.ts";
+import { createItem, type ItemEvent, type ItemStatus, type OutputItem } from "./output-items.ts";
+import type { ResponsesBody } from "./responses-schema.ts";
+
+/** Writes a reply. Each block is an item; tool calls stay open until the end, since they may interleave. */
+export class ResponsesReply implements ReplyWriter {
+  readonly #requestId: string;
+  readonly #body: ResponsesBody;
+  #tools: ReadonlyMap<string, ClientTool> | null = null;
+  /** The open items by the keys of their blocks. */
+  readonly #open = new Map<string, OutputItem>();
+  /** The items that have ended, by their index. */
+  readonly #output: object[] = [];
+  #items = 0;
+  #events = 0;
+  #response: object;
+
+  constructor({ requestId, model, createdAt }: ReplyHead, request: ApiRequest) {
+    this.#body = request.body as ResponsesBody; // checked, or it is sent unchanged
+    this.#requestId = requestId;
+    const head = { id: `resp_${requestId}`, object: "response", created_at: createdAt, model };
+    this.#response = { ...head, ...toResponse(this.#body) };
+  }
+
+  begin(): WireEvent[] {
+    return [this.#change("created", {}), this.#change("in_progress", {})];
+  }
+
+  add(pieces: readonly ReplyPiece[]): WireEvent[] {
+    return pieces.flatMap((piece) => this.#addPiece(piece)).map((event) => this.#toWire(event));
+  }
+
+  end({ finishReason, usage }: ReplyEnd): WireEvent[] {
+    const reason = incompleteReasons.get(finishReason);
+    const status = reason === undefined ? "completed" : "incomplete";
+    const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
+    const ended = events.map((event) => this.#toWire(event));
+    const incomplete_details = reason === undefined ? null : { reason };
+    return [...ended, this.#change(status, { incomplete_details, usage: toUsage(usage) })];
+  }
+
+  fail(message: string, status: number): WireEvent[] {
+    const begun = this.#events === 0 ? this.begin() : [];
+    const error = { code: errorCodes.get(status) ?? "server_error", message };
+    return [...begun, this.#change("failed", { error })];
+  }
+
+  whole(): object {
+    return this.#response;
+  }
+
+  #addPiece(piece: ReplyPiece): readonly ItemEvent[] {
+    const open = this.#open.get(piece.key);
+    if (open) return open.add(piece);
+    if (piece.type === "text" && piece.text === "") return [];
+    const ended = [...this.#open].flatMap(([key, item]) =>
+      item.isCall ? [] : this.#endItem(key, item, "completed"),
+    );
+    this.#tools ??= new Map(toClientTools(this.#body.tools).map((each) => [each.tool.name, each]));
+    const options = { requestId: this.#requestId, index: this.#items, tools: this.#tools };
+    const item = createItem(piece, options);
+    this.#items += 1;
+    this.#open.set(piece.key, item);
+    return [...ended, ...item.begin(), ...item.add(piece)];
+  }
+
+  #endItem(key: string, item: OutputItem, status: ItemStatus): readonly ItemEvent[] {
+    const events = item.end(status);
+    this.#output[item.index] = item.toWire(status);
+    this.#open.delete(key);
+    return events;
+  }
+
+  #toWire({ type, ...fields }: ItemEvent): WireEvent {
+    const data = { type, sequence_number: this.#events, ...fields };
+    this.#events += 1;
+    return { event: type, data };
+  }
+
+  /** Changes the response, and returns its event. Items that have not ended are no part of it. */
+  #change(
+    step: "created" | "in_progress" | "completed" | "incomplete" | "failed",
+    changed: object,
+  ) {
+    const status = step === "created" ? "in_progress" : step;
+    const output = this.#output.filter(() => true);
+    this.#response = { ...this.#response, status, ...changed, output };
+    return this.#toWire({ type: `response.${step}`, response: this.#response });
+  }
+}
+
+const incompleteReasons: ReadonlyMap<string, string> = new Map([
+  ["length", "max_output_tokens"],
+  ["content-filter", "content_filter"],
+]);
+
+/** Codex repeats a request after any error but an invalid one. */
+const errorCodes: ReadonlyMap<number, string> = new Map([
+  [400, "invalid_prompt"],
+  [429, "rate_limit_exceeded"],
+]);
+
+/** Returns the fields that repeat the request, and those without a value yet. */
+function toResponse(body: ResponsesBody) {
+  return {
+    error: null,
+    incomplete_details: null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    reasoning: { effort: null, summary: null, ...body.reasoning },
+    store: false,
+    temperature: body.temperature ?? null,
+    text: { format: { type: "text" }, ...givenOf(body.text ?? {}) },
+    tool_choice: body.tool_choice ?? "auto",
+    tools: body.tools ?? [],
+    top_p: body.top_p ?? null,
+    usage: null,
+  };
+}
+
+/** The input's tokens include those of the cache. */
+function toUsage({ input, cacheRead, cacheWrite, output, reasoning }: TokenUsage) {
+  if (input === null && output === null) return null;
+  const [cached_tokens, cache_write_tokens] = [cacheRead ?? 0, cacheWrite ?? 0];
+  const input_tokens = (input ?? 0) + cached_tokens + cache_write_tokens;
+  const output_tokens = output ?? 0;
+  return {
+    input_tokens,
+    input_tokens_details: { cached_tokens, cache_write_tokens },
+    output_tokens,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: input_tokens + output_tokens,
+  };
+}
