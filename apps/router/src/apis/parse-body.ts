@@ -29,13 +29,13 @@ export function parseBody<TSchema extends z.ZodType>(
 }
 
 function leaveOut(body: unknown, issues: readonly z.core.$ZodIssue[], needed?: readonly string[]) {
-  const unsupported = invalidField(deepest(issues[0]));
-  if (!isObject(body) || needed === undefined) throw unsupported;
-  const fatal = issues.find(({ path: [field] }) => needed.includes(String(field)));
+  const isNeeded = (field?: PropertyKey) =>
+    field === undefined || needed?.includes(String(field)) !== false;
+  const fatal = issues.find(({ path: [field] }) => isNeeded(field));
   if (fatal !== undefined) throw invalidField(deepest(fatal));
   const wrong = new Set(issues.map(({ path: [field] }) => String(field)));
-  const rest = Object.entries(body).filter(([field]) => !wrong.has(field));
-  return { rest: Object.fromEntries(rest), unsupported };
+  const rest = Object.entries(body as object).filter(([field]) => !wrong.has(field));
+  return { rest: Object.fromEntries(rest), unsupported: invalidField(deepest(issues[0])) };
 }
 
 /** A body in the form of a schema. */
