@@ -2,6 +2,8 @@ import type { GatewayModelId } from "ai";
 import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
+import type { RouterConfig } from "./config/router-config.ts";
+import { serverUrlSchema, withVersion } from "./config/server-url.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 
@@ -17,8 +19,6 @@ export const defaultTierModels = {
 } as const satisfies Record<Tier, GatewayModelId>;
 
 const notConfidence = "is not a number from 0 to 1, such as 0.6";
-const notReplyUrl =
-  "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
 const upToADay = { min: 0, max: 86_400_000 };
 
@@ -64,12 +64,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_FAILURE_TIER: optional(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
-    ROUTER_REPLY_BASE_URL: optional(
-      z
-        .url({ protocol: /^https?$/, error: notReplyUrl, abort: true })
-        .refine(hasNothingSecret, notReplyUrl)
-        .transform(withVersion),
-    ),
+    ROUTER_REPLY_BASE_URL: optional(serverUrlSchema.transform(withVersion)),
     ROUTER_REPLY_API_KEY: optional(printable("key")),
     AI_GATEWAY_API_KEY: optional(printable("key")),
     EVALUATOR_BASE_URL: optional(
@@ -103,8 +98,12 @@ type Values = z.infer<ReturnType<typeof variables>>;
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 
-/** Reads options; a blank variable is unset. @throws CliError that names the wrong variable. */
-export function parseRouterOptions(given: Environment) {
+/**
+ * Reads options; a blank variable is unset, and the file's tiers and aliases win over the variables.
+ *
+ * @throws CliError that names the wrong variable.
+ */
+export function parseRouterOptions(given: Environment, config: RouterConfig | null = null) {
   const env = trimEnvironment(given);
   const values = readVariables(env);
   const url = values.ROUTER_LIMITS;
@@ -126,7 +125,7 @@ export function parseRouterOptions(given: Environment) {
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
-    aliases: values.ROUTER_MODEL_ALIASES,
+    aliases: new Map([...values.ROUTER_MODEL_ALIASES, ...(config?.aliases ?? [])]),
     maxCallsInFlight: values.ROUTER_MAX_CALLS,
     /** Whether a client's own model names mean `auto` or the cheapest tier. */
     clientModels: values.ROUTER_CLIENT_MODELS,
@@ -146,16 +145,20 @@ export function parseRouterOptions(given: Environment) {
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */
     instance: values.ROUTER_INSTANCE,
-    tierModels: readTierModels(
-      values,
-      transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
-    ),
+    tierModels: readTierModels(values, {
+      chatModel: transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
+      tiers: config?.tiers,
+    }),
     policy,
     /** The services to connect; the emulator replaces each one that is null. */
     engines: {
       evaluator: hasEvaluator ? given : null,
       reply: toReplyServer(values, given),
-      secrets: [...keyNames.flatMap((name) => env[name] ?? []), ...addressSecrets(url)],
+      secrets: [
+        ...keyNames.flatMap((name) => env[name] ?? []),
+        ...addressSecrets(url),
+        ...(config?.upstreams ?? []).flatMap(({ apiKey }) => apiKey ?? []),
+      ],
     },
     /** The limit that several routers share; null if this one has a key to itself. */
     sharedLimit:
@@ -199,11 +202,14 @@ function readVariables(env: Environment): Values {
 }
 
 /** With its own reply server, a tier without a model takes the chat model that decides, if any. */
-function readTierModels(values: Values, chatModel: string | undefined): Record<Tier, string> {
+function readTierModels(
+  values: Values,
+  { chatModel, tiers }: { chatModel: string | undefined; tiers: RouterConfig["tiers"] | undefined },
+): Record<Tier, string> {
   const named = tierNames.map((tier) => {
     const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
     const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
-    const model = values[name] ?? unset;
+    const model = tiers?.[tier]?.targets[0].model ?? values[name] ?? unset;
     if (model !== undefined) return [tier, model] as const;
     throw new CliError(
       `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
@@ -269,17 +275,6 @@ function aliases() {
     .transform((pairs) => pairs.map((pair) => pattern.exec(pair)))
     .refine((pairs) => pairs.every((pair) => pair !== null), error)
     .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""])));
-}
-
-function hasNothingSecret(url: string): boolean {
-  const { username, password, search, hash } = new URL(url);
-  return `${username}${password}${search}${hash}` === "";
-}
-
-/** Adds `/v1` to a bare address: servers with OpenAI's API have it there. */
-function withVersion(url: string): string {
-  const { href, pathname } = new URL(url);
-  return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
 }
 
 function milliseconds({ min = 1, max = 600_000 } = {}) {
