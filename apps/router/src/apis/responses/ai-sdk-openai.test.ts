@@ -57,14 +57,13 @@ function createConversations(random: () => number) {
     };
   };
   const reasoning = (): Part => {
-    const [itemId, signature] = [`rs_${id()}`, `opaque ${id()}`];
-    const shown = chance(0.7) ? words() : "";
-    const openai = { itemId, reasoningEncryptedContent: signature };
+    const signature = `gAAAA${id()}`;
+    const named = chance(0.5) ? { itemId: `rs_${id()}` } : {};
     return {
       type: "reasoning",
-      text: shown,
+      text: chance(0.7) ? words() : "",
       signature,
-      ...(chance(0.5) && { providerOptions: { openai } }),
+      providerOptions: { openai: { ...named, reasoningEncryptedContent: signature } },
     };
   };
   const call = (): ToolCallPart => ({

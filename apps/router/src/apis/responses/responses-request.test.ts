@@ -136,13 +136,14 @@ const conversations: [situation: string, fields: object, messages: Message[]][] 
     ],
   ],
   [
-    "reasoning of OpenAI, and of other models through the router",
+    "reasoning of OpenAI with and without its id, and of other models",
     {
       input: [
         { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "opaque" },
+        { type: "reasoning", id: "reasoning_1", summary: [], encrypted_content: "gAAAAopaque" },
         {
           type: "reasoning",
-          id: "reasoning_1",
+          id: "reasoning_2",
           summary: [{ type: "summary_text", text: "short" }],
           content: [
             { type: "reasoning_text", text: "one" },
@@ -159,6 +160,12 @@ const conversations: [situation: string, fields: object, messages: Message[]][] 
           text: "",
           signature: "opaque",
           providerOptions: { openai: { itemId: "rs_1", reasoningEncryptedContent: "opaque" } },
+        },
+        {
+          type: "reasoning",
+          text: "",
+          signature: "gAAAAopaque",
+          providerOptions: { openai: { reasoningEncryptedContent: "gAAAAopaque" } },
         },
         { type: "reasoning", text: "one\n\ntwo", signature: "sig" },
       ),

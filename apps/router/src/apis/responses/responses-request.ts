@@ -122,14 +122,15 @@ function toMessage(item: Item): { role: Message["role"]; parts: Part[] } {
   return { role: "assistant", parts: [{ type: "toolCall", ...call, arguments: text }] };
 }
 
-/** OpenAI binds the encrypted content to its own id; the ids of this router's items are others. */
+/** OpenAI binds encrypted content to its own id, and takes it without an id too. */
 function toReasoning(item: Extract<Item, { type: "reasoning" }>): ReasoningPart {
   const { id, summary, content, encrypted_content: signature = null } = item;
   const texts = content?.length ? content : (summary ?? []);
   const text = texts.map((part) => part.text).join("\n\n");
-  const openai = { itemId: id ?? null, reasoningEncryptedContent: signature };
-  const options = id?.startsWith("rs_") ? { providerOptions: { openai } } : {};
-  return { type: "reasoning", text, signature, ...options };
+  const itemId = id?.startsWith("rs_") ? id : null;
+  const isOpenAi = itemId !== null || signature?.startsWith("gAAAA"); // how its content begins
+  const openai = givenOf({ itemId, reasoningEncryptedContent: signature });
+  return { type: "reasoning", text, signature, ...(isOpenAi && { providerOptions: { openai } }) };
 }
 
 type Content = Extract<Item, { role: string }>["content"];

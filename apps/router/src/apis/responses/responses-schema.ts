@@ -122,6 +122,12 @@ const format = z.discriminatedUnion(
   "not supported; use text, json_object or json_schema",
 );
 const notStored = "replies are not stored; send the whole conversation as input";
+const serverState = {
+  store: z.literal(false, notStored).nullish(),
+  background: z.literal(false, "not supported; use stream").nullish(),
+  previous_response_id: z.null(notStored).optional(),
+  conversation: z.null(notStored).optional(),
+};
 
 /** The fields of `POST /v1/responses` that are read. */
 export const responsesSchema = z.object({
@@ -150,22 +156,11 @@ export const responsesSchema = z.object({
   metadata: z.unknown().optional(),
   prompt: z.null("not supported; send its text as instructions").optional(),
   top_logprobs: z.literal(0, "not supported, as replies carry no log-probabilities").nullish(),
-  store: z.literal(false, notStored).nullish(),
-  background: z.literal(false, "not supported; use stream").nullish(),
-  previous_response_id: z.null(notStored).optional(),
-  conversation: z.null(notStored).optional(),
+  ...serverState,
 });
 
 /** The fields without which there is no decision, or which no server may honour. */
-export const neededFields = [
-  "model",
-  "input",
-  "stream",
-  "store",
-  "background",
-  "previous_response_id",
-  "conversation",
-];
+export const neededFields = ["model", "input", "stream", ...Object.keys(serverState)];
 
 /** A request's fields. */
 export type ResponsesBody = z.infer<typeof responsesSchema>;
