@@ -55,13 +55,15 @@ test.each(found)("reasoning is found by its %s", (_by, part) => {
   expect(restore(withParts(part), "a/b")).toEqual(withParts(restored));
 });
 
-test("a client's own options stay", () => {
+test("the provider's values replace those that an API made up", () => {
   const { keep, restore } = createSignatureMemory();
   keep(signedReasoning, "a/b");
-  const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } }, gateway: { a: 1 } };
+  const cacheControl = { type: "ephemeral" };
+  const anthropic = { cacheControl, signature: "made up" };
+  const providerOptions = { anthropic, gateway: { a: 1 } };
   const [message] = restore(withParts({ ...reasoning, providerOptions }), "a/b").messages;
   expect(message?.parts[0]?.providerOptions).toEqual({
-    anthropic: { signature: "sig", cacheControl: { type: "ephemeral" } },
+    anthropic: { signature: "sig", cacheControl },
     gateway: { a: 1 },
   });
 });

@@ -126,6 +126,12 @@ test("a streamed reply has its text, its tokens and the time in whole millisecon
   expect(blocksOf(pieces)).toEqual(["Hello!"]);
 });
 
+test("a mark at the end of the events is no part", async () => {
+  const finish = eventOf({ type: "finish", finishReason: { unified: "stop" } });
+  const { reply } = callFor([gatewayTarget(answer(`${deltaOf("a")}${finish}data: [DONE]\n\n`))]);
+  expect((await reply).replyError).toBeNull();
+});
+
 test("a gateway that answers with JSON is read as a whole", async () => {
   const content = [
     { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "sig" } } },

@@ -50,13 +50,11 @@ test("a silent target is followed by the next", async () => {
   expect(blocksOf(pieces)).toEqual(["fine"]);
 });
 
-test("silence between pieces ends at the idle limit", async () => {
+test("silence between pieces ends at the idle limit, without another target", async () => {
   const { clock, advance } = testClock();
   const { fetch, send } = slowAnswer();
-  const { reply, pieces } = callFor([gatewayTarget(fetch)], {
-    clock,
-    plan: { idleTimeoutMs: 1000 },
-  });
+  const targets = [gatewayTarget(fetch), gatewayTarget(async () => replyStream(["fine"]))] as const;
+  const { reply, pieces } = callFor([...targets], { clock, plan: { idleTimeoutMs: 1000 } });
   await advance(900);
   send(deltaOf("a"));
   await advance(999);

@@ -38,7 +38,7 @@ export function openAiChatUpstream(options: UpstreamOptions): Upstream {
   const { baseUrl: baseURL, apiKey } = options;
   return {
     type: "openai-chat",
-    ...connect(options, "/chat/completions", bearer(apiKey)),
+    ...connect(options, { path: "/chat/completions", key: bearer(apiKey) }),
     async languageModel(model, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const settings = { baseURL, fetch, includeUsage: true, supportsStructuredOutputs: true };
@@ -56,7 +56,7 @@ export function openAiResponsesUpstream(options: UpstreamOptions): Upstream {
   const { baseUrl: baseURL, apiKey } = options;
   return {
     type: "openai-responses",
-    ...connect(options, "/responses", bearer(apiKey)),
+    ...connect(options, { path: "/responses", key: bearer(apiKey) }),
     async languageModel(model, fetch) {
       const { createOpenAI } = await import("@ai-sdk/openai");
       return createOpenAI({ baseURL, apiKey: apiKey ?? NO_KEY, fetch }).responses(model);
@@ -67,10 +67,11 @@ export function openAiResponsesUpstream(options: UpstreamOptions): Upstream {
 /** Connects a service with Anthropic's Messages API. */
 export function anthropicUpstream(options: UpstreamOptions): Upstream {
   const { baseUrl, apiKey } = options;
-  const key = apiKey === null ? {} : { "x-api-key": apiKey };
+  const key: Endpoint["key"] = apiKey === null ? {} : { "x-api-key": apiKey };
+  const defaults = { "anthropic-version": "2023-06-01" };
   return {
     type: "anthropic",
-    ...connect(options, "/v1/messages", key),
+    ...connect(options, { path: "/v1/messages", key, defaults }),
     async languageModel(model, fetch) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
       return createAnthropic({ baseURL: `${baseUrl}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
@@ -82,18 +83,20 @@ function bearer(apiKey: string | null): Record<string, string> {
   return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
 }
 
-/** The key replaces a client's, and other headers of the client are passed on. */
-function connect(options: UpstreamOptions, path: string, key: Record<string, string>) {
+interface Endpoint {
+  readonly path: string;
+  /** It replaces a client's; other headers of a client replace the defaults. */
+  readonly key: Readonly<Record<string, string>>;
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
+function connect(options: UpstreamOptions, { path, key, defaults = {} }: Endpoint) {
   const { name, baseUrl, keyVariable = null } = options;
   const fetch = withoutRedirects(options.fetch);
-  const defaults = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
-  const post: Upstream["post"] = (body, { signal, headers }) =>
-    fetch(`${baseUrl}${path}`, {
-      method: "POST",
-      body,
-      signal,
-      headers: { ...defaults, ...headers, ...key },
-    });
+  const post: Upstream["post"] = (body, { signal, headers: given }) => {
+    const headers = { ...defaults, ...given, ...key, "content-type": "application/json" };
+    return fetch(`${baseUrl}${path}`, { method: "POST", body, signal, headers });
+  };
   return { name, keyVariable, fetch, post };
 }
 
