@@ -1,6 +1,6 @@
-import type { TokenUsage } from "../reply/usage.ts";
+import { toCount, type TokenUsage } from "../reply/usage.ts";
 import type { ErrorDetails } from "./api.ts";
-import { isObject } from "./parse-body.ts";
+import { isObject, toObject } from "./parse-body.ts";
 
 /** The model names of OpenAI's own clients. */
 export const openAiClientModels = /^(?:gpt-|o[134]|codex-|chatgpt-)/;
@@ -38,12 +38,4 @@ export function readOpenAiUsage(usage: unknown): TokenUsage | null {
     output,
     reasoning: toCount(outputDetails["reasoning_tokens"]),
   };
-}
-
-function toCount(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
-}
-
-function toObject(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

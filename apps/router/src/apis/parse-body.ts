@@ -107,6 +107,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
+/** Returns an object, empty if the value is none. */
+export function toObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
 /** Returns the fields without those that are null or undefined. */
 export function givenOf<TFields extends object>(fields: TFields) {
   const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);

@@ -62,8 +62,9 @@ export function toTokenUsage(usage: unknown): TokenUsage {
   };
 }
 
-function toCount(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
+/** Returns a count of tokens; null if the value is none. */
+export function toCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
 /** Returns the counts of both usages; a later one replaces an earlier one. */
