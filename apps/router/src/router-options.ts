@@ -3,7 +3,7 @@ import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
 import type { RouterConfig } from "./config/router-config.ts";
-import { serverUrlSchema, withVersion } from "./config/server-url.ts";
+import { serverUrlSchema, toServerUrl } from "./config/server-url.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 
@@ -64,7 +64,9 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_FAILURE_TIER: optional(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
-    ROUTER_REPLY_BASE_URL: optional(serverUrlSchema.transform(withVersion)),
+    ROUTER_REPLY_BASE_URL: optional(
+      serverUrlSchema.transform((url) => toServerUrl(url, "openai-chat")),
+    ),
     ROUTER_REPLY_API_KEY: optional(printable("key")),
     AI_GATEWAY_API_KEY: optional(printable("key")),
     EVALUATOR_BASE_URL: optional(
@@ -157,7 +159,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
       secrets: [
         ...keyNames.flatMap((name) => env[name] ?? []),
         ...addressSecrets(url),
-        ...(config?.upstreams ?? []).flatMap(({ apiKey }) => apiKey ?? []),
+        ...[...(config?.upstreams.values() ?? [])].flatMap(({ apiKey }) => apiKey ?? []),
       ],
     },
     /** The limit that several routers share; null if this one has a key to itself. */

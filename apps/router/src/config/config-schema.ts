@@ -2,7 +2,7 @@ import { apiKeyVariables } from "evaluator-client";
 import type { Environment } from "evaluator-kit";
 import { z } from "zod";
 import type { ModelPrice } from "../reply/usage.ts";
-import { serverUrlSchema } from "./server-url.ts";
+import { serverUrlSchema, toServerUrl } from "./server-url.ts";
 
 /**
  * Creates the schema of `router.config.json`: tiers use upstreams of these names, and keys are read from
@@ -20,7 +20,11 @@ export function configSchema(upstreamNames: readonly string[], env: Environment)
     maxRetries: wholeNumber(10).default(2),
     idleTimeoutMs: wholeNumber(DAY_MS).exactOptional(),
     timeoutMs: wholeNumber(DAY_MS).exactOptional(),
-  }).exactOptional();
+  })
+    .transform(({ upstream, model, price, fallbacks, ...limits }) => {
+      return { targets: [{ upstream, model, price }, ...fallbacks] as const, ...limits };
+    })
+    .exactOptional();
   return fields({
     upstreams: record(name, upstream(env)),
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
@@ -71,14 +75,27 @@ function upstream(env: Environment) {
     baseUrl: serverUrlSchema.exactOptional(),
     apiKeyEnv: keyVariable(env).exactOptional(),
   })
-    .refine(({ type, baseUrl }) => type === "gateway" || baseUrl !== undefined, {
+    .transform(({ type, baseUrl, apiKeyEnv }) => {
+      const isGateway = type === "gateway";
+      const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
+      const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
+      return {
+        type,
+        /** Null for the gateway's own address. */
+        baseUrl: baseUrl === undefined ? gatewayUrl : toServerUrl(baseUrl, type),
+        apiKey: (keyVariable && env[keyVariable]) ?? null,
+        /** The environment variable of the key. */
+        keyVariable,
+      };
+    })
+    .refine(({ type, baseUrl }) => type === "gateway" || baseUrl !== null, {
       path: ["baseUrl"],
       error: "is missing",
     })
-    .refine(
-      ({ type, apiKeyEnv = gatewayKey }) => type !== "gateway" || env[apiKeyEnv] !== undefined,
-      { path: ["apiKeyEnv"], error: `is missing, and ${gatewayKey} is not set` },
-    );
+    .refine(({ type, apiKey }) => type !== "gateway" || apiKey !== null, {
+      path: ["apiKeyEnv"],
+      error: `is missing, and ${gatewayKey} is not set`,
+    });
 }
 
 const notVariable = "is not the name of an environment variable, such as CLAUDE_KEY";

@@ -23,29 +23,35 @@ async function documentedFile(): Promise<string> {
 
 test("reads the documented file", async () => {
   expect(await readConfig(await documentedFile())).toStrictEqual({
-    upstreams: [
-      {
-        name: "local",
-        type: "openai-chat",
-        baseUrl: "http://127.0.0.1:11434/v1",
-        apiKey: null,
-        keyVariable: null,
-      },
-      {
-        name: "gateway",
-        type: "gateway",
-        baseUrl: null,
-        apiKey: "gateway-key-planted",
-        keyVariable: "AI_GATEWAY_API_KEY",
-      },
-      {
-        name: "claude",
-        type: "anthropic",
-        baseUrl: "https://api.example.com",
-        apiKey: "claude-key-planted",
-        keyVariable: "CLAUDE_KEY",
-      },
-    ],
+    upstreams: new Map([
+      [
+        "local",
+        {
+          type: "openai-chat",
+          baseUrl: "http://127.0.0.1:11434/v1",
+          apiKey: null,
+          keyVariable: null,
+        },
+      ],
+      [
+        "gateway",
+        {
+          type: "gateway",
+          baseUrl: null,
+          apiKey: "gateway-key-planted",
+          keyVariable: "AI_GATEWAY_API_KEY",
+        },
+      ],
+      [
+        "claude",
+        {
+          type: "anthropic",
+          baseUrl: "https://api.example.com",
+          apiKey: "claude-key-planted",
+          keyVariable: "CLAUDE_KEY",
+        },
+      ],
+    ]),
     tiers: {
       nano: {
         targets: [
@@ -81,7 +87,7 @@ test("reads the documented file", async () => {
 });
 
 test("every field may be absent", async () => {
-  const empty = { upstreams: [], tiers: {}, aliases: new Map() };
+  const empty = { upstreams: new Map(), tiers: {}, aliases: new Map() };
   expect(await readConfig("\uFEFF{}")).toStrictEqual(empty);
 });
 
@@ -90,7 +96,7 @@ test("a gateway has the key and the address of the variables unless it names oth
   const own = { ...gateway, baseUrl: "http://127.0.0.1:2/v4/ai/", apiKeyEnv: "CLAUDE_KEY" };
   const variables = { ...plantedKeys, EVALUATOR_BASE_URL: "http://127.0.0.1:1/v4/ai" };
   const config = await readConfig({ upstreams: { one: gateway, other: own } }, variables);
-  expect(config?.upstreams).toMatchObject([
+  expect([...(config?.upstreams.values() ?? [])]).toMatchObject([
     { baseUrl: "http://127.0.0.1:1/v4/ai", apiKey: plantedKeys.AI_GATEWAY_API_KEY },
     {
       baseUrl: "http://127.0.0.1:2/v4/ai",
@@ -108,7 +114,7 @@ test.each([
   ["anthropic", "http://127.0.0.1:1/proxy/", "http://127.0.0.1:1/proxy"],
 ])("the address of an upstream of the type %s at %s is %s", async (type, baseUrl, address) => {
   const config = await readConfig({ upstreams: { one: { type, baseUrl } } });
-  expect(config?.upstreams).toMatchObject([{ baseUrl: address, apiKey: null }]);
+  expect(config?.upstreams.get("one")).toMatchObject({ baseUrl: address, apiKey: null });
 });
 
 test("reads 10,000 upstreams with 10,000 fallbacks", async () => {
@@ -117,8 +123,16 @@ test("reads 10,000 upstreams with 10,000 fallbacks", async () => {
   const fallbacks = names.map((upstream) => ({ upstream, model: "m" }));
   const tiers = { nano: { upstream: names[0], model: "m", fallbacks } };
   const config = await readConfig({ upstreams, tiers });
-  expect(config?.upstreams).toHaveLength(10_000);
+  expect(config?.upstreams.size).toBe(10_000);
   expect(config?.tiers.nano?.targets).toHaveLength(10_001);
+});
+
+test("a wrong EVALUATOR_BASE_URL is left to the variables", async () => {
+  const variables = { ...plantedKeys, EVALUATOR_BASE_URL: "planted" };
+  const config = await readConfig({ upstreams: { one: { type: "gateway" } } }, variables);
+  expect(() => parseRouterOptions(variables, config)).toThrow(
+    /^EVALUATOR_BASE_URL="planted" is not/,
+  );
 });
 
 test("ROUTER_CONFIG names another file, which must exist", async () => {

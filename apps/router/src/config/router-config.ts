@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { apiKeyVariables } from "evaluator-client";
 import {
   CliError,
   describeSystemError,
@@ -10,37 +9,10 @@ import {
   trimEnvironment,
 } from "evaluator-kit";
 import { z } from "zod";
-import type { Tier } from "../decision/tier-question.ts";
-import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";
 import { configSchema } from "./config-schema.ts";
-import { withoutLastSlash, withVersion } from "./server-url.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
-export interface RouterConfig {
-  readonly upstreams: readonly UpstreamConfig[];
-  /** An absent tier is configured by the variables. */
-  readonly tiers: Readonly<Partial<Record<Tier, TierConfig>>>;
-  /** Further model names, each with its meaning: `auto`, a tier or a model. */
-  readonly aliases: ReadonlyMap<string, string>;
-}
-
-/** How to reach a service. */
-export interface UpstreamConfig extends Pick<Upstream, "name" | "type"> {
-  /** Null for the gateway's own address. */
-  readonly baseUrl: string | null;
-  readonly apiKey: string | null;
-  /** The environment variable of the key. */
-  readonly keyVariable: string | null;
-}
-
-/** A reply plan that names its upstreams; an absent limit is that of the variables. */
-export interface TierConfig extends Partial<Omit<ReplyPlan, "targets">> {
-  readonly targets: readonly [TargetConfig, ...TargetConfig[]];
-}
-
-interface TargetConfig extends Omit<Target, "upstream"> {
-  readonly upstream: string;
-}
+export type RouterConfig = ReturnType<typeof parseRouterConfig>;
 
 /**
  * Reads the file of `ROUTER_CONFIG`, or `router.config.json` in the working directory; null if there is
@@ -63,15 +35,16 @@ export async function readRouterConfig(
   }
 }
 
-function parseRouterConfig(text: string, file: string, env: Environment): RouterConfig {
+function parseRouterConfig(text: string, file: string, env: Environment) {
   const json = parseJson(text, file) as { upstreams?: object } | null;
   const names = Object.keys(Object(json?.upstreams));
   const { data, error } = configSchema(names, env).safeParse(json);
   if (error !== undefined) throw toError(file, describeIssue(error));
-  const tiers = Object.entries(data.tiers).map(([tier, plan]) => [tier, toTier(plan)]);
   return {
-    upstreams: Object.entries(data.upstreams).map(([name, each]) => toUpstream(name, each, env)),
-    tiers: Object.fromEntries(tiers) as RouterConfig["tiers"],
+    upstreams: new Map(Object.entries(data.upstreams)),
+    /** Plans that name their upstreams; absent tiers and limits are those of the variables. */
+    tiers: data.tiers,
+    /** Further model names, each with its meaning: `auto`, a tier or a model. */
     aliases: new Map(Object.entries(data.aliases)),
   };
 }
@@ -96,30 +69,4 @@ function describeIssue({ issues: [issue] }: z.ZodError): string {
 /** The problem is cut: names in a file can be long. */
 function toError(file: string, problem: string): CliError {
   return new CliError(printable`${file}: ${problem.slice(0, 300)}.`);
-}
-
-type ParsedFile = z.infer<ReturnType<typeof configSchema>>;
-
-function toUpstream(
-  name: string,
-  { type, ...given }: ParsedFile["upstreams"][string],
-  env: Environment,
-): UpstreamConfig {
-  const isGateway = type === "gateway";
-  const baseUrl = given.baseUrl ?? (isGateway ? env["EVALUATOR_BASE_URL"] : null) ?? null;
-  const keyVariable = given.apiKeyEnv ?? (isGateway ? apiKeyVariables.gateway : null);
-  const apiKey = (keyVariable && env[keyVariable]) ?? null;
-  return { name, type, baseUrl: baseUrl && toAddress(baseUrl, type), apiKey, keyVariable };
-}
-
-/** Servers have Anthropic's API at an address without `/v1`, which people write often. */
-function toAddress(url: string, type: Upstream["type"]): string {
-  if (type.startsWith("openai")) return withVersion(url);
-  const address = withoutLastSlash(url);
-  return type === "anthropic" ? address.replace(/\/v1$/, "") : address;
-}
-
-function toTier(plan: NonNullable<ParsedFile["tiers"][Tier]>): TierConfig {
-  const { upstream, model, price, fallbacks, ...limits } = plan;
-  return { targets: [{ upstream, model, price }, ...fallbacks], ...limits };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
 
 const problem =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
@@ -6,20 +7,15 @@ const problem =
 /** The schema of a server's address, which holds no secret. */
 export const serverUrlSchema = z
   .url({ protocol: /^https?$/, error: problem, abort: true })
-  .refine(hasNothingSecret, problem);
+  .refine((url) => {
+    const { username, password, search, hash } = new URL(url);
+    return `${username}${password}${search}${hash}` === "";
+  }, problem);
 
-function hasNothingSecret(url: string): boolean {
-  const { username, password, search, hash } = new URL(url);
-  return `${username}${password}${search}${hash}` === "";
-}
-
-/** Adds `/v1` to a bare address: servers with OpenAI's API have it there. */
-export function withVersion(url: string): string {
+/** Returns an address with the `/v1` of OpenAI's APIs and without that of Anthropic's, which people often omit or add. */
+export function toServerUrl(url: string, type: UpstreamType): string {
   const { href, pathname } = new URL(url);
-  return pathname === "/" ? `${href}v1` : withoutLastSlash(href);
-}
-
-/** Returns an address that a path can follow. */
-export function withoutLastSlash(url: string): string {
-  return url.replace(/(?<!\/)\/+$/, "");
+  const address = href.replace(/(?<!\/)\/+$/, "");
+  if (type.startsWith("openai")) return pathname === "/" ? `${address}/v1` : address;
+  return type === "anthropic" ? address.replace(/\/v1$/, "") : address;
 }
