@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { barList, html, type Html, page, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
-import { type LoggedRecord, readRecords } from "./read-records.ts";
+import { costsOf, type LoggedRecord, readRecords } from "./read-records.ts";
 import { dollars, savingOf, summarize, type Summary } from "./summary.ts";
 
 /** The further style of the decisions page and the evaluation page. */
@@ -67,17 +67,24 @@ function describeSaving(summary: Summary): string {
 function dayRow([day, records]: [string, LoggedRecord[]]): string[] {
   const count = (isCounted: (record: LoggedRecord) => boolean) =>
     records.filter(isCounted).length.toLocaleString("en");
-  const total = (costOf: (record: LoggedRecord) => number) =>
-    dollars.format(records.reduce((sum, record) => sum + costOf(record), 0));
+  const costs = records.map(costsOf);
   return [
     day,
     count(() => true),
     ...tierNames.map((tier) => count(({ tierUsed }) => tierUsed === tier)),
     count(({ outcome }) => outcome === "no-decision" || outcome === "reply-failed"),
     count(isDoubtful),
-    total(({ replyCostUsd, decisionCostUsd }) => (replyCostUsd ?? 0) + (decisionCostUsd ?? 0)),
-    total(({ frontierCostUsd }) => frontierCostUsd ?? 0),
+    total(costs.flatMap(({ decision, reply }) => [...decision, ...reply])),
+    total(costs.flatMap(({ frontier }) => frontier)),
   ];
+}
+
+/** Returns the sum of the known costs, and whether there are others. */
+function total(costs: readonly (number | null)[]): string {
+  const known = costs.filter((cost) => cost !== null);
+  if (known.length === 0 && costs.length > 0) return "unknown";
+  const sum = dollars.format(known.reduce((all, cost) => all + cost, 0));
+  return known.length === costs.length ? sum : `${sum} and unknown`;
 }
 
 /** Below this confidence a choice is in doubt. Chosen, as on the page of the router. */

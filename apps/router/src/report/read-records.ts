@@ -31,11 +31,32 @@ const loggedRecordSchema = z.object({
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
   decisionMs: amount.default(null),
   replyMs: amount.default(null),
+  upstream: z.string().nullable().default(null),
+  /** With cached ones. */
+  inputTokens: amount.default(null),
+  cacheReadTokens: amount.default(null),
+  outputTokens: amount.default(null),
   isEstimate: z.boolean().default(false),
 });
 
 /** A message in the decision log. */
 export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
+
+/** Returns the costs of a message's decision and reply, if it has them; an unknown one is null. */
+export function costsOf({
+  decisionCostUsd,
+  replyCostUsd,
+  frontierCostUsd,
+  ...record
+}: LoggedRecord) {
+  const hasDecision = record.tierChosen !== null || decisionCostUsd !== null;
+  const hasReply = record.outputTokens !== null || replyCostUsd !== null;
+  return {
+    decision: hasDecision ? [decisionCostUsd] : [],
+    reply: hasReply ? [replyCostUsd] : [],
+    frontier: hasReply ? [frontierCostUsd] : [],
+  };
+}
 
 /** Feedback on a tier, in the decision log. */
 export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });

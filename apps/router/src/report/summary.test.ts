@@ -154,6 +154,50 @@ test("a decision without a price is said, one that was never made is not", async
   expect(report).toContain("  (2 decisions have no known price)\n");
 });
 
+test("a decision and a reply without a price cost an unknown amount, not 0", async () => {
+  const local = { ...record, decisionCostUsd: null, replyCostUsd: null, outputTokens: 5 };
+  expect(await reportOn(local)).toContain("  all decisions               unknown\n");
+  const report = await reportOn(record, local, local, { ...local, outputTokens: null });
+  expect(report).toContain(
+    "  (3 decisions have no known price)\n  (2 replies have no known price)\n",
+  );
+  expect(report).toContain("  all decisions               $0.001\n");
+});
+
+const cached = {
+  ...record,
+  endpoint: "messages",
+  upstream: "claude",
+  inputTokens: 100_000,
+  cacheReadTokens: 95_000,
+  cacheWriteTokens: 0,
+  outputTokens: 500,
+  reasoningTokens: 100,
+};
+
+test("the part of the input that a cache had is a share of all input", async () => {
+  expect(await reportOn(cached)).toContain("  (a cache had 95% of the input tokens)\n");
+  const report = await reportOn(cached, { ...cached, cacheReadTokens: null });
+  expect(report).toContain("  (a cache had 48% of the input tokens)\n");
+  expect(await reportOn(record)).not.toContain("cache");
+});
+
+test("several upstreams are counted, also beside older records without one", async () => {
+  const other = { ...cached, endpoint: "responses", upstream: "local" };
+  expect(await reportOn(cached, other, other, record)).toContain(
+    "\nUpstreams\n  claude                      1  25%\n  local                       2  50%\n",
+  );
+  expect(await reportOn(cached, record)).not.toContain("Upstreams");
+});
+
+test("a reply that met a limit fails by its name", async () => {
+  const late = { ...record, outcome: "reply-failed", replyCostUsd: null };
+  const report = await reportOn({ ...late, failure: "idle-timeout" }, late);
+  expect(report).toMatch(
+    /\n {2}reply failed: idle-timeout +1 {2}50%\n {2}reply failed +1 {2}50%\n/,
+  );
+});
+
 test("without a known price nothing is saved or lost", async () => {
   expect(await reportOn({ ...record, replyCostUsd: null })).toMatchInlineSnapshot(`
     "1 messages from 2026-11-20T08:00:00.000Z to 2026-11-20T08:00:00.000Z

@@ -1,5 +1,5 @@
 import { tierNames } from "../decision/tier-question.ts";
-import type { LoggedRecord } from "./read-records.ts";
+import { costsOf, type LoggedRecord } from "./read-records.ts";
 
 /** The sums of a decision log; costs are in US dollars. */
 export type Summary = ReturnType<typeof emptySummary>;
@@ -12,6 +12,7 @@ function emptySummary() {
     first: null as string | null,
     last: null as string | null,
     tiers: new Map<string, number>(tierNames.map((tier) => [tier, 0])),
+    upstreams: new Map<string, number>(),
     /** Messages by cause, except the model's own choice. */
     causes: new Map<string, number>(),
     /** Choices of the model by their promise. */
@@ -20,7 +21,12 @@ function emptySummary() {
     failures: new Map<string, number>(),
     /** Price of all decisions, also without a reply. */
     decisionUsd: 0,
-    unpriced: 0,
+    /** Decisions and replies without a known price. */
+    unpricedDecisions: 0,
+    unpricedReplies: 0,
+    /** Input of all replies, and the part of it that a cache had. */
+    inputTokens: 0,
+    cachedTokens: 0,
     /** Replies with known costs, and those of them whose tokens are an estimate. */
     compared: 0,
     estimated: 0,
@@ -46,23 +52,30 @@ export async function summarize(
 }
 
 function add(summary: Summary, record: LoggedRecord): void {
-  const { outcome, tierChosen, tierUsed, cause, failure } = record;
+  const { outcome, tierChosen, tierUsed, upstream, cause, failure } = record;
   summary.messages += 1;
   summary.first ??= record.time;
   summary.last = record.time;
   if (tierUsed !== null) count(summary.tiers, tierUsed);
+  if (upstream !== null) count(summary.upstreams, upstream);
   if (cause !== null && cause !== "choice") count(summary.causes, cause);
   if (tierChosen !== null) count(summary.promises, describePromise(record));
   if (outcome === "no-decision") count(summary.failures, `no decision: ${failure ?? "unknown"}`);
-  if (outcome === "reply-failed") count(summary.failures, "reply failed");
+  if (outcome === "reply-failed") {
+    count(summary.failures, failure === null ? "reply failed" : `reply failed: ${failure}`);
+  }
   if (outcome === "stopped") count(summary.failures, "stopped by the client");
   addCosts(summary, record);
 }
 
 function addCosts(summary: Summary, record: LoggedRecord): void {
-  const { tierChosen, decisionCostUsd, replyCostUsd, frontierCostUsd, shadow } = record;
-  if (decisionCostUsd === null && tierChosen !== null) summary.unpriced += 1;
+  const { decisionCostUsd, replyCostUsd, frontierCostUsd, shadow } = record;
+  const { decision, reply } = costsOf(record);
+  if (decision[0] === null) summary.unpricedDecisions += 1;
+  if (reply[0] === null) summary.unpricedReplies += 1;
   summary.decisionUsd += decisionCostUsd ?? 0;
+  summary.inputTokens += record.inputTokens ?? 0;
+  summary.cachedTokens += record.cacheReadTokens ?? 0;
   if (replyCostUsd === null) return;
   if (typeof shadow?.replyCostUsd === "number") {
     summary.shadowed += 1;
@@ -119,6 +132,7 @@ export function describeSummary(summary: Summary): string {
   const lines = [
     `${messages} messages from ${summary.first} to ${summary.last}`,
     ...section("Tiers used", summary.tiers),
+    ...(summary.upstreams.size > 1 ? section("Upstreams", summary.upstreams) : []),
     ...section("Not simply the model's choice", summary.causes),
     ...section("Promises for the choices", summary.promises),
     ...section("Failures", summary.failures),
@@ -130,8 +144,10 @@ export function describeSummary(summary: Summary): string {
 }
 
 function costLines(summary: Summary): string[] {
-  const { compared, estimated, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
-  const decisions = `  all decisions               ${dollars.format(decisionUsd)}`;
+  const { compared, estimated, replyUsd, frontierUsd, decisionUsd, cachedTokens } = summary;
+  const isUnknown = decisionUsd === 0 && summary.unpricedDecisions > 0;
+  const decisionCost = isUnknown ? "unknown" : dollars.format(decisionUsd);
+  const decisions = `  all decisions               ${decisionCost}`;
   if (compared === 0) {
     return ["The savings are unknown: no reply has a known price.", decisions];
   }
@@ -145,10 +161,20 @@ function costLines(summary: Summary): string[] {
   ];
   if (estimated > 0)
     lines.push(`  (${estimated} stopped or broke off: their tokens are an estimate)`);
-  if (unpriced > 0) lines.push(`  (${unpriced} decisions have no known price)`);
+  if (cachedTokens > 0) {
+    const cached = Math.round((100 * cachedTokens) / summary.inputTokens);
+    lines.push(`  (a cache had ${cached}% of the input tokens)`);
+  }
+  lines.push(...unpricedLines(summary));
   const verdict = savedUsd >= 0 ? "Saved" : "Lost";
   const saving = `${dollars.format(Math.abs(savedUsd))}${part}`;
   return [...lines, `${verdict} against frontier only, net of the decisions: ${saving}`];
+}
+
+function unpricedLines({ unpricedDecisions, unpricedReplies }: Summary): string[] {
+  return Object.entries({ decisions: unpricedDecisions, replies: unpricedReplies })
+    .filter(([, count]) => count > 0)
+    .map(([part, count]) => `  (${count} ${part} have no known price)`);
 }
 
 function shadowLines({ shadowed, shadowUsd, autoUsd }: Summary): string[] {
