@@ -90,7 +90,8 @@ test("results directly follow their calls, and belong to the user's next message
 
 test("a call without a result is a conversation, and an empty list of calls is no call", () => {
   const said = { role: "assistant", content: "ok", tool_calls: [] };
-  const messages = messagesOf(user, asking, user, said);
+  const blank = { ...asking, content: " " };
+  const messages = messagesOf(user, blank, user, said);
   expect(messages.map(({ parts }) => parts.map(({ type }) => type))).toEqual([
     ["text"],
     ["toolCall"],

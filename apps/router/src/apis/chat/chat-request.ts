@@ -127,7 +127,8 @@ function toParts(message: ChatMessage): Part[] {
   const said = toContent(content ?? refusal ?? "");
   return [
     ...(thought === "" ? [] : [{ type: "reasoning" as const, text: thought, signature: null }]),
-    ...said.filter((part) => part.type !== "text" || part.text !== ""),
+    // Some clients send a space for no text, which Anthropic's models refuse.
+    ...said.filter((part) => part.type !== "text" || part.text.trim() !== ""),
     ...callsOf(message).map(toCall),
   ];
 }
