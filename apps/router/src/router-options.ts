@@ -100,17 +100,14 @@ type Values = z.infer<ReturnType<typeof variables>>;
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 
-/**
- * Reads options; a blank variable is unset, and the file's tiers and aliases win over the variables.
- *
- * @throws CliError that names the wrong variable.
- */
+/** Reads options; a blank variable is unset, and the file wins. @throws CliError with the variable. */
 export function parseRouterOptions(given: Environment, config: RouterConfig | null = null) {
   const env = trimEnvironment(given);
   const values = readVariables(env);
   const url = values.ROUTER_LIMITS;
   // An unknown transport is named when it is connected.
   const transport = env["EVALUATOR_TRANSPORT"] ?? "gateway";
+  const chatModel = transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined;
   const hasEvaluator = transport !== "gateway" || env[apiKeyVariables.gateway] !== undefined;
   const policy: RoutingPolicy = {
     minConfidence: values.ROUTER_MIN_CONFIDENCE,
@@ -147,10 +144,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */
     instance: values.ROUTER_INSTANCE,
-    tierModels: readTierModels(values, {
-      chatModel: transport === "logprobs" ? env["EVALUATOR_MODEL_ID"] : undefined,
-      tiers: config?.tiers,
-    }),
+    tierModels: readTierModels(values, chatModel, config?.tiers),
     policy,
     /** The services to connect; the emulator replaces each one that is null. */
     engines: {
@@ -159,7 +153,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
       secrets: [
         ...keyNames.flatMap((name) => env[name] ?? []),
         ...addressSecrets(url),
-        ...[...(config?.upstreams.values() ?? [])].flatMap(({ apiKey }) => apiKey ?? []),
+        ...(config?.keys ?? []),
       ],
     },
     /** The limit that several routers share; null if this one has a key to itself. */
@@ -206,12 +200,13 @@ function readVariables(env: Environment): Values {
 /** With its own reply server, a tier without a model takes the chat model that decides, if any. */
 function readTierModels(
   values: Values,
-  { chatModel, tiers }: { chatModel: string | undefined; tiers: RouterConfig["tiers"] | undefined },
+  chatModel: string | undefined,
+  tiers: RouterConfig["tiers"] = {},
 ): Record<Tier, string> {
   const named = tierNames.map((tier) => {
     const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
     const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
-    const model = tiers?.[tier]?.targets[0].model ?? values[name] ?? unset;
+    const model = tiers[tier]?.targets[0].model ?? values[name] ?? unset;
     if (model !== undefined) return [tier, model] as const;
     throw new CliError(
       `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,

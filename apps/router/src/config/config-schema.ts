@@ -8,19 +8,10 @@ import { serverUrlSchema, toServerUrl } from "./server-url.ts";
  * Creates the schema of `router.config.json`: tiers use upstreams of these names, and keys are read from
  * the environment. The message of an issue continues after the path of its field.
  */
-export function configSchema(upstreamNames: readonly string[], env: Environment) {
-  const target = fields({
-    upstream: upstreamName(upstreamNames),
-    model,
-    price: price.nullable().default(null),
-  });
-  const tier = fields({
-    ...target.shape,
-    fallbacks: z.array(target, "is not a list").default([]),
-    maxRetries: wholeNumber(10).default(2),
-    idleTimeoutMs: wholeNumber(DAY_MS).exactOptional(),
-    timeoutMs: wholeNumber(DAY_MS).exactOptional(),
-  })
+export function configSchema(names: readonly string[], env: Environment) {
+  const target = fields({ upstream: upstreamName(names), model, price });
+  const fallbacks = z.array(target, "is not a list").default([]);
+  const tier = fields({ ...target.shape, fallbacks, ...limits })
     .transform(({ upstream, model, price, fallbacks, ...limits }) => {
       return { targets: [{ upstream, model, price }, ...fallbacks] as const, ...limits };
     })
@@ -32,12 +23,17 @@ export function configSchema(upstreamNames: readonly string[], env: Environment)
   });
 }
 
-const DAY_MS = 86_400_000;
-
 function wholeNumber(max: number) {
   const problem = `is not a whole number from 0 to ${max}`;
   return z.int(problem).min(0, problem).max(max, problem);
 }
+
+const upToADay = wholeNumber(86_400_000).exactOptional();
+const limits = {
+  maxRetries: wholeNumber(10).default(2),
+  idleTimeoutMs: upToADay,
+  timeoutMs: upToADay,
+};
 
 const notName = "is not a name of up to 64 letters, digits and the signs . _ -";
 const name = z.string().regex(/^[\w.-]{1,64}$/, notName);
@@ -55,16 +51,14 @@ const model = z.string(notModel).regex(/^[\x21-\x7e]{1,256}$/, notModel);
 
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 const usd = z.number(notUsd).min(0, notUsd);
-const cacheUsd = usd.exactOptional();
-const price = fields({
-  input: usd,
-  output: usd,
-  cacheRead: cacheUsd,
-  cacheWrite: cacheUsd,
-}).transform((given) => {
-  const named = Object.entries(given).map(([kind, of]) => [`${kind}UsdPerMillionTokens`, of]);
-  return Object.fromEntries(named) as ModelPrice;
-});
+const cached = usd.exactOptional();
+const price = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: cached })
+  .transform((given) => {
+    const named = Object.entries(given).map(([kind, of]) => [`${kind}UsdPerMillionTokens`, of]);
+    return Object.fromEntries(named) as ModelPrice;
+  })
+  .nullable()
+  .default(null);
 
 const { gateway: gatewayKey } = apiKeyVariables;
 const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as const;

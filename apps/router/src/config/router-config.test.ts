@@ -52,6 +52,7 @@ test("reads the documented file", async () => {
         },
       ],
     ]),
+    keys: ["gateway-key-planted", "claude-key-planted"],
     tiers: {
       nano: {
         targets: [
@@ -87,7 +88,7 @@ test("reads the documented file", async () => {
 });
 
 test("every field may be absent", async () => {
-  const empty = { upstreams: new Map(), tiers: {}, aliases: new Map() };
+  const empty = { upstreams: new Map(), keys: [], tiers: {}, aliases: new Map() };
   expect(await readConfig("\uFEFF{}")).toStrictEqual(empty);
 });
 

@@ -42,6 +42,7 @@ function parseRouterConfig(text: string, file: string, env: Environment) {
   if (error !== undefined) throw toError(file, describeIssue(error));
   return {
     upstreams: new Map(Object.entries(data.upstreams)),
+    keys: Object.values(data.upstreams).flatMap(({ apiKey }) => apiKey ?? []),
     /** Plans that name their upstreams; absent tiers and limits are those of the variables. */
     tiers: data.tiers,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */

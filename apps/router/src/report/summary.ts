@@ -22,8 +22,7 @@ function emptySummary() {
     /** Price of all decisions, also without a reply. */
     decisionUsd: 0,
     /** Decisions and replies without a known price. */
-    unpricedDecisions: 0,
-    unpricedReplies: 0,
+    unpriced: { decisions: 0, replies: 0 },
     /** Input of all replies, and the part of it that a cache had. */
     inputTokens: 0,
     cachedTokens: 0,
@@ -71,8 +70,8 @@ function add(summary: Summary, record: LoggedRecord): void {
 function addCosts(summary: Summary, record: LoggedRecord): void {
   const { decisionCostUsd, replyCostUsd, frontierCostUsd, shadow } = record;
   const { decision, reply } = costsOf(record);
-  if (decision[0] === null) summary.unpricedDecisions += 1;
-  if (reply[0] === null) summary.unpricedReplies += 1;
+  if (decision[0] === null) summary.unpriced.decisions += 1;
+  if (reply[0] === null) summary.unpriced.replies += 1;
   summary.decisionUsd += decisionCostUsd ?? 0;
   summary.inputTokens += record.inputTokens ?? 0;
   summary.cachedTokens += record.cacheReadTokens ?? 0;
@@ -144,8 +143,8 @@ export function describeSummary(summary: Summary): string {
 }
 
 function costLines(summary: Summary): string[] {
-  const { compared, estimated, replyUsd, frontierUsd, decisionUsd, cachedTokens } = summary;
-  const isUnknown = decisionUsd === 0 && summary.unpricedDecisions > 0;
+  const { compared, estimated, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
+  const isUnknown = decisionUsd === 0 && unpriced.decisions > 0;
   const decisionCost = isUnknown ? "unknown" : dollars.format(decisionUsd);
   const decisions = `  all decisions               ${decisionCost}`;
   if (compared === 0) {
@@ -161,20 +160,13 @@ function costLines(summary: Summary): string[] {
   ];
   if (estimated > 0)
     lines.push(`  (${estimated} stopped or broke off: their tokens are an estimate)`);
-  if (cachedTokens > 0) {
-    const cached = Math.round((100 * cachedTokens) / summary.inputTokens);
-    lines.push(`  (a cache had ${cached}% of the input tokens)`);
-  }
-  lines.push(...unpricedLines(summary));
+  const cached = Math.round((100 * summary.cachedTokens) / summary.inputTokens);
+  if (cached > 0) lines.push(`  (a cache had ${cached}% of the input tokens)`);
+  for (const [part, count] of Object.entries(unpriced))
+    if (count > 0) lines.push(`  (${count} ${part} have no known price)`);
   const verdict = savedUsd >= 0 ? "Saved" : "Lost";
   const saving = `${dollars.format(Math.abs(savedUsd))}${part}`;
   return [...lines, `${verdict} against frontier only, net of the decisions: ${saving}`];
-}
-
-function unpricedLines({ unpricedDecisions, unpricedReplies }: Summary): string[] {
-  return Object.entries({ decisions: unpricedDecisions, replies: unpricedReplies })
-    .filter(([, count]) => count > 0)
-    .map(([part, count]) => `  (${count} ${part} have no known price)`);
 }
 
 function shadowLines({ shadowed, shadowUsd, autoUsd }: Summary): string[] {
