@@ -7,7 +7,9 @@ import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import { type MessageRecord, MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
-import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
+import { addApiRoutes } from "./apis/api-route.ts";
+import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
+import { priceOf } from "./decision/replies.ts";
 import type { openDecisionLog } from "./records/decision-log.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
@@ -36,24 +38,25 @@ type AppParts = Parameters<typeof addGuards>[1] & {
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { options, services, prices, calibration = null, log = null, reportDefect } = parts;
-  const { tierModels, policy, instance } = options;
+  const { policy, instance, pingMs } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
   const wire = isEmulator ? services.engineAddress : null;
   const latest = { answer: { evaluatorModelId: null, wire } };
-  const routing = { services, tierModels, policy, prices, calibration, latest };
+  const routing = { services, policy, prices, calibration, latest };
   const app = new Hono<ClientEnv>();
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
   const observers = [metrics.observe, log?.add, parts.observe].filter((each) => each !== undefined);
   const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, parts);
-  addFailureRoutes(app, { redact: services.redact, reportDefect });
-  for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
+  const form = { describePath: describeApiPath, toBody: toErrorBody };
+  addFailureRoutes(app, { redact: services.redact, reportDefect, ...form });
+  for (const path of ["/chat", "/decide", ...apis.map(({ path }) => path)]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
-  addChatRoutes(app, router, guards);
-  addOpenAiRoutes(app, { router, routing, services, options, guards });
+  addChatRoutes(app, router, { guards, pingMs });
+  addApiRoutes(app, { router, routing, options, guards });
   addStatusRoutes(app, parts, latest);
   app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
   app.get("/metrics", async (c) =>
@@ -64,7 +67,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
 
 function addStatusRoutes(
   app: Hono<ClientEnv>,
-  { page, options, prices, log = null, pricesTried, isStopping }: AppParts,
+  { page, services, prices, log = null, pricesTried, isStopping }: AppParts,
   latest: NonNullable<Routing["latest"]>,
 ): void {
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
@@ -76,8 +79,8 @@ function addStatusRoutes(
   app.get("/tiers", async (c) => {
     await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {
-      const model = options.tierModels[tier];
-      return { tier, model, price: prices.get(model) ?? null };
+      const [target] = services.replies.current.tiers[tier].targets;
+      return { tier, model: target.model, price: priceOf(target, prices) };
     });
     return c.json(tiers);
   });

@@ -10,6 +10,9 @@ interface HttpErrorDetails {
   readonly code?: string;
 }
 
+/** The answer to a client after an unexpected error. */
+export const defectMessage = "The router failed; its console shows where.";
+
 /** A request that is answered with an error status; the message gives the reason and the next step. */
 export class HttpError extends Error {
   override readonly name = "HttpError";

@@ -1,32 +1,33 @@
-import { decide, type Routing, UnfitCalibrationError } from "./decision/decide.ts";
+import { askedOf, decide, type Routing, UnfitCalibrationError } from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
+import type { Conversation } from "./conversation/conversation.ts";
+import { createSignatureMemory } from "./conversation/signatures.ts";
+import { planOf } from "./decision/replies.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
+import type { ReplyListener } from "./reply/reply-listener.ts";
 import {
-  billedTokens,
   type BilledTokens,
+  billedTokens,
   costOf,
-  type Reply,
-  type ReplyPrompt,
+  inputOf,
   type TokenMeter,
-} from "./reply/reply.ts";
+} from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
 export interface Call {
   readonly requestId: string;
-  readonly endpoint: "chat" | "decide" | "openai";
+  readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
+  /** What the client sent as its key; callers with different keys share no turn. */
+  readonly caller: string;
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;
 }
 
-/** Settings of a reply, and its listeners. */
-interface RouterReplyOptions extends Pick<
-  Parameters<typeof generateReply>[1],
-  "onDelta" | "onToolCalls" | "settings" | "form"
-> {
-  /** The client's own request, for a server that takes it unchanged. */
-  readonly body?: Record<string, unknown>;
+/** Listeners of a reply. */
+interface RouterReplyOptions
+  extends ReplyListener, Partial<Pick<Parameters<typeof generateReply>[1], "passed">> {
   /** The evaluation model's decision if another model replies. */
   readonly autoDecision?: Promise<Decision> | null;
   /** Called with the new decision when another model of the chain is asked. */
@@ -49,6 +50,7 @@ interface ObservedRouting extends Routing {
 /** Decides and replies for all endpoints, and reports the end of each message exactly once. */
 export class MessageRouter {
   readonly #routing: ObservedRouting;
+  readonly #signatures = createSignatureMemory();
 
   constructor(routing: ObservedRouting) {
     this.#routing = routing;
@@ -80,27 +82,27 @@ export class MessageRouter {
   /** Asks the decision's model; a failure is data. */
   async reply(
     first: Decision,
-    prompt: ReplyPrompt,
+    conversation: Conversation,
     given: RouterReplyOptions & Call,
   ): Promise<Answer> {
-    const { autoDecision = null, onFallback, body, ...options } = given;
-    const { services, policy, prices } = this.#routing;
+    const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
+    const { services } = this.#routing;
     const { redact, tracing } = services;
-    // A client that names a model wants only that one.
-    const chain = first.tierUsed === null ? [] : policy.fallbackModels;
+    const plan = planOf(first, services.replies.current);
     const meter: TokenMeter = { characters: 0, reported: null };
-    let decision = first;
+    let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
     const ask = () =>
-      generateReply(prompt, {
-        ...options,
+      generateReply(conversation, {
+        plan,
+        passed,
+        listener: { onPieces, onBytes },
+        signal: call.signal,
+        headers: this.#headersOf(call),
         redact,
         meter,
-        headers: this.#headersOf(options),
-        models: [first.model, ...chain.filter((model) => model !== first.model)],
-        openModel: (model, listener) => services.languageModel(model, { listener, body }),
-        onNext(model, cause) {
-          const asked = { ...decision.prices, model: prices.get(model) ?? null };
-          decision = { ...decision, model, cause, prices: asked };
+        signatures: this.#signatures,
+        onNext: (target, cause) => {
+          decision = { ...decision, ...askedOf(target, this.#routing), cause };
           onFallback?.(decision);
         },
       });
@@ -108,11 +110,11 @@ export class MessageRouter {
       const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed } as const;
-      this.#record(options, end, autoDecision);
+      this.#record(call, end, autoDecision);
       return { decision, reply };
     } catch (error) {
-      const billed = billedTokens(meter, prompt);
-      this.#record(options, { outcome: "stopped", decision, billed }, autoDecision);
+      const billed = billedTokens(meter, conversation);
+      this.#record(call, { outcome: "stopped", decision, billed }, autoDecision);
       throw error;
     }
   }
@@ -142,7 +144,7 @@ interface MessageEnd {
   readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
   readonly failure?: Error;
   readonly decision?: Decision;
-  readonly reply?: Reply;
+  readonly reply?: GeneratedReply;
   /** The tokens to pay for, whole reply or not. */
   readonly billed?: BilledTokens | null;
   /** The decision of `auto` if another model replied. */
@@ -167,8 +169,8 @@ function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: M
     requestId,
     endpoint,
     outcome,
-    /** The error's name if there is no decision, such as `TimeoutError`. */
-    failure: failure?.name ?? null,
+    /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
+    failure: failure?.name ?? reply?.failure ?? null,
     evaluationId: asked?.evaluationId ?? null,
     evaluatorModelId: asked?.evaluatorModelId ?? null,
     questionHash: asked?.questionHash ?? null,
@@ -179,13 +181,19 @@ function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: M
     tierUsed: decision?.tierUsed ?? null,
     cause: decision?.cause ?? null,
     model: decision?.model ?? null,
+    upstream: decision?.upstream ?? null,
     probabilities: chosen?.probabilities ?? null,
     printedProbabilities: chosen?.printedProbabilities ?? null,
     confidence: chosen?.confidence ?? null,
     promise: chosen?.promise ?? null,
     replyMs: reply?.replyMs ?? null,
-    inputTokens: usage?.inputTokens ?? null,
-    outputTokens: usage?.outputTokens ?? null,
+    /** With cached ones. */
+    inputTokens: usage && inputOf(usage),
+    outputTokens: usage?.output ?? null,
+    cacheReadTokens: usage?.cacheRead ?? null,
+    cacheWriteTokens: usage?.cacheWrite ?? null,
+    /** Part of the output. */
+    reasoningTokens: usage?.reasoning ?? null,
     /** Whether the tokens and costs are an estimate, as the service reported none. */
     isEstimate: billed?.isEstimate ?? false,
     // Prices in US dollars, null if unknown; the frontier tier's is for the same tokens.

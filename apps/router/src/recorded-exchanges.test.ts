@@ -26,8 +26,8 @@ function replyExchange(model: string, message: string) {
       headers: { "ai-language-model-id": model, "content-type": "application/json" },
       body: {
         prompt: [{ role: "user", content: [{ type: "text", text: message }] }],
-        toolChoice: { type: "auto" },
-        headers: { "user-agent": "ai/7.0.173", "x-request-id": requestId },
+        headers: { "x-request-id": requestId },
+        providerOptions: { openai: { store: false } },
       },
     },
     response: {
@@ -58,14 +58,8 @@ function streamedExchange(model: string, message: string) {
       usage: { inputTokens: { total: 3 }, outputTokens: { total: 4 } },
     },
   ];
-  const body = {
-    ...exchange.request.body,
-    headers: { "x-request-id": requestId },
-    includeRawChunks: false,
-  };
   return {
     ...exchange,
-    request: { ...exchange.request, body },
     response: {
       status: 200,
       headers: { "content-type": "text/event-stream" },
@@ -77,7 +71,7 @@ function streamedExchange(model: string, message: string) {
 /** A router with recorded decisions and one more exchange, which closes at the test's end. */
 async function routerOver(reply: Parameters<typeof replayExchanges>[0][number]) {
   const network = await replayExchanges(["gateway/greeting-routes-to-nano", reply]);
-  const services = connectServices(parseRouterOptions(env).engines);
+  const services = connectServices(parseRouterOptions(env));
   onTestFinished(() => services.close());
   const records: MessageRecord[] = [];
   const { chat } = await testRouter({}, { services, observe: (record) => records.push(record) });

@@ -3,9 +3,11 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
-import type { ModelPrice } from "./reply/reply.ts";
-import { defaultTierModels } from "./router-options.ts";
+import { gatewayUpstream } from "./reply/upstreams.ts";
+import type { ModelPrice } from "./reply/usage.ts";
+import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { refreshPrices } from "./refresh-prices.ts";
+import { configureReplies } from "./services/configure-replies.ts";
 
 interface RefreshOptions {
   /** How often the list cannot be read first. */
@@ -27,13 +29,19 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
   };
   const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
   const { tierModels, fallbackModels = [] } = named;
+  const options = parseRouterOptions({});
   const prices = new Map<string, ModelPrice>();
   const printed: string[] = [];
   await refreshPrices({
     catalog,
     redact: redactor([]),
-    tierModels: { ...defaultTierModels, ...tierModels },
-    fallbackModels,
+    replies: {
+      current: configureReplies(gatewayUpstream({ apiKey: "k" }), {
+        ...options,
+        tierModels: { ...defaultTierModels, ...tierModels },
+        policy: { ...options.policy, fallbackModels },
+      }),
+    },
     prices,
     onTried: () => printed.push("tried"),
     signal: signal ?? new AbortController().signal,
@@ -86,8 +94,8 @@ test("a model that does not exist is named, with the variable to change", async 
   const tierModels = { fast: "google/gemini-99" };
   const { printed } = await refresh({ tierModels, fallbackModels: ["a/none"] });
   expect(printed).toEqual([
-    "warning: ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
     "warning: ROUTER_FALLBACK_MODELS: the gateway's price list has no model a/none.\n",
+    "warning: ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
     "Not every tier has a price, so there is no price ratio.\n",
     "tried",
   ]);

@@ -1,13 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { EvaluatorError } from "evaluator-client";
-import { type Tier, tierNames } from "./decision/tier-question.ts";
+import { priceOf } from "./decision/replies.ts";
+import { tierNames } from "./decision/tier-question.ts";
 import { readPriceList } from "./reply/price-list.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 
-interface PriceRefresh extends Pick<Services, "catalog" | "redact"> {
-  readonly tierModels: Readonly<Record<Tier, string>>;
-  readonly fallbackModels: readonly string[];
+interface PriceRefresh extends Pick<Services, "catalog" | "redact" | "replies"> {
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
   readonly signal: AbortSignal;
@@ -26,7 +25,7 @@ export async function refreshPrices(refresh: PriceRefresh) {
       const list = await readPriceList(catalog, signal);
       for (const [id, price] of list) if (price !== null) prices.set(id, price);
       for (const line of missingModels(refresh, list)) warn(`${line}\n`);
-      return write(`${describeRatio(refresh, list)}\n`);
+      return write(`${describeRatio(refresh)}\n`);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof EvaluatorError)) throw error;
@@ -43,21 +42,25 @@ const unreadable =
 
 type ListedPrices = Awaited<ReturnType<typeof readPriceList>>;
 
-function missingModels({ tierModels, fallbackModels }: PriceRefresh, list: ListedPrices) {
-  const configured = [
-    ...tierNames.map((tier) => [`ROUTER_MODEL_${tier.toUpperCase()}`, tierModels[tier]] as const),
-    ...fallbackModels.map((model) => ["ROUTER_FALLBACK_MODELS", model] as const),
-  ];
-  return configured.flatMap(([name, model]) =>
-    list.has(model) ? [] : [`${name}: the gateway's price list has no model ${model}.`],
+/** Only the gateway has a price list. */
+function missingModels({ replies }: PriceRefresh, list: ListedPrices): ReadonlySet<string> {
+  const lines = tierNames.flatMap((tier) =>
+    replies.current.tiers[tier].targets.map(({ upstream, model }, at) => {
+      if (upstream.type !== "gateway" || list.has(model)) return [];
+      const name = at === 0 ? `ROUTER_MODEL_${tier.toUpperCase()}` : "ROUTER_FALLBACK_MODELS";
+      return `${name}: the gateway's price list has no model ${model}.`;
+    }),
   );
+  return new Set(lines.flat()); // all tiers may have one fallback
 }
 
-function describeRatio({ tierModels }: PriceRefresh, list: ListedPrices): string {
-  const prices = tierNames.map((tier) => list.get(tierModels[tier])?.inputUsdPerMillionTokens);
-  const known = prices.filter((price) => price !== undefined);
+function describeRatio({ replies, prices }: PriceRefresh): string {
+  const targets = tierNames.map((tier) => replies.current.tiers[tier].targets[0]);
+  const known = targets.flatMap(
+    (target) => priceOf(target, prices)?.inputUsdPerMillionTokens ?? [],
+  );
   const [cheapest, highest] = [Math.min(...known), Math.max(...known)];
-  if (known.length < prices.length || cheapest <= 0) {
+  if (known.length < targets.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
   const ratio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });

@@ -15,7 +15,7 @@ import {
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
-import type { ModelPrice } from "./reply/reply.ts";
+import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { connectServices, type Services } from "./services/connect-services.ts";
 import { refreshPrices } from "./refresh-prices.ts";
@@ -31,7 +31,7 @@ export async function runRouter(options: RouterOptions, context: CliContext): Pr
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
   try {
-    const services = connectServices(options.engines, { sharedLimit: limit, tracing });
+    const services = connectServices(options, { sharedLimit: limit, tracing });
     await serve(services, options, context);
   } finally {
     await tracing?.close();
@@ -45,7 +45,7 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   const write = (text: string) => void stdout.write(text);
   const warn = (text: string) => void stderr.write(text);
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
-  const { decisionLog: path, calibrationFile, host, tierModels, policy } = options;
+  const { decisionLog: path, calibrationFile, host } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = path === null ? null : await openDecisionLog(path, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
@@ -65,11 +65,9 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
     },
     signal,
   );
-  const { catalog, redact } = services;
   write(describeStart(router.origin, services, calibration));
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
-  const configured = { catalog, redact, tierModels, fallbackModels: policy.fallbackModels, prices };
-  const refresh = { ...configured, onTried: pricesTried.resolve, signal, write, warn };
+  const refresh = { ...services, prices, onTried: pricesTried.resolve, signal, write, warn };
   const refreshed = refreshPrices(refresh).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();

@@ -16,6 +16,13 @@ export interface Conversation {
   readonly providerOptions: ProviderOptions;
 }
 
+/** Returns a conversation of one message. */
+export function conversationOf(message: string): Conversation {
+  const messages = [{ role: "user", parts: [{ type: "text", text: message }] }] as const;
+  const nothing = { tools: [], toolChoice: null, format: null, settings: {}, providerOptions: {} };
+  return { messages, ...nothing };
+}
+
 /**
  * One message. Results of tools are parts of a user's message, before any other part of it. A call
  * without a result is allowed here; the upstream gets "interrupted by the user" as its result.

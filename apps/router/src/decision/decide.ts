@@ -6,8 +6,10 @@ import {
   decide as decideActs,
 } from "evaluator-calibration";
 import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
-import type { ModelPrice } from "../reply/reply.ts";
+import type { Target } from "../reply/upstream.ts";
+import type { ModelPrice } from "../reply/usage.ts";
 import type { Redact } from "../reply/redactor.ts";
+import { priceOf, type Replies } from "./replies.ts";
 import type { Cause, Decider, Decision, RoutingPolicy, TierState } from "./decision.ts";
 import {
   type Shares,
@@ -29,8 +31,9 @@ export interface Routing {
     readonly evaluator: Evaluator;
     readonly engineAddress: string;
     readonly redact: Redact;
+    /** Replaced when the configuration is read again. */
+    readonly replies: { readonly current: Replies };
   };
-  readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
   /** Known prices by model id. */
   readonly prices: ReadonlyMap<string, ModelPrice>;
@@ -99,14 +102,14 @@ const unasked = {
 
 /** Returns the decision for a tier, or a model of no tier, that no evaluation chose. */
 export function decideUnasked(
-  named: { readonly tier: Tier } | { readonly model: string },
+  named: { readonly tier: Tier } | { readonly target: Target },
   cause: Cause,
   routing: Routing,
 ): Decision {
   const chosen =
     "tier" in named
       ? toTierModel(named.tier, routing)
-      : { tierUsed: null, model: named.model, prices: pricesOf(named.model, routing) };
+      : { tierUsed: null, ...askedOf(named.target, routing) };
   return { ...unasked, ...chosen, cause };
 }
 
@@ -176,13 +179,24 @@ export function applyPolicy(
 }
 
 function toTierModel(tierUsed: Tier, routing: Routing) {
-  const model = routing.tierModels[tierUsed];
-  return { tierUsed, model, prices: pricesOf(model, routing) };
+  const [target] = routing.services.replies.current.tiers[tierUsed].targets;
+  return { tierUsed, ...askedOf(target, routing) };
 }
 
-function pricesOf(model: string, { prices, tierModels }: Routing): Decision["prices"] {
-  const frontier = prices.get(tierModels.frontier) ?? null;
-  return { model: prices.get(model) ?? null, frontier };
+/** Returns the parts of a decision that its target sets. */
+export function askedOf(
+  target: Target,
+  {
+    prices,
+    services,
+  }: Pick<Routing, "prices"> & { services: Pick<Routing["services"], "replies"> },
+): Pick<Decision, "model" | "upstream" | "prices"> {
+  const [frontier] = services.replies.current.tiers.frontier.targets;
+  return {
+    model: target.model,
+    upstream: target.upstream.name,
+    prices: { model: priceOf(target, prices), frontier: priceOf(frontier, prices) },
+  };
 }
 
 /** Returns the engine's address, marked if only the answer itself shows that an emulator gave it. */

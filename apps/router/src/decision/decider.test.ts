@@ -36,7 +36,7 @@ test.each([
 });
 
 test("the emulator of the router's own process is known before the first answer", async () => {
-  const services = connectServices(parseRouterOptions({}).engines);
+  const services = connectServices(parseRouterOptions({}));
   const { request } = await testRouter({}, { services });
   expect(await readDecider(request)).toEqual({ modelId: null, isEmulated: true });
   await request("/decide", { method: "POST", headers: asJson, body: '{"message":"hi"}' });

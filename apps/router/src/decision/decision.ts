@@ -1,5 +1,5 @@
 import type { Decision as Act } from "evaluator-calibration";
-import type { ModelPrice, Reply } from "../reply/reply.ts";
+import type { ModelPrice } from "../reply/usage.ts";
 import type { Shares, Tier } from "./tier-question.ts";
 
 /** The rules of a router; by default, none changes the choice. */
@@ -26,6 +26,9 @@ export type Cause =
   | "decision-timeout"
   | "calibration-mismatch"
   | "requested"
+  | "turn" // an earlier step of the user's turn decided
+  | "warm-cache" // the conversation's model has most of it in its cache, so that it costs less
+  | "task" // a program asks for a title, tags or the like
   | "shadow"
   | "model-refused" // the model before answered 402, 403, 404 or 429
   | "model-failed"; // it answered 5xx
@@ -63,6 +66,8 @@ export interface Decision {
   readonly tierUsed: Tier | null;
   readonly cause: Cause;
   readonly model: string;
+  /** The service that is asked, by its name. */
+  readonly upstream: string;
   /** Calibrated if there is a calibration; null without an evaluation. */
   readonly probabilities: Shares | null;
   /** The service's own probabilities if a calibration replaced them; else null. */
@@ -84,13 +89,22 @@ export interface Decision {
 }
 
 /** The answer of `/chat`, in the order of the contract's fields (section 4.6). */
-export interface ChatResponse extends Pick<Reply, "replyMs" | "reply" | "replyError" | "usage"> {
+export interface ChatResponse {
   readonly tier: Tier;
   readonly model: string;
   readonly probabilities: Shares;
   readonly confidence: Decision["confidence"];
   /** The contract's name for the decision's time, in whole milliseconds. */
   readonly jevMs: number;
+  /** Time of the reply call, in whole milliseconds. */
+  readonly replyMs: number;
+  /** Empty if the call failed. */
+  readonly reply: string;
+  readonly replyError: string | null;
+  /** Null if the call failed; a null count is unknown. */
+  readonly usage: Readonly<
+    Record<"inputTokens" | "outputTokens" | "totalTokens", number | null>
+  > | null;
 }
 
 /** The last event of a stream; its deltas were the reply's text. */

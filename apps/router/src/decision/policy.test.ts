@@ -126,6 +126,7 @@ test("POST /decide gives the decision, applies the policy, and asks no text mode
     tierUsed: "fast",
     cause: "low-confidence",
     model: "google/gemini-3.1-flash-lite",
+    upstream: "gateway",
     probabilities: { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 },
     confidence: 0.96,
     decisionMs: expect.any(Number),

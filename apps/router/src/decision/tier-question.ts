@@ -26,3 +26,6 @@ export const noTiers: Shares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
 
 /** The tiers, from the cheapest to the most expensive. */
 export const tierNames = Object.keys(tierQuestions.tier.criteria) as readonly Tier[];
+
+/** The tier of requests that need no decision. */
+export const cheapestTier = "nano" satisfies Tier;

@@ -16,7 +16,7 @@ import {
   tierQuestionHash,
   tierQuestions,
 } from "../decision/tier-question.ts";
-import { toTierState } from "../openai/conversation.ts";
+import { toTierState } from "../conversation/user-turns.ts";
 import { openLineFile } from "../records/decision-log.ts";
 import { feedbackSchema, parsedLine, readLines } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -157,7 +157,8 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
 /** Returns a prompt with the state that decides, and its key among the kept decisions, which hides its text. */
 function toKeyedState(prompt: EvalPrompt, { services, options }: EvalRun) {
   const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
-  const state = toTierState(prompt.messages);
+  const last = prompt.messages.findLast(({ role }) => role === "user");
+  const state = toTierState(last?.content ?? "");
   const asked = [`${services.engineAddress} ${model}`, tierQuestionHash, state.user_message];
   return { prompt, state, key: hash("sha256", JSON.stringify(asked), "base64url") };
 }

@@ -4,7 +4,7 @@ import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { readPriceList } from "../reply/price-list.ts";
-import { billedTokens, costOf } from "../reply/reply.ts";
+import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
 import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
@@ -27,7 +27,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
   const { out = `${base}.eval.html`, decisions = `${base}.decisions.ndjson`, draws, seed } = typed;
   const options = parseRouterOptions(env);
-  const services = connectServices(options.engines);
+  const services = connectServices(options);
   try {
     const kept = resolve(cwd, decisions);
     const { decided, asked } = await decidePrompts(path, kept, { services, options, context });
@@ -76,8 +76,9 @@ async function tierCosts(
   }
   return {
     of(messages) {
-      const { usage } = billedTokens({ characters: 0, reported: null }, messages);
-      return known.map((price) => costOf({ ...usage, outputTokens: REPLY_TOKENS }, price) ?? 0);
+      const input = estimateTokens(messages.reduce((sum, { content }) => sum + content.length, 0));
+      const usage = { ...noUsage, input, output: REPLY_TOKENS };
+      return known.map((price) => costOf(usage, price) ?? 0);
     },
     basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
   };

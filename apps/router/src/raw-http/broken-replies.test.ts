@@ -150,6 +150,6 @@ test("a path that the API does not have names those it has", async () => {
   const answer = await fetch(`${origin}/v1/embeddings`, { method: "POST" });
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({
-    error: { message: expect.stringContaining("GET /v1/models or POST /v1/chat/completions") },
+    error: { message: expect.stringContaining("GET /v1/models, POST /v1/chat/completions") },
   });
 });

@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import type { Attempt } from "./attempt.ts";
-import { BrokenReplyError, MAX_REPLY_BYTES, tooLarge } from "./broken-reply-error.ts";
+import { BrokenReplyError, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply-error.ts";
 import { limitLines, readBody, readText } from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target } from "./upstream.ts";
@@ -90,7 +90,6 @@ function parsePart(data: string): object {
   try {
     return (JSON.parse(data) ?? {}) as object;
   } catch (error) {
-    const message = "The reply broke off: the model's service sent an event that is not JSON.";
-    throw new BrokenReplyError(message, { cause: error });
+    throw new BrokenReplyError(notJson, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { blocksOf, callFor, gatewayTarget } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { testClock } from "../testing/test-clock.ts";
-import type { ReplyOptions } from "./generate.ts";
+import type { ReplyOptions } from "./generate-reply.ts";
 
 type Fetch = typeof globalThis.fetch;
 

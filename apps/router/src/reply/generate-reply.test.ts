@@ -1,171 +1,202 @@
-import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
-import { deltaOf } from "../testing/reply-stream.ts";
-import { generateReply } from "./generate-reply.ts";
+import { blocksOf, callFor, gatewayTarget } from "../testing/reply-calls.ts";
+import { deltaOf, eventOf, replyStream } from "../testing/reply-stream.ts";
+import { testClock } from "../testing/test-clock.ts";
 import { redactor } from "./redactor.ts";
-import { replyFetch } from "./reply-fetch.ts";
+import { noUsage } from "./usage.ts";
 
-type ReplyOptions = Parameters<typeof generateReply>[1];
+type Fetch = typeof globalThis.fetch;
 
-const atOnce = { "retry-after-ms": "0" };
+const answer = (body: string | ReadableStream, init?: ResponseInit) => async () =>
+  new Response(body, init);
+const httpError =
+  (status: number, error: object, headers: Record<string, string> = {}) =>
+  async () =>
+    Response.json({ error }, { status, headers });
 
-function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions> = {}) {
-  const gateway = { apiKey: plantedKey, baseURL: "http://gateway.invalid" };
-  const { signal } = new AbortController();
-  return generateReply("hello", {
-    models: ["a/b"],
-    openModel: (model, listener) =>
-      createGateway({ ...gateway, fetch: replyFetch(fetch, listener) })(model),
-    meter: { characters: 0, reported: null },
-    signal,
-    redact: redactor([plantedKey]),
-    now: () => 0,
-    ...options,
-  });
-}
+const overloaded = httpError(529, { type: "overloaded_error", message: "Overloaded" });
 
-function httpError(status: number, error: object) {
-  return async () => Response.json({ error }, { status, headers: atOnce });
-}
-
-const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: string][] = [
+const failures: [situation: string, fetch: Fetch, replyError: string, status: number | null][] = [
   [
-    "a rate limit, after its retries",
-    httpError(429, {
-      message: "Free tier requests are rate-limited.",
-      type: "rate_limit_exceeded",
-    }),
-    "Free tier requests are rate-limited.",
+    "a rate limit",
+    httpError(429, { message: "Rate-limited.", type: "rate_limit_exceeded" }),
+    "Rate-limited.",
+    429,
   ],
   [
-    "a model outside the free tier",
-    httpError(403, { message: "Free tier users do not have access.", type: "forbidden" }),
-    "Free tier users do not have access.",
+    "a refused model",
+    httpError(403, { message: "No access.", type: "forbidden" }),
+    "No access.",
+    403,
   ],
   [
     "a rejected key, without the terminal colours of the ai package",
     httpError(401, { message: "Invalid key.", type: "authentication_error" }),
     "The gateway refused the key; check AI_GATEWAY_API_KEY.",
+    401,
   ],
   [
-    "a provider's own error",
-    httpError(529, { type: "overloaded_error", message: "Overloaded\n\u001B[31mtoday" }),
+    "a provider's error of two lines",
+    httpError(529, { message: "Overloaded\n\u001B[31mtoday" }),
     "Overloaded today",
+    529,
   ],
   [
     "an error that is not JSON",
-    async () => new Response("<h1>", { status: 502, statusText: "Bad Gateway", headers: atOnce }),
+    answer("<h1>", { status: 502, statusText: "Bad Gateway" }),
     "Bad Gateway (status 502)",
-  ],
-  [
-    "an answer that is not JSON",
-    async () => new Response("{"),
-    "Invalid JSON response (status 200)",
+    502,
   ],
   [
     "an error that repeats the key",
-    httpError(400, { message: `Bad header: Bearer ${plantedKey}`, type: "invalid_request_error" }),
+    httpError(400, { message: `Bad header: Bearer ${plantedKey}` }),
     "Bad header: Bearer [secret]",
+    400,
+  ],
+  [
+    "a whole answer that is not JSON",
+    answer("{", { headers: { "content-type": "application/json" } }),
+    "Invalid JSON response (status 200)",
+    null,
+  ],
+  [
+    "an event that is not JSON",
+    answer("data: {\n\n"),
+    "The reply broke off: the model's service sent an event that is not JSON.",
+    null,
   ],
 ];
 
-test.each(failures)("says why after %s", async (_situation, fetch, replyError) => {
-  expect(await replyFrom(fetch)).toMatchObject({
-    replyMs: 0,
-    reply: "",
-    replyError,
-    usage: null,
-    finishReason: null,
-  });
+test.each(failures)("gives the reason after %s", async (_situation, fetch, replyError, status) => {
+  const { reply } = callFor([gatewayTarget(fetch)]);
+  const { httpError, ...rest } = await reply;
+  expect(rest).toMatchObject({ replyError, failure: null, end: null });
+  expect(httpError?.status ?? null).toBe(status);
 });
 
-test("what a failure tells programs holds no part of the key", async () => {
-  const failing = (part: string) => {
-    const told = { message: "no", url: "http://model.invalid", requestBodyValues: {} };
-    const responseHeaders = { "retry-after": `7${part}` };
-    const data = { error: { code: `limit${part.replaceAll(/\W/g, "_")}` } };
-    return () => {
-      throw new APICallError({ ...told, statusCode: 429, responseHeaders, data });
-    };
-  };
+test("a rejected call costs nothing, a broken one is estimated", async () => {
+  expect((await callFor([gatewayTarget(overloaded)]).reply).billed).toBeNull();
+  const cut = callFor([gatewayTarget(async () => replyStream(["four"], { isCut: true }))]);
+  expect((await cut.reply).billed).toEqual({
+    usage: { ...noUsage, input: 2, output: 1 },
+    isEstimate: true,
+  });
+  expect(blocksOf(cut.pieces)).toEqual(["four"]);
+});
+
+test("the words of a failure hold no part of a key", async () => {
+  const failing = (part: string) =>
+    httpError(429, { message: "no", code: `limit${part}` }, { "retry-after": `7${part}` });
   const redact = redactor(["key_of_letters_alone"]);
-  const given = (part: string) =>
-    replyFrom(async () => Response.json({}), { openModel: failing(part), redact });
-  expect((await given("")).httpError).toEqual({ status: 429, code: "limit", retryAfter: "7" });
-  expect((await given("_of_letters")).httpError).toEqual({
-    status: 429,
-    code: null,
-    retryAfter: null,
-  });
-});
-
-test("says so when the time limit passes", async () => {
-  const hang: typeof globalThis.fetch = (_input, init) =>
-    new Promise((_, reject) => {
-      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
-    });
-  const { replyError } = await replyFrom(hang, { timeoutMs: 1 });
-  expect(replyError).toBe("The reply model took too long; try again later.");
+  const errorOf = async (part: string) =>
+    (await callFor([gatewayTarget(failing(part))], { redact }).reply).httpError;
+  expect(await errorOf("")).toEqual({ status: 429, code: "limit", retryAfter: "7" });
+  expect(await errorOf("_of_letters")).toEqual({ status: 429, code: null, retryAfter: null });
 });
 
 test("throws the reason of the client that went away", async () => {
   const reason = new Error("gone");
   const fails = async () => Promise.reject(new TypeError("fetch failed"));
-  const reply = replyFrom(fails, { signal: AbortSignal.abort(reason) });
+  const { reply } = callFor([gatewayTarget(fails)], { signal: AbortSignal.abort(reason) });
   await expect(reply).rejects.toBe(reason);
 });
 
-test("gives the text, the tokens and the time in whole milliseconds", async () => {
-  const times = [1000, 1234.6];
-  const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
-  const body = {
-    content: [{ type: "text", text: "Hello!" }],
-    finishReason: { unified: "stop" },
-    usage,
-    warnings: [],
+const usage = {
+  inputTokens: { total: 30, noCache: 10, cacheRead: 20, cacheWrite: 0 },
+  outputTokens: { total: 4, reasoning: 1 },
+};
+const counts = { input: 10, cacheRead: 20, cacheWrite: 0, output: 4, reasoning: 1 };
+
+test("a streamed reply has its text, its tokens and the time in whole milliseconds", async () => {
+  const { clock, advance } = testClock();
+  const fetch: Fetch = async () => {
+    await advance(234.6);
+    return replyStream(["Hel", "lo!"], { usage });
   };
-  const now = () => times.shift() ?? 0;
-  const reply = await replyFrom(async () => Response.json(body), { now });
-  expect(reply).toEqual({
+  const { reply, pieces } = callFor([gatewayTarget(fetch)], { clock });
+  expect(await reply).toEqual({
     replyMs: 235,
-    reply: "Hello!",
     replyError: null,
-    usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
-    billed: { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 }, isEstimate: false },
-    finishReason: "stop",
+    failure: null,
     httpError: null,
-    toolCalls: [],
+    end: { finishReason: "stop", usage: counts },
+    billed: { usage: counts, isEstimate: false },
   });
+  expect(blocksOf(pieces)).toEqual(["Hello!"]);
 });
 
-test.each([
-  ["before its first word is followed by the next", false, ["first", "second"]],
-  ["after its first word is not", true, ["first"]],
-] as const)("a model that fails %s", async (_what, hasBegun, expected) => {
-  const asked: string[] = [];
-  const openModel: ReplyOptions["openModel"] = (model, listener) => {
-    asked.push(model);
-    if (hasBegun) void listener?.onText("half");
-    const failure = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
-    throw new APICallError({ ...failure, statusCode: 500 });
-  };
-  const { replyError } = await replyFrom(async () => Response.json({}), {
-    models: ["first", "second"],
-    openModel,
-    onDelta: () => undefined,
-  });
-  expect(asked).toEqual(expected);
-  expect(replyError).toBe("Overloaded");
+test("a mark at the end of the events is no part", async () => {
+  const finish = eventOf({ type: "finish", finishReason: { unified: "stop" } });
+  const { reply } = callFor([gatewayTarget(answer(`${deltaOf("a")}${finish}data: [DONE]\n\n`))]);
+  expect((await reply).replyError).toBeNull();
+});
+
+test("a gateway that answers with JSON is read as a whole", async () => {
+  const content = [
+    { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "sig" } } },
+    { type: "text", text: "Hello!" },
+    { type: "tool-call", toolCallId: "c", toolName: "look", input: '{"at":1}' },
+  ];
+  const body = { content, finishReason: { unified: "tool-calls" }, usage, warnings: [] };
+  const { reply, pieces } = callFor([gatewayTarget(async () => Response.json(body))]);
+  expect((await reply).end).toEqual({ finishReason: "tool-calls", usage: counts });
+  expect(pieces).toMatchObject([
+    { type: "reasoning", text: "hm" },
+    { type: "reasoning", text: "", signature: { value: "sig" } },
+    { type: "text", text: "Hello!" },
+    { type: "toolCall", id: "c", name: "look", text: '{"at":1}' },
+  ]);
 });
 
 test("of a chunk that crosses the limit of 16 MiB, the text up to the limit is passed on", async () => {
   const large = "a".repeat(9 * 1024 * 1024);
   const chunk = ["kept ", large, large, "late"].map(deltaOf).join("");
-  let text = "";
-  const { replyError } = await replyFrom(async () => new Response(chunk), {
-    onDelta: (delta) => void (text += delta),
-  });
-  expect(text === `kept ${large}`).toBe(true);
+  const { reply, pieces } = callFor([gatewayTarget(answer(chunk))]);
+  const { replyError } = await reply;
   expect(replyError).toBe("The reply was ended: it is over 16 MiB, the router's limit.");
+  expect(blocksOf(pieces)[0] === `kept ${large}`).toBe(true);
+});
+
+test("a whole reply and an error are limited to 16 MiB, too", async () => {
+  const large = JSON.stringify("a".repeat(17 * 1024 * 1024));
+  const headers = { "content-type": "application/json" };
+  for (const status of [200, 500]) {
+    const { reply } = callFor([gatewayTarget(answer(large, { status, headers }))]);
+    expect((await reply).replyError).toMatch(/16 MiB/);
+  }
+});
+
+test("a reply whose connection ends early is broken", async () => {
+  const { reply } = callFor([gatewayTarget(answer(deltaOf("half")))]);
+  expect((await reply).replyError).toMatch(/^The reply broke off: the connection/);
+});
+
+test("no more of a reply is read until the client has taken a piece", async () => {
+  const pulled: number[] = [];
+  const chunks = ["a", "b", "c"].map(deltaOf);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        pulled.push(pulled.length);
+        const chunk =
+          chunks.shift() ?? eventOf({ type: "finish", finishReason: { unified: "stop" } });
+        controller.enqueue(Buffer.from(chunk));
+        if (pulled.length === 4) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const taken = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<void>();
+  const onPieces = async () => {
+    first.resolve();
+    await taken.promise;
+  };
+  const listener = { onPieces, onBytes: () => undefined };
+  const { reply } = callFor([gatewayTarget(answer(body))], { listener });
+  await first.promise;
+  expect(pulled).toHaveLength(1);
+  taken.resolve();
+  expect((await reply).replyError).toBeNull();
 });

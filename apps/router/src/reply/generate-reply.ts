@@ -1,244 +1,176 @@
-import {
-  type FinishReason,
-  generateText,
-  type LanguageModel,
-  streamText,
-  wrapLanguageModel,
-} from "ai";
+import type { Clock } from "evaluator-client";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { SignatureMemory } from "../conversation/signatures.ts";
+import { toCallOptions } from "../conversation/to-call-options.ts";
+import { HttpError } from "../http-error.ts";
+import { askModel } from "./ask-model.ts";
+import { Attempt } from "./attempt.ts";
+import { type PassedRequest, passRequest } from "./pass-request.ts";
 import type { Redact } from "./redactor.ts";
-import {
-  type BilledTokens,
-  billedTokens,
-  type Reply,
-  type ReplyForm,
-  type ReplyPrompt,
-  type ReplySettings,
-  type TokenMeter,
-  type ToolCallDelta,
-  type ToolPiece,
-  toTokenUsage,
-} from "./reply.ts";
 import { toReplyFailure } from "./reply-failure.ts";
-import type { ReplyListener } from "./reply-fetch.ts";
+import type { ReplyListener } from "./reply-listener.ts";
+import type { ReplyEnd } from "./reply-piece.ts";
+import { ReplyPieces } from "./reply-pieces.ts";
+import type { ReplyPlan, Target } from "./upstream.ts";
+import { type BilledTokens, billedTokens, noUsage, type TokenMeter } from "./usage.ts";
 
-/** The models of a reply, its settings and its listeners. */
-interface ReplyOptions {
-  /** The models to ask in turn if one is rejected or fails before its first word. */
-  readonly models: readonly string[];
-  /** Returns a model, which passes a streamed reply to the listener. */
-  readonly openModel: (model: string, listener: ReplyListener | undefined) => LanguageModel;
+/** How to ask, and where the reply goes. */
+export interface ReplyOptions {
+  readonly plan: ReplyPlan;
+  readonly listener: ReplyListener;
   /** Ends the call; its reason is thrown. */
   readonly signal: AbortSignal;
   readonly redact: Redact;
   /** Counts the tokens to pay for, also of a reply that does not end. */
   readonly meter: TokenMeter;
-  /** Called before the next model is asked, with the cause. */
-  readonly onNext?: (model: string, cause: "model-refused" | "model-failed") => void;
-  /** Called with pieces of text; without it, the reply comes whole. */
-  readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
-  /** Called with pieces of tool calls, beside `onDelta`. */
-  readonly onToolCalls?: ((deltas: readonly ToolCallDelta[]) => void | Promise<void>) | undefined;
-  readonly headers?: Record<string, string>;
-  readonly settings?: ReplySettings;
-  readonly form?: ReplyForm;
-  /** Time for the whole call with its retries, in milliseconds. @default 300000 */
-  readonly timeoutMs?: number;
-  /** Monotonic time in milliseconds. @default performance.now */
-  readonly now?: () => number;
+  /** The client's request, for upstreams of the same API. */
+  readonly passed: PassedRequest | null;
+  readonly signatures?: SignatureMemory;
+  /** Ids for the upstream. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called before the next target is asked, with the cause. */
+  readonly onNext?: (target: Target, cause: "model-refused" | "model-failed") => void;
+  /** @default the machine's own clock */
+  readonly clock?: Clock;
+  /** Returns a number from 0 to 1. @default Math.random */
+  readonly random?: () => number;
 }
 
-/** A call of one of the client's tools; the arguments are the model's text, JSON or not. */
-type ToolCall = Required<Omit<ToolCallDelta, "index">>;
+type Failure = ReturnType<typeof toReplyFailure>;
 
-/** A reply with its end and its cost. */
-export interface GeneratedReply extends Reply {
+/** The end of a reply, or its failure. */
+export interface GeneratedReply {
+  /** Time of the reply call, in whole milliseconds. */
+  readonly replyMs: number;
+  readonly replyError: string | null;
+  /** The time limit that ended the call. */
+  readonly failure: Failure["failure"];
+  readonly httpError: Failure["httpError"];
   /** Null if the call failed. */
-  readonly finishReason: FinishReason | null;
-  /** Null if the model rejected the call, which costs nothing. */
+  readonly end: ReplyEnd | null;
+  /** Null if the service rejected the call, which costs nothing. */
   readonly billed: BilledTokens | null;
-  readonly httpError: ReturnType<typeof toReplyFailure>["httpError"];
-  /** Empty if they were streamed. */
-  readonly toolCalls: readonly ToolCall[];
 }
 
-/** Generates a reply to a prompt; a failure is data. */
+/** Generates a reply to a conversation; a failure is data. @throws the signal's reason, HttpError */
 export async function generateReply(
-  prompt: ReplyPrompt,
+  conversation: Conversation,
   options: ReplyOptions,
 ): Promise<GeneratedReply> {
-  const { redact, meter, now = performance.now.bind(performance) } = options;
-  const startedAt = now();
-  const deltas = redactDeltas(options);
-  try {
-    const { text, finishReason, ...given } = await askInTurn(prompt, options, deltas);
-    await deltas?.end();
-    const { inputTokens, outputTokens, totalTokens } = given.usage;
-    const usage = toTokenUsage(inputTokens, outputTokens, totalTokens ?? null);
-    return {
-      replyMs: Math.round(now() - startedAt),
-      reply: redact(text),
-      toolCalls: given.toolCalls.map(({ id, name, arguments: words }) => {
-        return { id, name, arguments: redact(words) };
-      }),
-      finishReason,
-      replyError: null,
-      usage,
-      httpError: null,
-      billed: { usage, isEstimate: false },
-    };
-  } catch (error) {
-    options.signal.throwIfAborted();
-    const { replyError, httpError, isUnbilled } = toReplyFailure(error, redact);
-    return {
-      replyError,
-      httpError,
-      replyMs: Math.round(now() - startedAt),
-      reply: "",
-      toolCalls: [],
-      finishReason: null,
-      usage: null,
-      billed: isUnbilled ? null : billedTokens(meter, prompt),
-    };
-  }
+  const call = { clock: systemClock, random: Math.random, ...options, conversation };
+  const startedAtMs = call.clock.now();
+  const { end, failed } = await askInTurn({ ...call, startedAtMs });
+  const { replyError = null, failure = null, httpError = null, isUnbilled = false } = failed ?? {};
+  const replyMs = Math.round(call.clock.now() - startedAtMs);
+  const billed = isUnbilled ? null : billedTokens(call.meter, conversation);
+  return { replyMs, replyError, failure, httpError, end, billed };
 }
 
-async function askInTurn(prompt: ReplyPrompt, options: ReplyOptions, deltas: Deltas | null) {
-  const { models, signal, onNext } = options;
-  for (let at = 0; ; at += 1) {
-    const next = models[at + 1];
-    try {
-      return await ask(prompt, options, { at, listener: deltas?.listener });
-    } catch (error) {
-      signal.throwIfAborted();
-      const { cause } = toReplyFailure(error, options.redact);
-      if (next === undefined || cause === null || deltas?.hasBegun() === true) throw error;
-      onNext?.(next, cause);
+const systemClock: Clock = {
+  now: () => performance.now(),
+  epochNow: () => Date.now(),
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+type Call = Required<Pick<ReplyOptions, "clock" | "random">> &
+  ReplyOptions & { readonly conversation: Conversation; readonly startedAtMs: number };
+
+interface Outcome {
+  readonly end: ReplyEnd | null;
+  /** Null if the reply succeeded. */
+  readonly failed: Failure | null;
+  /** Whether the client has received a part of the reply. */
+  readonly hasBegun: boolean;
+}
+
+/** Asks one target after the other; only the last is asked again after a temporary failure. */
+async function askInTurn(call: Call): Promise<Outcome> {
+  const { plan, onNext, clock, signal } = call;
+  let [target, ...later] = plan.targets;
+  for (let retries = 0; ;) {
+    const outcome = await ask(target, call);
+    const { failed, hasBegun } = outcome;
+    const [next, ...rest] = later;
+    if (failed === null || hasBegun || (next && failed.cause === null)) return outcome;
+    if (next && failed.cause !== null) {
+      onNext?.(next, failed.cause);
+      [target, later] = [next, rest];
+      continue;
     }
+    const delayMs = retryDelayMs(failed, { ...call, retries });
+    if (delayMs === null || delayMs >= (leftMsOf(call) ?? Infinity)) return outcome;
+    await sleep(delayMs, { clock, signal });
+    retries += 1;
   }
 }
 
-type Deltas = NonNullable<ReturnType<typeof redactDeltas>>;
-
-/** Passes a reply's pieces on without secrets; `end` passes the rest. */
-function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
-  if (onDelta === undefined) return null;
-  const pieces = redact.inPieces();
-  const calls = onToolCalls && createToolCallStream(redact);
-  const passOn = (clear: readonly ToolCallDelta[]) =>
-    clear.length === 0 ? undefined : onToolCalls?.(clear);
-  let hasBegun = false;
-  const listener: ReplyListener = {
-    meter,
-    onText(text) {
-      hasBegun = true;
-      meter.characters += text.length;
-      const clear = pieces.add(text);
-      return clear === "" ? undefined : onDelta(clear);
-    },
-    onToolCalls(given) {
-      hasBegun = true;
-      for (const { text } of given) meter.characters += text.length;
-      return calls && passOn(calls.add(given));
-    },
-  };
-  const end = async () => {
-    const clear = pieces.end();
-    if (clear !== "") await onDelta(clear);
-    if (calls) await passOn(calls.end());
-  };
-  return { listener, end, hasBegun: () => hasBegun };
+/** Time that is left for the reply; null without a limit. */
+function leftMsOf({ plan, clock, startedAtMs }: Call): number | null {
+  return plan.timeoutMs === 0 ? null : startedAtMs + plan.timeoutMs - clock.now();
 }
 
-/** Asks one model; only the last one is asked again after a temporary failure. */
-async function ask(
-  prompt: ReplyPrompt,
-  { models, openModel, signal, timeoutMs = 300_000, settings, headers, form }: ReplyOptions,
-  { at, listener }: { at: number; listener: ReplyListener | undefined },
-) {
-  const model = openModel(models[at] ?? "", listener);
-  const toolCalls: ToolCall[] = [];
-  const options = {
-    ...settings,
-    ...(typeof prompt === "string"
-      ? { prompt }
-      : { messages: [...prompt], allowSystemInMessages: true }),
-    headers: { ...headers },
-    model: form === undefined ? model : inForm(model, form, (called) => toolCalls.push(called)),
-    abortSignal: signal,
-    timeout: timeoutMs,
-    ...(at + 1 < models.length && { maxRetries: 0 }),
-  };
-  if (listener === undefined) {
-    const { text, usage, finishReason } = await generateText(options);
-    return { text, usage, finishReason, toolCalls };
-  }
-  for await (const part of streamText({ ...options, onError: () => undefined }).fullStream) {
-    if (part.type === "error") throw part.error;
-    if (part.type === "abort") throw new DOMException("The reply was cut short.", "TimeoutError");
-    if (part.type === "finish") {
-      const { totalUsage: usage, finishReason } = part;
-      return { text: "", toolCalls, usage, finishReason };
-    }
-  }
-  throw new Error("The reply model's stream ended before its reply did.");
+const FIRST_DELAY_MS = 2000;
+const LONGEST_DELAY_MS = 60_000;
+
+/** Returns the delay before the next attempt, or null for none. */
+function retryDelayMs(
+  { isTemporary, httpError }: Failure,
+  { retries, plan, clock, random }: Call & { readonly retries: number },
+): number | null {
+  if (!isTemporary || retries >= plan.maxRetries) return null;
+  const asked = httpError?.retryAfter ?? null;
+  if (asked === null) return FIRST_DELAY_MS * 2 ** retries * (0.5 + random() / 2);
+  const seconds = Number(asked);
+  const delayMs = Number.isNaN(seconds) ? Date.parse(asked) - clock.epochNow() : seconds * 1000;
+  return delayMs <= LONGEST_DELAY_MS ? Math.max(0, delayMs) : null;
 }
 
-/**
- * Returns a model that is asked for the given form. Its tool calls go to the callback and not to the
- * `ai` package, which would parse the arguments and write them anew.
- */
-function inForm(
-  model: LanguageModel,
-  form: ReplyForm,
-  onToolCall: (call: ToolCall) => void,
-): LanguageModel {
-  if (typeof model === "string" || model.specificationVersion !== "v4") return model;
-  return wrapLanguageModel({
-    model,
-    middleware: {
-      specificationVersion: "v4",
-      transformParams: async ({ params }) => ({ ...params, ...form }),
-      async wrapGenerate({ doGenerate }) {
-        const result = await doGenerate();
-        const content = result.content.filter((part) => {
-          if (part.type !== "tool-call") return true;
-          const input: unknown = part.input; // the `ai` package does not check the gateway's answers
-          const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
-          onToolCall({ id: part.toolCallId, name: part.toolName, arguments: text });
-          return false;
-        });
-        return { ...result, content };
-      },
-    },
+function sleep(delayMs: number, { clock, signal }: Pick<Call, "clock" | "signal">): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(delayMs, resolve);
+    const onAbort = () => {
+      cancel();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
   });
 }
 
-/** Creates a stream that numbers the pieces of tool calls and redacts them. */
-function createToolCallStream(redact: Redact) {
-  const begin = (index: number) => {
-    return { index, redactor: redact.inPieces(), hasBegun: false, hasText: false };
-  };
-  const calls = new Map<string | number, ReturnType<typeof begin>>();
-  return {
-    /** Returns the deltas that are clear after these pieces. */
-    add(pieces: readonly ToolPiece[]): ToolCallDelta[] {
-      return pieces.flatMap(({ key, id, name, text, isWhole = false }) => {
-        const call = calls.get(key) ?? begin(calls.size);
-        calls.set(key, call);
-        const added = isWhole && call.hasText ? "" : text; // it came in pieces before
-        call.hasText ||= added !== "";
-        const clear = call.redactor.add(added);
-        if (call.hasBegun && clear === "") return [];
-        const head = call.hasBegun ? {} : { id: id ?? `call_${call.index}`, name: name ?? "" };
-        call.hasBegun = true;
-        return [{ index: call.index, ...head, arguments: clear }];
-      });
-    },
-    end(): ToolCallDelta[] {
-      return [...calls.values()].flatMap(({ index, redactor }) => {
-        const left = redactor.end();
-        return left === "" ? [] : [{ index, arguments: left }];
-      });
-    },
-  };
+async function ask(target: Target, call: Call): Promise<Outcome> {
+  const { signal, redact, plan } = call;
+  const { idleTimeoutMs } = plan;
+  const attempt = new Attempt({ ...call, idleTimeoutMs, leftMs: leftMsOf(call) });
+  try {
+    return { end: await receive(target, call, attempt), failed: null, hasBegun: true };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof HttpError) throw error;
+    const failed = toReplyFailure(error, redact, {
+      service: target.upstream,
+      limit: attempt.limit,
+    });
+    return { end: null, failed, hasBegun: attempt.hasBegun };
+  } finally {
+    attempt.end();
+  }
+}
+
+/** Receives a reply in the client's API or as pieces. */
+async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
+  const { model, upstream } = target;
+  const { passed, meter, signatures, headers = {} } = call;
+  if (upstream.post !== null && upstream.type === passed?.upstreamType) {
+    await passRequest({ model, post: upstream.post }, passed, { ...call, attempt, headers });
+    return { finishReason: "other", usage: meter.reported ?? noUsage };
+  }
+  if (passed?.unsupported) throw passed.unsupported;
+  const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
+  const conversation = signatures?.restore(call.conversation, model) ?? call.conversation;
+  const options = toCallOptions(conversation, upstream.type);
+  const { signal: abortSignal } = attempt;
+  await askModel(target, { ...options, headers, abortSignal }, { attempt, pieces });
+  return pieces.end();
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import type { Api, ApiRequest } from "../apis/api.ts";
+
 import { HttpError } from "../http-error.ts";
 import { plantedKey } from "../testing/keep-output.ts";
-import { callFor, gatewayTarget, hello, targetAt } from "../testing/reply-calls.ts";
+import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
+import type { PassedRequest } from "./pass-request.ts";
 import type { Upstream } from "./upstream.ts";
 import { anthropicUpstream, openAiChatUpstream, openAiResponsesUpstream } from "./upstreams.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
@@ -15,16 +16,12 @@ function usageOf(event: unknown): TokenUsage | null {
   return usage === undefined ? null : { ...noUsage, ...usage };
 }
 
-function passedTo(upstreamType: Api["upstreamType"], rest: Partial<ApiRequest> = {}) {
-  const request = {
-    model: "auto",
-    conversation: hello,
-    isStreamed: true,
-    unread: [],
-    body: { model: "auto", n: 1, extra: { a: [null] } },
-    ...rest,
-  };
-  return { api: { upstreamType, usageOf } as Api, request };
+function passedTo(
+  upstreamType: PassedRequest["upstreamType"],
+  unsupported: PassedRequest["unsupported"] = null,
+): PassedRequest {
+  const body = { model: "auto", n: 1, extra: { a: [null] } };
+  return { upstreamType, usageOf, unsupported, body };
 }
 
 /** Returns the options of an upstream with the given answer. */
@@ -41,7 +38,7 @@ function streamOf(...chunks: string[]) {
 }
 
 const upstreams: [
-  type: Api["upstreamType"],
+  type: PassedRequest["upstreamType"],
   (origin: string) => Upstream,
   path: string,
   key: object,
@@ -189,7 +186,7 @@ test("a target with another API gets the conversation", async () => {
 test("a request that only its own API can hold is refused elsewhere", async () => {
   const unsupported = new HttpError(400, "n: use 1", { param: "n" });
   const works = async () => replyStream(["fine"]);
-  const request = passedTo("openai-chat", { unsupported });
+  const request = passedTo("openai-chat", unsupported);
   await expect(callFor([gatewayTarget(works)], { passed: request }).reply).rejects.toBe(
     unsupported,
   );

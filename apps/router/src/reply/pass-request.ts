@@ -1,17 +1,21 @@
 import { APICallError } from "ai";
-import type { Api, ApiRequest } from "../apis/api.ts";
+import type { HttpError } from "../http-error.ts";
 import type { Attempt } from "./attempt.ts";
 import { isJson } from "./ask-model.ts";
 import { BrokenReplyError, MAX_REPLY_BYTES, tooLarge } from "./broken-reply-error.ts";
 import { readBody, readText } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
-import { mergeUsage, type TokenMeter } from "./usage.ts";
+import { mergeUsage, type TokenMeter, type TokenUsage } from "./usage.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A client's request that an upstream of the same API takes unchanged. */
 export interface PassedRequest {
-  readonly api: Api;
-  readonly request: ApiRequest;
+  readonly upstreamType: Upstream["type"];
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Thrown unless the body is passed on, for a field that the conversation cannot hold. */
+  readonly unsupported: HttpError | null;
+  /** Reads the tokens of an event or a body; null if it has none. */
+  readonly usageOf: (event: unknown) => TokenUsage | null;
   /** Headers of the client that change the reply, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -28,14 +32,14 @@ type Post = NonNullable<Upstream["post"]>;
 /** Posts a client's body with another model, and passes the answer's text on. */
 export async function passRequest(
   { post, model }: { readonly post: Post; readonly model: string },
-  { api, request, headers }: PassedRequest,
+  { body, usageOf, headers }: PassedRequest,
   { attempt, redact, meter, ...options }: Passing,
 ): Promise<void> {
-  const response = await call(post, JSON.stringify({ ...request.body, model }), {
+  const response = await call(post, JSON.stringify({ ...body, model }), {
     signal: attempt.signal,
     headers: { ...options.headers, ...headers },
   });
-  const usage = createUsageReader(api, meter, isJson(response));
+  const usage = createUsageReader(usageOf, meter, isJson(response));
   const pieces = redact.inPieces();
   await readBody(response.body, (text) => {
     usage.add(text);
@@ -80,10 +84,10 @@ function parsed(text: string): unknown {
 const CHARACTERS_PER_EVENT = 4;
 
 /** Reads the usage in a body of JSON, or in the events with one. */
-function createUsageReader(api: Api, meter: TokenMeter, isWhole: boolean) {
+function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter, isWhole: boolean) {
   let rest = "";
   const read = (text: string) => {
-    const usage = api.usageOf(parsed(text));
+    const usage = usageOf(parsed(text));
     if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
   };
   const keep = (text: string) => {

@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
-import type { LanguageModelV4GenerateResult, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import {
+  JSONParseError,
+  type LanguageModelV4GenerateResult,
+  type SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
 import { mergeMetadata, type SignedPart } from "../conversation/signatures.ts";
-import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, tooLarge } from "./broken-reply-error.ts";
+import {
+  BrokenReplyError,
+  brokenOff,
+  MAX_REPLY_BYTES,
+  notJson,
+  tooLarge,
+} from "./broken-reply-error.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece, Signature } from "./reply-piece.ts";
 import { type TokenMeter, toTokenUsage } from "./usage.ts";
@@ -212,6 +222,7 @@ function toSignature(metadata: Metadata | undefined): Signature | null {
 
 /** An error is a text, or an object with a message. */
 function wordsOf(error: unknown): string {
+  if (JSONParseError.isInstance(error)) return notJson; // its own message repeats the text
   const isObject = typeof error === "object" && error !== null && "message" in error;
   const given: unknown = isObject ? error.message : error;
   const words = typeof given === "string" && given !== "" ? given : "its service gave no reason.";

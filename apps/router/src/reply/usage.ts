@@ -35,6 +35,11 @@ export interface TokenMeter {
   reported: TokenUsage | null;
 }
 
+/** Returns all input tokens, cached or not. */
+export function inputOf({ input, cacheRead, cacheWrite }: TokenUsage): number | null {
+  return input === null ? null : input + (cacheRead ?? 0) + (cacheWrite ?? 0);
+}
+
 /** The counts of a service that reported none. */
 export const noUsage: TokenUsage = {
   input: null,

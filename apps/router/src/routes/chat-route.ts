@@ -2,26 +2,27 @@ import type { Context, Handler, Hono, HonoRequest } from "hono";
 import { accepts } from "hono/accepts";
 import { z } from "zod";
 import { noTiers } from "../decision/tier-question.ts";
-import type { Answer, MessageRouter } from "../message-router.ts";
+import { conversationOf } from "../conversation/conversation.ts";
+import { cutMessage, toTierState } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
-import {
-  callOf,
-  type ClientEnv,
-  cutMessage,
-  readJson,
-  sendEvents,
-  setDecisionHeaders,
-} from "./client-request.ts";
-import { HttpError } from "../http-error.ts";
-import { defectMessage } from "./failures.ts";
+import { defectMessage, HttpError } from "../http-error.ts";
+import type { Answer, MessageRouter } from "../message-router.ts";
+import type { ReplyListener } from "../reply/reply-listener.ts";
+import { inputOf, type TokenUsage } from "../reply/usage.ts";
+import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "./client-request.ts";
+import { sendEvents } from "./event-stream.ts";
 import type { Guards } from "./guards.ts";
 
 /** Adds `POST /chat` (contract section 4.6) and `POST /decide`, the decision only. */
-export function addChatRoutes(app: Hono<ClientEnv>, router: MessageRouter, guards: Guards): void {
-  app.post("/chat", ...guards.message, chatRoute(router));
+export function addChatRoutes(
+  app: Hono<ClientEnv>,
+  router: MessageRouter,
+  { guards, pingMs }: { readonly guards: Guards; readonly pingMs: number },
+): void {
+  app.post("/chat", ...guards.message, chatRoute(router, pingMs));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
-    const decision = await router.decideOnly({ user_message: message }, callOf(c, "decide"));
+    const decision = await router.decideOnly(toTierState(message), callOf(c, "decide"));
     setDecisionHeaders(c, decision);
     return c.json(decision);
   });
@@ -31,32 +32,45 @@ export function addChatRoutes(app: Hono<ClientEnv>, router: MessageRouter, guard
  * With `Accept: text/event-stream`, answers with the events `decision` (again if a fallback model
  * takes over), `reply` for each piece of text, and `done` with all fields but the text.
  */
-function chatRoute(router: MessageRouter): Handler<ClientEnv> {
+function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
     const call = callOf(c, "chat");
-    const decision = await router.decide({ user_message: message }, call);
+    const decision = await router.decide(toTierState(message), call);
+    const conversation = conversationOf(message);
     if (!wantsEvents(c)) {
-      const answer = await router.reply(decision, message, call);
+      let text = "";
+      const listener = listenForText((delta) => void (text += delta));
+      const answer = await router.reply(decision, conversation, { ...call, ...listener });
       setDecisionHeaders(c, answer.decision);
       c.header("x-router-reply-ms", String(answer.reply.replyMs));
-      return c.json(toChatResponse(answer));
+      return c.json(toChatResponse(answer, text));
     }
     setDecisionHeaders(c, decision);
-    return sendEvents(
-      c,
-      async (send) => {
-        await send(decision, "decision");
-        const answer = await router.reply(decision, message, {
-          ...call,
-          onDelta: (delta) => send({ delta }, "reply"),
-          onFallback: (changed) => void send(changed, "decision"),
-        });
-        const { reply: _, ...outcome } = toChatResponse(answer);
-        await send(outcome satisfies ChatOutcome, "done");
-      },
-      [{ error: defectMessage }, "error"],
-    );
+    return sendEvents(c, { pingMs, failed }, async ({ send }) => {
+      await send([{ event: "decision", data: decision }]);
+      const answer = await router.reply(decision, conversation, {
+        ...call,
+        ...listenForText((delta) => send([{ event: "reply", data: { delta } }])),
+        onFallback: (changed) => void send([{ event: "decision", data: changed }]),
+      });
+      const { reply: _, ...outcome } = toChatResponse(answer);
+      await send([{ event: "done", data: outcome satisfies ChatOutcome }]);
+    });
+  };
+}
+
+const failed = () => [{ event: "error", data: { error: defectMessage } }];
+
+/** The page and the contract's answer show the text alone. */
+function listenForText(onDelta: (text: string) => Promise<void> | void): ReplyListener {
+  return {
+    onPieces(pieces) {
+      const texts = pieces.map((piece) => (piece.type === "text" ? piece.text : ""));
+      const delta = texts.join("");
+      return delta === "" ? undefined : onDelta(delta);
+    },
+    onBytes: () => undefined, // no upstream speaks the contract's form
   };
 }
 
@@ -67,7 +81,7 @@ function wantsEvents(c: Context): boolean {
 }
 
 /** The contract's nine fields; after a failed evaluation, the policy's tier is reported as the choice. */
-function toChatResponse({ decision, reply }: Answer): ChatResponse {
+function toChatResponse({ decision, reply }: Answer, text = ""): ChatResponse {
   return {
     tier: decision.tierChosen ?? decision.tierUsed ?? "frontier", // one of the two is set
     model: decision.model,
@@ -75,10 +89,16 @@ function toChatResponse({ decision, reply }: Answer): ChatResponse {
     confidence: decision.confidence,
     jevMs: decision.decisionMs,
     replyMs: reply.replyMs,
-    reply: reply.reply,
+    reply: reply.replyError === null ? text : "",
     replyError: reply.replyError,
-    usage: reply.usage,
+    usage: reply.end && toChatUsage(reply.end.usage),
   };
+}
+
+function toChatUsage(usage: TokenUsage): ChatResponse["usage"] {
+  const [inputTokens, outputTokens] = [inputOf(usage), usage.output];
+  const isKnown = inputTokens !== null && outputTokens !== null;
+  return { inputTokens, outputTokens, totalTokens: isKnown ? inputTokens + outputTokens : null };
 }
 
 const messageSchema = z.object({ message: z.string().regex(/\S/) });

@@ -1,6 +1,7 @@
 import { ConnectionError, EvaluatorError, TimeoutError } from "evaluator-client";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
+import { describeApiPath, toErrorBody } from "../apis/errors.ts";
 import { redactor } from "../reply/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
@@ -67,7 +68,8 @@ function appThatThrows(error: Error) {
     return next();
   });
   const redact = redactor([plantedKey]);
-  addFailureRoutes(app, { redact, reportDefect: (defect) => defects.push(defect) });
+  const form = { describePath: describeApiPath, toBody: toErrorBody };
+  addFailureRoutes(app, { redact, reportDefect: (defect) => defects.push(defect), ...form });
   app.get("/", () => {
     throw error;
   });

@@ -6,16 +6,25 @@ import {
 } from "evaluator-client";
 import type { Context, Env, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import { openAiError } from "../apis/openai-form.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
-import { HttpError } from "../http-error.ts";
+import { defectMessage, HttpError } from "../http-error.ts";
 import type { Redact } from "../reply/redactor.ts";
+
+interface FailureParts {
+  readonly redact: Redact;
+  readonly reportDefect: (error: Error) => void;
+  /** Describes an unknown path of an API; null for another path. */
+  readonly describePath: (path: string) => string | null;
+  /** Returns the body in the form of the client's API. */
+  readonly toBody: (c: Context, error: HttpError) => object;
+}
 
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
 export function addFailureRoutes<TEnv extends Env>(
   app: Hono<TEnv>,
-  { redact, reportDefect }: { redact: Redact; reportDefect: (error: Error) => void },
+  { redact, reportDefect, describePath, toBody }: FailureParts,
 ): void {
+  const sendHttpError = (c: Context, error: HttpError) => send(c, error, toBody(c, error));
   app.use(
     methodNotAllowed({
       app,
@@ -26,9 +35,7 @@ export function addFailureRoutes<TEnv extends Env>(
     }),
   );
   app.notFound((c) => {
-    const message = isOpenAi(c)
-      ? "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions."
-      : "There is nothing here; the page is at /.";
+    const message = describePath(c.req.path) ?? "There is nothing here; the page is at /.";
     return sendHttpError(c, new HttpError(404, message));
   });
   app.onError((thrown, c: Context) => {
@@ -42,9 +49,6 @@ export function addFailureRoutes<TEnv extends Env>(
     return sendHttpError(c, new HttpError(500, defectMessage));
   });
 }
-
-/** The answer to a client after an unexpected error. */
-export const defectMessage = "The router failed; its console shows where.";
 
 /** A rejected key is the router's fault, not its client's. */
 function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {
@@ -63,15 +67,9 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
   return new HttpError(502, message, once);
 }
 
-function sendHttpError(c: Context, error: HttpError): Response {
-  const { status, message, details } = error;
+function send(c: Context, { status, details }: HttpError, body: object): Response {
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
-  const body = isOpenAi(c) ? openAiError(message, status, details) : { error: message };
   return c.json(body, status, headers);
-}
-
-function isOpenAi(c: Context): boolean {
-  return c.req.path.startsWith("/v1/");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelPrice } from "../reply/reply.ts";
+import type { ModelPrice } from "../reply/usage.ts";
 import { defaultTierModels } from "../router-options.ts";
 import { testRouter } from "../testing/test-router.ts";
 

@@ -99,15 +99,16 @@ function isLinkToPage(request: HonoRequest): boolean {
   return opensTab && request.method === "GET" && request.path === "/";
 }
 
-/** Requires the access token as a bearer token or as a password, except for health checks. */
+/** Requires the access token as a bearer token, an API key or a password, except for health checks. */
 function requireToken(token: string): MiddlewareHandler {
   // Digests have one length, which a comparison in constant time needs.
   const expected = hash("sha256", token, "buffer");
   return async ({ req }, next) => {
     if (req.path === "/healthz" || req.path === "/readyz") return next();
-    const given = tokenOf(req.header("authorization") ?? "");
+    const given = req.header("x-api-key") ?? tokenOf(req.header("authorization") ?? "");
     if (timingSafeEqual(hash("sha256", given, "buffer"), expected)) return next();
-    const error = "This router asks for its access token: Authorization: Bearer <token>.";
+    const error =
+      "This router asks for its access token: Authorization: Bearer <token>, or x-api-key: <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
     throw new HttpError(401, error, { headers });
   };
@@ -149,12 +150,13 @@ function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefi
       if (!slot.isHeld) slot.release(); // an abort's reason may be thrown past every handler
     }
   };
-  const shortBody = jsonBody(MAX_BODY_BYTES);
+  const [shortBody, largeBody] = [jsonBody(MAX_BODY_BYTES), jsonBody(MAX_CONVERSATION_BYTES)];
   return {
     /** For a little JSON, without a call of a model. */
     body: [shortBody],
     message: [shortBody, limitedCalls],
-    conversation: [jsonBody(MAX_CONVERSATION_BYTES), limitedCalls],
+    largeBody: [largeBody],
+    conversation: [largeBody, limitedCalls],
     callsInFlight: () => slots.size,
   } as const;
 }

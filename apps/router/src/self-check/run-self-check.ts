@@ -13,13 +13,13 @@ export async function runSelfCheck(
   isLive: boolean,
   { env, stdout, stderr }: CliContext,
 ): Promise<boolean> {
-  const { engines, tierModels } = optionsOf(env, isLive);
+  const settings = optionsOf(env, isLive);
   const write = (text: string) => void stdout.write(text);
-  const services = connectServices(engines);
+  const services = connectServices(settings);
   const app = createApp({
     page: await loadPage(services),
     hosts: new Set(["localhost"]),
-    options: { ...parseRouterOptions({}), tierModels }, // the models are checked, not the policy
+    options: parseRouterOptions({}), // the models are checked, not the policy
     services,
     prices: new Map(),
     reportDefect: (error) => void stderr.write(describeDefect(error, "The self-check")),
@@ -42,7 +42,7 @@ function optionsOf(env: Environment, isLive: boolean) {
   if (!isLive) {
     // The emulator has recordings of the gateway's models only.
     const tierModels = reply?.kind === "openai-compatible" ? defaultTierModels : options.tierModels;
-    return { tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
+    return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
   }
   if (evaluator !== null && reply !== null) return options;
   throw new CliError(

@@ -1,8 +1,9 @@
 import { createEmulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
+import { conversationOf } from "../conversation/conversation.ts";
 import { MessageRouter } from "../message-router.ts";
-import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { keepOutput, plantedKey } from "../testing/keep-output.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
@@ -12,16 +13,16 @@ const { signal } = new AbortController();
 
 async function ask(message: string, env: Environment) {
   const router = new MessageRouter({
-    services: connectServices(parseRouterOptions(env).engines),
-    tierModels: defaultTierModels,
+    services: connectServices(parseRouterOptions(env)),
     policy: defaultPolicy,
     prices: new Map(),
     instance: "one",
     observers: [],
   });
-  const call = { signal, requestId: "test", endpoint: "chat" } as const;
+  const call = { signal, requestId: "test", endpoint: "chat", caller: "" } as const;
   const decision = await router.decide({ user_message: message }, call);
-  const { reply } = await router.reply(decision, message, call);
+  const listener = { onPieces: () => undefined, onBytes: () => undefined };
+  const { reply } = await router.reply(decision, conversationOf(message), { ...call, ...listener });
   keepOutput()([decision, reply]);
   return { tier: decision.tierChosen, replyError: reply.replyError };
 }
@@ -33,7 +34,7 @@ async function startEmulator() {
 }
 
 test("without a key the emulator answers, and says so", async () => {
-  const { notice, isEmulated } = connectServices(parseRouterOptions({}).engines);
+  const { notice, isEmulated } = connectServices(parseRouterOptions({}));
   expect(isEmulated).toBe(true);
   expect(notice).toContain("set AI_GATEWAY_API_KEY to use the real service");
   expect(await ask("hi", {})).toMatchObject({ tier: "nano", replyError: null });

@@ -1,5 +1,3 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createGateway, type LanguageModel } from "ai";
 import {
   createCatalog,
   createEvaluator,
@@ -10,13 +8,16 @@ import {
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
-import { type ReplyListener, replyFetch } from "../reply/reply-fetch.ts";
+import { gatewayUpstream, openAiChatUpstream } from "../reply/upstreams.ts";
 import type { RouterOptions } from "../router-options.ts";
+import { configureReplies } from "./configure-replies.ts";
 import type { Tracing } from "./tracing.ts";
 import type { openSharedLimit } from "./shared-limit.ts";
 
 /** All services of a router. */
 export type Services = ReturnType<typeof connectServices>;
+
+type ServiceSettings = Pick<RouterOptions, "engines"> & Parameters<typeof configureReplies>[1];
 
 interface ConnectOptions {
   readonly sharedLimit?: Awaited<ReturnType<typeof openSharedLimit>> | null;
@@ -24,24 +25,23 @@ interface ConnectOptions {
 }
 
 /** Connects the services; the emulator replaces missing ones. @throws ConfigurationError */
-export function connectServices(
-  { evaluator: env, reply, secrets }: RouterOptions["engines"],
-  options: ConnectOptions = {},
-) {
-  globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
+export function connectServices(settings: ServiceSettings, options: ConnectOptions = {}) {
+  const { evaluator: env, reply, secrets } = settings.engines;
   const emulator = emulatedEngines(options);
   const evaluation =
     env === null
       ? emulator.evaluation
       : connectEvaluation(transportFromEnvironment(env), env, options);
-  const replies = reply === null ? emulator.replies : connectReplies(reply);
+  const { upstream, catalog, replier } = reply === null ? emulator.replies : connectReplies(reply);
   const missing = { decisions: env === null, replies: reply === null };
   return {
     ...evaluation,
-    ...replies,
+    catalog,
+    replier,
+    replies: { current: configureReplies(upstream, settings) },
     redact: redactor(secrets),
     tracing: options.tracing ?? null,
-    notice: describeServices(evaluation.decider, replies.replier, missing),
+    notice: describeServices(evaluation.decider, replier, missing),
     /** Whether the emulator in this process decides or replies. */
     isEmulated: missing.decisions || missing.replies,
   };
@@ -95,58 +95,29 @@ function addressOf({ target }: Transport): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-function connectReplies(server: NonNullable<RouterOptions["engines"]["reply"]>) {
+type ReplyServer = NonNullable<RouterOptions["engines"]["reply"]>;
+
+/** Connects the service that replies for every tier without a configured upstream. */
+function connectReplies(server: ReplyServer) {
   const { apiKey, baseUrl } = server;
   if (server.kind === "gateway") {
-    const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
     return {
       catalog: createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 }),
       replier: `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`,
-      ...gatewayModels({ apiKey: server.apiKey, ...address }, fetchWithoutRedirects),
+      upstream: gatewayUpstream({ name: "gateway", apiKey: server.apiKey, baseUrl }),
     };
   }
   return {
-    takesOpenAi: true,
-    languageModel(modelId: string, { listener, body }: ModelCall): LanguageModel {
-      const fetch = replyFetch(fetchWithoutRedirects, listener, true);
-      return createOpenAICompatible({
-        name: "reply-server",
-        baseURL: server.baseUrl,
-        ...(apiKey !== null && { apiKey }),
-        includeUsage: true,
-        fetch,
-        // The model's server gets addresses unchanged: the router fetches nothing for a client.
-        supportedUrls: () => ({ "*/*": [/.*/] }),
-        ...(body !== undefined && { transformRequestBody: (own) => withModel(body, own) }),
-      })(modelId);
-    },
     catalog: null,
     replier: `the models at ${server.baseUrl}`,
+    upstream: openAiChatUpstream({
+      name: "reply-server",
+      apiKey,
+      keyVariable: "ROUTER_REPLY_API_KEY",
+      baseUrl: server.baseUrl,
+    }),
   };
 }
-
-function gatewayModels(
-  options: { readonly apiKey: string; readonly baseURL?: string },
-  fetch: typeof globalThis.fetch,
-) {
-  return {
-    /** Whether it accepts an unchanged request in OpenAI's form, and models of any name. */
-    takesOpenAi: false,
-    languageModel: (modelId: string, { listener }: ModelCall): LanguageModel =>
-      createGateway({ ...options, fetch: replyFetch(fetch, listener) })(modelId),
-  };
-}
-
-/** Returns the client's request with the router's model and stream options. */
-function withModel(body: Record<string, unknown>, own: Record<string, unknown>) {
-  const { stream: _, stream_options: __, ...rest } = body;
-  const { model, stream, stream_options } = own;
-  return { ...rest, model, ...(stream === true && { stream, stream_options }) };
-}
-
-/** A redirect is a failure, so that no other origin gets the message. */
-const fetchWithoutRedirects: typeof fetch = (input, init) =>
-  fetch(input, { ...init, redirect: "manual" });
 
 function emulatedEngines({ tracing = null }: ConnectOptions) {
   const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
@@ -164,13 +135,7 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   const replies = {
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     replier: "the local emulator",
-    ...gatewayModels({ apiKey, baseURL: baseUrl }, fetch),
+    upstream: gatewayUpstream({ name: "emulator", apiKey, baseUrl, fetch }),
   };
   return { evaluation, replies };
-}
-
-interface ModelCall {
-  readonly listener?: ReplyListener | undefined;
-  /** The client's own request in OpenAI's form. */
-  readonly body?: Record<string, unknown> | undefined;
 }

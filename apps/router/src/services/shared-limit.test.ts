@@ -43,11 +43,12 @@ async function startInstance({ name, gateway, open }: Instance) {
     ROUTER_LIMITS: url,
     ROUTER_REQUESTS_PER_MINUTE: "60000",
   };
-  const { engines, sharedLimit } = parseRouterOptions(env);
+  const options = parseRouterOptions(env);
+  const { sharedLimit } = options;
   if (sharedLimit === null) throw new Error("There is no shared limit.");
   const warned: string[] = [];
   const warn = (line: string) => void warned.push(line);
-  const services = connectServices(engines, {
+  const services = connectServices(options, {
     sharedLimit: await openSharedLimit(sharedLimit, warn, open),
   });
   const records: MessageRecord[] = [];

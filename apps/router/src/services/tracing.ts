@@ -12,7 +12,8 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
-import type { Reply } from "../reply/reply.ts";
+import type { GeneratedReply } from "../reply/generate-reply.ts";
+import { inputOf, noUsage } from "../reply/usage.ts";
 
 /** The caller's own trace, in W3C's headers. */
 export interface TraceHeaders {
@@ -60,14 +61,15 @@ export function startTracing() {
       );
     },
     /** Runs a reply as a span with the attributes of the conventions for generative AI. */
-    reply<TReply extends Reply>(modelNow: () => string, ask: () => Promise<TReply>) {
+    reply(modelNow: () => string, ask: () => Promise<GeneratedReply>) {
       const model = modelNow();
       const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
       const options = { kind: SpanKind.CLIENT, attributes };
       return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
         ended(span, async () => {
           const reply = await ask();
-          const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
+          const usage = reply.end?.usage ?? noUsage;
+          const [inputTokens, outputTokens] = [inputOf(usage), usage.output];
           span.setAttribute("gen_ai.response.model", modelNow()); // a fallback model may have replied
           if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
           if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);

@@ -1,5 +1,5 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import { generateReply, type ReplyOptions } from "../reply/generate.ts";
+import { generateReply, type ReplyOptions } from "../reply/generate-reply.ts";
 import { redactor } from "../reply/redactor.ts";
 import type { ReplyPiece } from "../reply/reply-piece.ts";
 import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";

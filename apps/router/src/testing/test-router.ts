@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
@@ -7,24 +6,25 @@ import { createApp } from "../create-app.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../message-router.ts";
 import { redactor } from "../reply/redactor.ts";
-import { replyFetch } from "../reply/reply-fetch.ts";
+import { gatewayUpstream } from "../reply/upstreams.ts";
 import { parseRouterOptions } from "../router-options.ts";
+import { configureReplies } from "../services/configure-replies.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";
 import { startRouter } from "../start-router.ts";
 import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
 import { decisionFor, type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
-function servicesOver(fetch: typeof globalThis.fetch): Services {
+function servicesOver(fetch: typeof globalThis.fetch, options = parseRouterOptions({})): Services {
   const apiKey = plantedKey;
   const baseUrl = "http://gateway.invalid/v4/ai";
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
     engineAddress: "gateway http://gateway.invalid/v4/ai",
-    takesOpenAi: false,
-    languageModel: (modelId, { listener }) =>
-      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
+    replies: {
+      current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
+    },
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     tracing: null,
@@ -57,12 +57,13 @@ type PartDifferences = Partial<AppParts & RouterOptions>;
 export async function testRouter(differences: Differences = {}, parts: PartDifferences = {}) {
   const { fetch, seen } = testGateway(differences);
   const keep = keepOutput();
+  const options = { ...parseRouterOptions({}), ...parts };
   const app = createApp({
     page: await page,
     hosts: new Set(["localhost:3000"]),
-    services: servicesOver(fetch),
+    services: servicesOver(fetch, options),
     prices: new Map(),
-    options: { ...parseRouterOptions({}), ...parts },
+    options,
     reportDefect: (error) => {
       throw error;
     },
@@ -89,7 +90,7 @@ export async function servicesOfEmulator() {
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
   const env = { AI_GATEWAY_API_KEY: plantedKey, EVALUATOR_BASE_URL: gatewayBaseUrl };
-  return connectServices(parseRouterOptions(env).engines);
+  return connectServices(parseRouterOptions(env));
 }
 
 /** What a test wants different in a router that listens. */
@@ -145,7 +146,7 @@ export async function startRouterWith(kind: (typeof replySources)[number]): Prom
     "local/echo-1",
   ]);
   const env = { ROUTER_REPLY_BASE_URL: server, ...Object.fromEntries(tiers) };
-  const services = connectServices(parseRouterOptions(env).engines);
+  const services = connectServices(parseRouterOptions(env));
   return `${(await startTestRouter({}, { env, services })).origin}/v1`;
 }
 
@@ -166,7 +167,7 @@ export async function scriptedGateway(reply: ReplyScript, env: Record<string, st
     EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
     ...env,
   };
-  const services = connectServices(parseRouterOptions(settings).engines);
+  const services = connectServices(parseRouterOptions(settings));
   const records: MessageRecord[] = [];
   const router = await startTestRouter(
     {},

@@ -23,6 +23,9 @@ export function showDecision(card: HTMLElement, decision: Decision): void {
 const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   choice: null,
   requested: null,
+  turn: null,
+  "warm-cache": null,
+  task: null,
   shadow: null,
   "low-confidence": ({ tierChosen, tierUsed }) =>
     `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,

@@ -1,5 +1,5 @@
 import type { ChatOutcome, Decision } from "../../decision/decision.ts";
-import { costOf } from "../../reply/reply.ts";
+import { costOf, noUsage } from "../../reply/usage.ts";
 import { tokens, usd } from "./elements.ts";
 
 /** A message with its reply. */
@@ -55,9 +55,10 @@ export function createSession() {
 
 /** Costs in US dollars; null if unknown. The frontier tier's is for the same tokens, without a decision. */
 function costsOf({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage) {
-  const reply = costOf(usage, prices.model);
+  const counts = usage && { ...noUsage, input: usage.inputTokens, output: usage.outputTokens };
+  const reply = costOf(counts, prices.model);
   const paid = costUsd === null || reply === null ? null : costUsd + reply;
-  return { paid, frontier: costOf(usage, prices.frontier) };
+  return { paid, frontier: costOf(counts, prices.frontier) };
 }
 
 function messages(): readonly PastMessage[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutMessage } from "./client-request.ts";
+import { cutMessage } from "./user-turns.ts";
 
 /** Of the contract, section 8. */
 const MAX_MESSAGE_LENGTH = 20_000;

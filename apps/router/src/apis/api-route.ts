@@ -1,0 +1,203 @@
+import { setTimeout } from "node:timers/promises";
+import type { Context, Handler, Hono } from "hono";
+import type { Routing } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import { defectMessage, HttpError } from "../http-error.ts";
+import type { Answer, Call, MessageRouter } from "../message-router.ts";
+import type { GeneratedReply } from "../reply/generate-reply.ts";
+import type { ReplyListener } from "../reply/reply-listener.ts";
+import type { RouterOptions } from "../router-options.ts";
+import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
+import { type EventSender, sendEvents } from "../routes/event-stream.ts";
+import type { Guards } from "../routes/guards.ts";
+import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
+import { type Chosen, createModelChooser } from "./choose-model.ts";
+import { apis } from "./errors.ts";
+import { countTokens } from "./messages/count-tokens.ts";
+import { readCountRequest } from "./messages/messages-request.ts";
+import { addModelRoutes } from "./models-route.ts";
+
+export interface ApiParts {
+  readonly router: MessageRouter;
+  readonly routing: Routing;
+  readonly guards: Guards;
+  readonly options: Pick<RouterOptions, "aliases" | "clientModels" | "pingMs">;
+}
+
+/** Adds the routes of the three APIs. */
+export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
+  const { guards } = parts;
+  const choose = createModelChooser(parts);
+  addModelRoutes(app, parts);
+  app.post("/v1/messages/count_tokens", ...guards.largeBody, async (c) => {
+    const { conversation } = readCountRequest(await readJson(c.req));
+    return c.json({ input_tokens: countTokens(conversation) });
+  });
+  for (const api of apis)
+    app.post(api.path, ...guards.conversation, replyRoute(api, choose, parts));
+}
+
+/** One reply to a request: the listeners of a reply, and the parts that write it. */
+interface ReplyCall {
+  readonly decision: Decision;
+  readonly ask: (listeners: ReplyListener & OnFallback) => Promise<Answer>;
+  /** Creates the writer when the replying model is known. */
+  readonly open: (decision: Decision) => ReplyWriter;
+}
+
+interface OnFallback {
+  readonly onFallback?: (decision: Decision) => void;
+}
+
+function replyRoute(
+  api: Api,
+  choose: ReturnType<typeof createModelChooser>,
+  { router, options }: ApiParts,
+): Handler<ClientEnv> {
+  return async (c) => {
+    const request = api.read(await readJson(c.req));
+    const call = callOf(c, api.name);
+    const chosen = await choose(api, request, call);
+    if (request.unread.length > 0) c.header("x-router-ignored", request.unread.join(", "));
+    const reply = toReplyCall({ c, api, request, call, chosen, router });
+    return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
+  };
+}
+
+interface Asked {
+  readonly c: Context<ClientEnv>;
+  readonly api: Api;
+  readonly request: ApiRequest;
+  readonly call: Call;
+  readonly chosen: Chosen;
+  readonly router: MessageRouter;
+}
+
+function toReplyCall({ c, api, request, call, chosen, router }: Asked): ReplyCall {
+  const { decision, autoDecision, keep } = chosen;
+  const createdAt = Math.floor(Date.now() / 1000);
+  return {
+    decision,
+    async ask(listeners) {
+      const { upstreamType, usageOf } = api;
+      const { body, unsupported = null } = request;
+      const passed = { upstreamType, usageOf, body, unsupported, headers: formHeaders(c) };
+      const given = { ...call, ...listeners, autoDecision, passed };
+      const answer = await router.reply(decision, request.conversation, given);
+      keep(answer.decision, answer.reply.end?.usage ?? null);
+      return answer;
+    },
+    open: ({ model }) => api.write({ requestId: c.var.requestId, model, createdAt }, request),
+  };
+}
+
+/** Headers of a client that change a reply in its form. */
+const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
+
+function formHeaders({ req }: Context): Record<string, string> {
+  const given = passedHeaders.flatMap((name) => {
+    const value = req.header(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** Collects the reply. */
+async function sendWhole(c: Context<ClientEnv>, { decision, ask, open }: ReplyCall) {
+  let bytes = "";
+  let writer: ReplyWriter | null = null;
+  let model = decision;
+  const answer = await ask({
+    onFallback: (changed) => void (model = changed),
+    onBytes: (text) => void (bytes += text),
+    onPieces: (pieces) => void (writer ??= open(model)).add(pieces),
+  });
+  const { reply } = answer;
+  c.header("x-router-reply-ms", String(reply.replyMs));
+  if (reply.end === null) throw toHttpError(c, answer);
+  setDecisionHeaders(c, answer.decision);
+  if (bytes !== "") return c.body(bytes, 200, { "Content-Type": "application/json" });
+  const whole = (writer as ReplyWriter | null) ?? open(answer.decision);
+  whole.end(reply.end);
+  return c.json(whole.whole());
+}
+
+/**
+ * Streams the reply. A failure before its first piece still is a status, unless the silence lasts: then
+ * the headers and comments keep the connection open.
+ */
+async function sendStream(
+  c: Context<ClientEnv>,
+  { decision, ask, open }: ReplyCall,
+  pingMs: number,
+): Promise<Response> {
+  const begun = Promise.withResolvers<void>();
+  const connected = Promise.withResolvers<EventSender>();
+  const state = { model: decision, writer: null as ReplyWriter | null, isPassedOn: false };
+  const write = () => (state.writer ??= open(state.model));
+  const pass = async (send: (sender: EventSender) => Promise<void> | undefined) => {
+    begun.resolve();
+    await send(await connected.promise); // until then, no more of the reply is read
+  };
+  const answer = ask({
+    onFallback: (changed) => void (state.model = changed),
+    onBytes(text) {
+      state.isPassedOn = true;
+      return pass((sender) => sender.write(text));
+    },
+    onPieces: (pieces) =>
+      pass((sender) => {
+        const head = state.writer === null ? write().begin() : [];
+        return sender.send([...head, ...write().add(pieces)]);
+      }),
+  });
+  const ended = await firstOf(begun.promise, answer, pingMs);
+  if (ended && ended.reply.end === null) throw toHttpError(c, ended);
+  setDecisionHeaders(c, state.model);
+  const options = {
+    pingMs,
+    isSilent: ended === null,
+    failed: () => write().fail(defectMessage, 500),
+  };
+  return sendEvents(c, options, async (sender) => {
+    connected.resolve(sender);
+    const { reply } = await answer;
+    if (reply.end === null) {
+      await sender.send(write().fail(reply.replyError ?? "", statusFor(reply, state.model)));
+    } else if (!state.isPassedOn) {
+      const head = state.writer === null ? write().begin() : [];
+      await sender.send([...head, ...write().end(reply.end)]);
+    }
+  });
+}
+
+/** Waits for the first piece or the end; null after a silence. */
+async function firstOf(begun: Promise<void>, answer: Promise<Answer>, pingMs: number) {
+  if (pingMs === 0) return Promise.race([begun, answer]);
+  const end = new AbortController();
+  const silence = setTimeout(pingMs, null, { signal: end.signal }).catch(() => null);
+  try {
+    return await Promise.race([begun, answer, silence]);
+  } finally {
+    end.abort();
+  }
+}
+
+function toHttpError(c: Context<ClientEnv>, { decision, reply }: Answer): HttpError {
+  setDecisionHeaders(c, decision);
+  const { httpError, replyError } = reply;
+  const status = statusFor(reply, decision);
+  const retryAfter = status === 429 ? (httpError?.retryAfter ?? null) : null;
+  const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
+  const details = { ...(status === 404 && { param: "model" }), ...(code !== null && { code }) };
+  return new HttpError(status, replyError ?? "", { ...details, retryAfter });
+}
+
+/** Errors of the request keep their status; all others are between the router and its models. */
+function statusFor({ httpError, failure }: GeneratedReply, { tierUsed }: Decision) {
+  const status = httpError?.status ?? null;
+  if (failure !== null) return 504;
+  if (status === 429) return 429;
+  if (status === 404 && tierUsed === null) return 404;
+  return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
+}

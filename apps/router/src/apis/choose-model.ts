@@ -1,0 +1,79 @@
+import { decideUnasked } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import { cheapestTier } from "../decision/tier-question.ts";
+import { createTurns, type EarlierTurn, staysWarm } from "../decision/turns.ts";
+import { isClientTask, readUserTurns, toTierState } from "../conversation/user-turns.ts";
+import type { Call, MessageRouter } from "../message-router.ts";
+import type { TokenUsage } from "../reply/usage.ts";
+import { HttpError } from "../http-error.ts";
+import type { Api, ApiRequest } from "./api.ts";
+import { meaningOf, type NamedModels, targetOf } from "./model-names.ts";
+
+interface ChooserParts extends NamedModels {
+  readonly router: MessageRouter;
+}
+
+/** A request's decision. */
+export interface Chosen {
+  readonly decision: Decision;
+  /** The evaluation model's decision if another model replies. */
+  readonly autoDecision: Promise<Decision> | null;
+  /** Keeps the model that replied for the later steps of the turn. */
+  readonly keep: (decision: Decision, usage: TokenUsage | null) => void;
+}
+
+/** Creates the chooser of a request's model. It throws an HttpError for an unknown model or without a text. */
+export function createModelChooser(parts: ChooserParts) {
+  const { router, routing } = parts;
+  const turnOf = createTurns();
+  const unasked = (
+    named: Parameters<typeof decideUnasked>[0],
+    cause: Decision["cause"],
+  ): Chosen => ({
+    decision: decideUnasked(named, cause, routing),
+    autoDecision: null,
+    keep: () => undefined,
+  });
+
+  async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
+    const model = meaningOf(request.model, api, parts);
+    if (typeof model !== "string") {
+      return unasked(model, "requested");
+    }
+    const texts = readUserTurns(request.conversation);
+    const text = texts.at(-1);
+    if (text === undefined) {
+      const problem = "auto decides by the last user message; send one.";
+      throw new HttpError(400, problem, { param: "messages" });
+    }
+    if (isClientTask(request.conversation, text)) return unasked({ tier: cheapestTier }, "task");
+    return decideTurn(texts, call);
+  }
+
+  async function decideTurn(texts: readonly string[], call: Call): Promise<Chosen> {
+    const text = texts.at(-1) ?? "";
+    const { shadowModel } = routing.policy;
+    const isShadow = shadowModel !== null;
+    const turn = turnOf(call.caller, texts);
+    const decideNew = async (before: EarlierTurn | null) => {
+      const next = await router.decide(toTierState(text), call, { isShadow });
+      if (before === null || !staysWarm(before, next, text)) return next;
+      const { tierUsed, model, upstream, prices } = before.decision;
+      return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" as const };
+    };
+    const decided = turn.decide(decideNew).then(({ decision, isKept }) => {
+      return isKept ? keptOf(decision) : decision;
+    });
+    if (!isShadow) return { decision: await decided, autoDecision: null, keep: turn.keep };
+    decided.catch(() => undefined); // the log records that it failed
+    return { ...unasked(targetOf(shadowModel, parts), "shadow"), autoDecision: decided };
+  }
+
+  /** A later step of a turn costs no evaluation. */
+  function keptOf({ tierUsed, model, upstream, prices }: Decision): Decision {
+    const tier = tierUsed ?? cheapestTier; // `auto` always has a tier
+    return { ...decideUnasked({ tier }, "turn", routing), model, upstream, prices };
+  }
+
+  return choose;
+}

@@ -1,0 +1,55 @@
+import type { Routing } from "../decision/decide.ts";
+import { cheapestTier, type Tier, tierNames } from "../decision/tier-question.ts";
+import type { Target } from "../reply/upstream.ts";
+import type { RouterOptions } from "../router-options.ts";
+import { HttpError } from "../http-error.ts";
+import type { Api } from "./api.ts";
+
+/** The parts that give names of models a meaning. */
+export interface NamedModels {
+  readonly routing: Routing;
+  readonly options: Pick<RouterOptions, "aliases" | "clientModels">;
+}
+
+/** The APIs' name for the evaluation model's choice. */
+const autoModel = "auto";
+
+/** Words of a client's own model name that mean the cheapest tier. */
+const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
+
+/** Returns the names that the router gives a meaning. */
+export function ownNames({ routing, options }: NamedModels): string[] {
+  const aliases = [...options.aliases.keys(), ...routing.services.replies.current.aliases.keys()];
+  return [...new Set([autoModel, ...tierNames, ...aliases])];
+}
+
+/** Returns a 404 that lists the models. */
+export function missingModel(parts: NamedModels): HttpError {
+  const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
+  return new HttpError(404, message, { param: "model", code: "model_not_found" });
+}
+
+/** A name's meaning: the evaluation model's choice, a tier, or a model. */
+type Meaning = "auto" | { readonly tier: Tier } | { readonly target: Target };
+
+/** Returns the meaning of the name that a client sent. @throws HttpError (404) */
+export function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
+  const { routing, options } = models;
+  const { current } = routing.services.replies;
+  const name = options.aliases.get(asked) ?? current.aliases.get(asked) ?? asked;
+  if (name === autoModel) return name;
+  const tier = tierNames.find((each) => each === name);
+  if (tier !== undefined) return { tier };
+  const isModel = current.isConfigured(name) || routing.prices.has(name);
+  if (!isModel && options.clientModels === "auto" && api.clientModels.test(name)) {
+    return smallModel.test(name) ? { tier: cheapestTier } : autoModel;
+  }
+  return targetOf(name, models);
+}
+
+/** Returns the model of a name that is no tier's. @throws HttpError (404) */
+export function targetOf(name: string, models: NamedModels): { readonly target: Target } {
+  const plan = models.routing.services.replies.current.planOfModel(name);
+  if (plan === null) throw missingModel(models);
+  return { target: plan.targets[0] };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import type { Conversation, Message, Part } from "./conversation.ts";
+import { isClientTask, readUserTurns, toTierState } from "./user-turns.ts";
+
+const text = (value: string): Part => ({ type: "text", text: value });
+const result: Part = { type: "toolResult", id: "1", parts: [], isError: false };
+
+function conversation(
+  ...messages: readonly (readonly [Message["role"], ...Part[]])[]
+): Conversation {
+  return {
+    messages: messages.map(([role, ...parts]) => ({ role, parts })),
+    tools: [],
+    toolChoice: null,
+    format: null,
+    settings: {},
+    providerOptions: {},
+  };
+}
+
+const said = (value: string) => readUserTurns(conversation(["user", text(value)]));
+
+test("each message with the user's own text is a turn", () => {
+  const talk = conversation(
+    ["system", text("Be brief.")],
+    ["user", text("Write a parser")],
+    ["assistant", text("Which?")],
+    ["user", text("JSON")],
+  );
+  expect(readUserTurns(talk)).toEqual(["Write a parser", "JSON"]);
+});
+
+test("tool results begin no turn, nor do reminders beside them", () => {
+  const reminder = text("<system-reminder>The file changed.</system-reminder>");
+  const talk = conversation(["user", text("Go")], ["assistant"], ["user", result, reminder]);
+  expect(readUserTurns(talk)).toEqual(["Go"]);
+});
+
+test("text beside a tool result begins a turn", () => {
+  expect(readUserTurns(conversation(["user", result, text("Stop, do it so")]))).toEqual([
+    "Stop, do it so",
+  ]);
+});
+
+test.each([
+  ["<environment_details>\n# Time\n10:00\n</environment_details>", []],
+  ["hi <user_info>Linux</user_info>", ["hi"]],
+  ["<task>\nfix it\n</task>\n<environment_details>x</environment_details>", ["fix it"]],
+  ["<user_query>a</user_query> and <feedback>b</feedback>", ["a and b"]],
+  ["<system-reminder>never closed", ["<system-reminder>never closed"]],
+  ["a</system-reminder><system-reminder>b", ["a</system-reminder><system-reminder>b"]],
+  ["  spaces stay  ", ["  spaces stay  "]],
+])("harness text is left out: %j", (given, own) => {
+  expect(said(given)).toEqual(own);
+});
+
+test("an image without text is a turn", () => {
+  expect(
+    readUserTurns(conversation(["user", { type: "image", url: "https://a.example/b" }])),
+  ).toEqual(["[image]"]);
+});
+
+test("the state is the message, cut as the contract says", () => {
+  expect(toTierState("x".repeat(30_000)).user_message).toHaveLength(20_000);
+});
+
+test("requests for titles, tags and follow-ups are a client's task", () => {
+  const task = "### Task:\nGenerate a concise title";
+  expect(isClientTask(conversation(["user", text(task)]), task)).toBe(true);
+  const titles = conversation(["system", text("You are a title generator.")], ["user", text("hi")]);
+  expect(isClientTask(titles, "hi")).toBe(true);
+  expect(isClientTask(conversation(["user", text("hi")]), "What is a title generator?")).toBe(
+    false,
+  );
+});

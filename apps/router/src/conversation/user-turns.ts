@@ -1,0 +1,69 @@
+import { cutText } from "evaluator-client";
+import { type Conversation, type Message, textOf } from "./conversation.ts";
+
+/** Elements that coding agents put around a message: these go with their text. */
+const reminders = ["environment_details", "system-reminder", "user_info"];
+
+/** Elements around the user's own words: only their tags go. */
+const frames = ["task", "user_query", "feedback"];
+
+/** Returns the user's own texts in order, one for each turn. Tool results and reminders begin no turn. */
+export function readUserTurns({ messages }: Conversation): string[] {
+  return messages
+    .filter(({ role }) => role === "user")
+    .map(ownText)
+    .filter((text) => text !== "");
+}
+
+function ownText({ parts }: Message): string {
+  const text = textOf(parts.filter(({ type }) => type !== "toolResult"));
+  const said = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
+  const own = frames.reduce((rest, name) => replaceElements(rest, name, (inner) => inner), said);
+  if (own.trim() === "") return "";
+  return own === text ? text : own.trim();
+}
+
+/** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
+function replaceElements(text: string, name: string, toText: (inner: string) => string): string {
+  const [open, close] = [`<${name}>`, `</${name}>`];
+  let [replaced, from] = ["", 0];
+  for (;;) {
+    const start = text.indexOf(open, from);
+    const end = start === -1 ? -1 : text.indexOf(close, start + open.length);
+    if (end === -1) return replaced + text.slice(from);
+    replaced += text.slice(from, start) + toText(text.slice(start + open.length, end));
+    from = end + close.length;
+  }
+}
+
+/** The start of the system text in which a client's task is looked for, in characters. */
+const SYSTEM_START = 2000;
+
+/**
+ * Whether a program asks on its own behalf, for a title, tags or follow-up questions: Open WebUI begins
+ * with "### Task:", other clients instruct a "title generator".
+ */
+export function isClientTask({ messages }: Conversation, userText: string): boolean {
+  if (userText.trimStart().startsWith("### Task:")) return true;
+  const [first] = messages;
+  if (first?.role !== "system") return false;
+  return /\btitle generator\b/i.test(textOf(first.parts).slice(0, SYSTEM_START));
+}
+
+/** The state of a decision: the contract's one key. */
+export function toTierState(userText: string) {
+  return { user_message: cutMessage(userText) };
+}
+
+/** The longest message in characters: Unicode code points (contract section 8). */
+const MAX_MESSAGE_LENGTH = 20_000;
+
+/** Cuts a message to 20,000 characters, or slightly less so that no character is split. */
+export function cutMessage(message: string): string {
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  let units = 0; // UTF-16 code units
+  for (let count = 0; count < MAX_MESSAGE_LENGTH && units < message.length; count += 1) {
+    units += (message.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return cutText(message, units);
+}
