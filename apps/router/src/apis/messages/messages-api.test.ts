@@ -46,6 +46,17 @@ test.each(errors)("the status %s is the error %s", (status, type) => {
   expect(messagesApi.error("No.", status, { param: "a" })).toEqual({ type: "error", error });
 });
 
+test("a refused thread has the code after which a client sends whole conversations", () => {
+  expect(messagesApi.error("No.", 400, { param: "thread" })).toEqual({
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      message: "No.",
+      details: { error_code: "thread_unsupported_request" },
+    },
+  });
+});
+
 test("a client's own models begin with claude-", () => {
   const own = ["claude-opus-4-5", "claude", "anthropic/claude-opus-4-5", "my-claude-x"];
   expect(own.map((name) => messagesApi.clientModels.test(name))).toEqual([

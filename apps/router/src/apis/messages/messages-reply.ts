@@ -1,6 +1,6 @@
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import { noUsage, type TokenUsage } from "../../reply/usage.ts";
-import type { ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
+import type { ErrorDetails, ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
 import { isObject } from "../parse-body.ts";
 
 /**
@@ -175,8 +175,11 @@ const errorTypes: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
+/** After this, the tool runner of `@anthropic-ai/sdk` sends the whole conversation. */
+const withoutThread = { details: { error_code: "thread_unsupported_request" } };
+
 /** Returns a failure in the form of the Messages API. */
-export function messagesError(message: string, status: number) {
+export function messagesError(message: string, status: number, { param }: ErrorDetails = {}) {
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { type: "error", error: { type, message } };
+  return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };
 }

@@ -112,6 +112,7 @@ export const messagesRequestSchema = z.object({
     .nullish(),
   output_format: format.nullish(),
   cache_control: cacheControl,
+  thread: z.null("not supported; send the whole conversation").optional(),
 });
 
 /** A request in the API's form. */

@@ -96,6 +96,7 @@ const impossible: [path: string, problem: string, fields: object][] = [
   ["output_config.format.type", "json_schema", { output_config: { format: { type: "xml" } } }],
   ["thinking.budget_tokens", "", enabled(-1)],
   ["temperature", "", { temperature: "hot" }],
+  ["thread", "send the whole conversation", { thread: { type: "create" } }],
 ];
 
 function text() {
