@@ -9,7 +9,7 @@ export async function openAiClient(
   env: Record<string, string> = {},
   { ownServices = false } = {},
 ) {
-  const services = ownServices ? connectServices(parseRouterOptions(env).engines) : null;
+  const services = ownServices ? connectServices(parseRouterOptions(env)) : null;
   const router = await startTestRouter(differences, {
     env,
     ...(services !== null && { services }),
