@@ -19,10 +19,12 @@ const router = declare("The router", "npm start --", (command, context) =>
     .addHelpText("after", "\n.env.example lists the variables, in .env or the environment.")
     .action(async ({ host, port }) => {
       const { parseRouterOptions } = await import("./router-options.ts");
+      const { readRouterConfig } = await import("./config/router-config.ts");
       const { runRouter } = await import("./run-router.ts");
-      const { env } = context;
-      const typed = { HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
-      await runRouter(parseRouterOptions({ ...env, ...typed }), context);
+      const { env, cwd } = context;
+      const typed = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
+      const readOptions = async () => parseRouterOptions(typed, await readRouterConfig(env, cwd));
+      await runRouter(readOptions, context);
     }),
 );
 

@@ -144,6 +144,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */
     instance: values.ROUTER_INSTANCE,
+    /** The upstreams and tiers of the file; null without one. */
+    config,
     tierModels: readTierModels(values, chatModel, config?.tiers),
     policy,
     /** The services to connect; the emulator replaces each one that is null. */

@@ -6,6 +6,7 @@ import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-ca
 import { recalibrationOf } from "evaluator-calibration/statistics";
 import {
   type CliContext,
+  CliError,
   describeDefect,
   InterruptedError,
   isLoopbackHost,
@@ -22,8 +23,11 @@ import { refreshPrices } from "./refresh-prices.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { startRouter } from "./start-router.ts";
 
+type ReadOptions = () => Promise<RouterOptions>;
+
 /** Runs a router until the signal aborts. @throws CliError, ConfigurationError for wrong options. */
-export async function runRouter(options: RouterOptions, context: CliContext): Promise<void> {
+export async function runRouter(readOptions: ReadOptions, context: CliContext): Promise<void> {
+  const options = await readOptions();
   const { sharedLimit, hasTraces, warnings } = options;
   const warn = (text: string) => void context.stderr.write(text);
   for (const line of warnings) warn(`${line}\n`);
@@ -32,14 +36,34 @@ export async function runRouter(options: RouterOptions, context: CliContext): Pr
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
   try {
     const services = connectServices(options, { sharedLimit: limit, tracing });
-    await serve(services, options, context);
+    const reload = () => reconfigure(services, readOptions, warn);
+    await serve(services, { ...options, reload }, context);
   } finally {
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
 }
 
-async function serve(services: Services, options: RouterOptions, context: CliContext) {
+/** Reads the configuration again; after an error the old one stays. */
+async function reconfigure(
+  services: Services,
+  readOptions: ReadOptions,
+  warn: (text: string) => void,
+): Promise<void> {
+  try {
+    services.reconfigure(await readOptions());
+    warn("The configuration was read again.\n");
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    warn(`${error.message} The router goes on with the old configuration.\n`);
+  }
+}
+
+interface ServedOptions extends RouterOptions {
+  readonly reload: () => Promise<void>;
+}
+
+async function serve(services: Services, options: ServedOptions, context: CliContext) {
   const { stdout, stderr } = context;
   const signal = AbortSignal.any([context.signal, endOfNpm(context.env["npm_lifecycle_event"])]);
   const write = (text: string) => void stdout.write(text);
@@ -49,7 +73,12 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = path === null ? null : await openDecisionLog(path, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
-  if (log !== null && stdout.isTTY !== true) process.on("SIGHUP", () => void log.reopen());
+  if (stdout.isTTY !== true) {
+    process.on("SIGHUP", () => {
+      void log?.reopen();
+      options.reload().catch(reportDefect);
+    });
+  }
   const prices = new Map<string, ModelPrice>();
   const pricesTried = Promise.withResolvers<void>();
   const router = await startUnlessInterrupted(

@@ -21,7 +21,7 @@ export interface ApiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
   readonly guards: Guards;
-  readonly options: Pick<RouterOptions, "aliases" | "clientModels" | "pingMs">;
+  readonly options: Pick<RouterOptions, "clientModels" | "pingMs">;
 }
 
 /** Adds the routes of the three APIs. */

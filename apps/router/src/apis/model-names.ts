@@ -8,7 +8,7 @@ import type { Api } from "./api.ts";
 /** The parts that give names of models a meaning. */
 export interface NamedModels {
   readonly routing: Routing;
-  readonly options: Pick<RouterOptions, "aliases" | "clientModels">;
+  readonly options: Pick<RouterOptions, "clientModels">;
 }
 
 /** The APIs' name for the evaluation model's choice. */
@@ -18,9 +18,9 @@ const autoModel = "auto";
 const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
 
 /** Returns the names that the router gives a meaning. */
-export function ownNames({ routing, options }: NamedModels): string[] {
-  const aliases = [...options.aliases.keys(), ...routing.services.replies.current.aliases.keys()];
-  return [...new Set([autoModel, ...tierNames, ...aliases])];
+export function ownNames({ routing }: NamedModels): string[] {
+  const { aliases } = routing.services.replies.current;
+  return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
 /** Returns a 404 that lists the models. */
@@ -36,7 +36,7 @@ type Meaning = "auto" | { readonly tier: Tier } | { readonly target: Target };
 export function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
   const { routing, options } = models;
   const { current } = routing.services.replies;
-  const name = options.aliases.get(asked) ?? current.aliases.get(asked) ?? asked;
+  const name = current.aliases.get(asked) ?? asked;
   if (name === autoModel) return name;
   const tier = tierNames.find((each) => each === name);
   if (tier !== undefined) return { tier };

@@ -6,7 +6,7 @@ import { cheapestTier, type Tier } from "./tier-question.ts";
 /** Who replies for each tier and for each name of a model, as configured. */
 export interface Replies {
   readonly tiers: Readonly<Record<Tier, ReplyPlan>>;
-  /** Names of the configuration, each with its meaning: `auto`, a tier or a model. */
+  /** Further names, each with its meaning: `auto`, a tier or a model. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Whether a tier or a fallback uses a model. */
   readonly isConfigured: (model: string) => boolean;

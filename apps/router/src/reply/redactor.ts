@@ -9,22 +9,19 @@ const MARK = "[secret]";
 
 /** Creates a function that replaces the given secrets of at least 8 characters. */
 export function redactor(values: readonly string[]) {
-  const secrets = values
-    .filter(({ length }) => length >= SHORTEST_SECRET)
-    .toSorted((a, b) => b.length - a.length); // the longest of several at one place
-  const escaped = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  const pattern = new RegExp(escaped.join("|") || "(?!)", "g");
-  // Part of an address, such as "localhost", is not secret; its password is a secret itself.
-  const runs = runsOf(secrets.filter((secret) => !secret.includes("://")));
-  const redact = (text: string) => text.replace(pattern, MARK);
+  let known = compile(values);
+  const redact = (text: string) => text.replace(known.pattern, MARK);
   return Object.assign(redact, {
+    /** Adds secrets, for texts from now on. */
+    learn: (more: readonly string[]) => void (known = compile([...known.secrets, ...more])),
     /**
      * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
      * key. A reply keeps them: its prose may share a word with a key.
      */
-    strictly: (text: string) => withoutRuns(redact(text), runs),
+    strictly: (text: string) => withoutRuns(redact(text), known.runs),
     /** Redacts one text in pieces; a possible start of a secret is held back until the next piece. */
     inPieces() {
+      const { secrets, pattern } = known;
       let held = "";
       return {
         /** Returns the text that is clear after this piece. */
@@ -47,6 +44,16 @@ export function redactor(values: readonly string[]) {
       };
     },
   });
+}
+
+function compile(values: readonly string[]) {
+  const secrets = [...new Set(values)]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length); // the longest of several at one place
+  const escaped = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+  const pattern = new RegExp(escaped.join("|") || "(?!)", "g");
+  // Part of an address, such as "localhost", is not secret; its password is a secret itself.
+  return { secrets, pattern, runs: runsOf(secrets.filter((each) => !each.includes("://"))) };
 }
 
 /** Every part of a secret with the shortest secret's length. */

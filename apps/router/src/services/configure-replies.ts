@@ -1,28 +1,74 @@
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";
+import {
+  anthropicUpstream,
+  gatewayUpstream,
+  openAiChatUpstream,
+  openAiResponsesUpstream,
+} from "../reply/upstreams.ts";
 import type { RouterOptions } from "../router-options.ts";
 
-type ReplySettings = Pick<RouterOptions, "tierModels" | "policy" | "waiting">;
+type ReplySettings = Pick<
+  RouterOptions,
+  "aliases" | "config" | "policy" | "tierModels" | "waiting"
+>;
 
-/** Returns who replies; the upstream is the one of every model that the configuration does not name. */
+/** Returns who replies; models and tiers that the file does not name are of the given upstream. */
 export function configureReplies(
   upstream: Upstream,
-  { tierModels, policy, waiting }: ReplySettings,
+  { aliases, config, policy, tierModels, waiting }: ReplySettings,
 ): Replies {
-  const target = (model: string): Target => ({ upstream, model, price: null });
+  const toTarget = (model: string): Target => ({ upstream, model, price: null });
   const planOf = (model: string, fallbacks: readonly string[] = []): ReplyPlan => {
     const later = fallbacks.filter((each) => each !== model);
-    return { targets: [target(model), ...later.map(target)], maxRetries: 2, ...waiting };
+    return { targets: [toTarget(model), ...later.map(toTarget)], maxRetries: 2, ...waiting };
   };
-  const plans = tierNames.map((tier) => [tier, planOf(tierModels[tier], policy.fallbackModels)]);
-  const tiers = Object.fromEntries(plans) as Record<Tier, ReplyPlan>;
-  const configured = new Set(Object.values(tierModels).concat(policy.fallbackModels));
+  const upstreams = new Map(
+    [...(config?.upstreams ?? [])].map(([name, options]) => [name, connect({ name, ...options })]),
+  );
+  const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
+    const given = config?.tiers[tier];
+    if (given === undefined) return [tier, planOf(tierModels[tier], policy.fallbackModels)];
+    const [first, ...rest] = given.targets.map((target): Target => {
+      return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
+    });
+    const targets = [first ?? toTarget(tierModels[tier]), ...rest] as const;
+    return [tier, { ...waiting, ...given, targets }];
+  });
+  const configured = new Map(
+    plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
+  );
   return {
-    tiers,
-    aliases: new Map(),
+    tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
+    aliases,
     isConfigured: (model) => configured.has(model),
-    planOfModel: (model) =>
-      upstream.type !== "gateway" || model.includes("/") ? planOf(model) : null,
+    planOfModel(model) {
+      const known = configured.get(model);
+      if (known !== undefined) return { ...known.plan, targets: [known.target] };
+      return upstream.type !== "gateway" || model.includes("/") ? planOf(model) : null;
+    },
   };
+}
+
+type UpstreamOptions =
+  { readonly name: string } & NonNullable<RouterOptions["config"]>["upstreams"] extends ReadonlyMap<
+    string,
+    infer TOptions
+  >
+    ? TOptions & { readonly name: string }
+    : never;
+
+function connect({ type, baseUrl, apiKey, ...options }: UpstreamOptions): Upstream {
+  switch (type) {
+    case "gateway":
+      return gatewayUpstream({ ...options, apiKey: apiKey ?? "", baseUrl: baseUrl ?? undefined });
+    case "anthropic":
+      return anthropicUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
+    case "openai-responses":
+      return openAiResponsesUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
+    case "openai-chat":
+    default:
+      return openAiChatUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
+  }
 }

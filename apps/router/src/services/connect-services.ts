@@ -1,4 +1,5 @@
 import {
+  type Catalog,
   createCatalog,
   createEvaluator,
   gatewayTransport,
@@ -33,15 +34,24 @@ export function connectServices(settings: ServiceSettings, options: ConnectOptio
       ? emulator.evaluation
       : connectEvaluation(transportFromEnvironment(env), env, options);
   const { upstream, catalog, replier } = reply === null ? emulator.replies : connectReplies(reply);
-  const missing = { decisions: env === null, replies: reply === null };
+  const replies = { current: configureReplies(upstream, settings) };
+  const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
+  const repliers = new Set(asked.map((each) => (each === upstream ? replier : each.name)));
+  const missing = { decisions: env === null, replies: reply === null && asked.includes(upstream) };
+  const redact = redactor(secrets);
   return {
     ...evaluation,
-    catalog,
-    replier,
-    replies: { current: configureReplies(upstream, settings) },
-    redact: redactor(secrets),
+    catalog: gatewayCatalog(settings.config) ?? catalog,
+    replier: [...repliers].join(", "),
+    replies,
+    /** Replaces who replies; calls in flight keep theirs. */
+    reconfigure(next: ServiceSettings): void {
+      redact.learn(next.engines.secrets);
+      replies.current = configureReplies(upstream, next);
+    },
+    redact,
     tracing: options.tracing ?? null,
-    notice: describeServices(evaluation.decider, replier, missing),
+    notice: describeServices(evaluation.decider, [...repliers].join(", "), missing),
     /** Whether the emulator in this process decides or replies. */
     isEmulated: missing.decisions || missing.replies,
   };
@@ -93,6 +103,15 @@ function addressOf({ target }: Transport): string {
   if (target === undefined) return "its own address";
   const { protocol, host, pathname } = new URL(target.url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** Returns the price list of a configured gateway; null without one. */
+function gatewayCatalog(config: RouterOptions["config"]): Catalog | null {
+  const upstreams = [...(config?.upstreams.values() ?? [])];
+  const gateway = upstreams.find(({ type }) => type === "gateway");
+  if (gateway === undefined) return null;
+  const address = gateway.baseUrl === null ? {} : { baseUrl: gateway.baseUrl };
+  return createCatalog({ ...address, env: {}, maxRetries: 0, deadlineMs: 5000 });
 }
 
 type ReplyServer = NonNullable<RouterOptions["engines"]["reply"]>;

@@ -25,6 +25,7 @@ function servicesOver(fetch: typeof globalThis.fetch, options = parseRouterOptio
     replies: {
       current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
     },
+    reconfigure: () => undefined,
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     tracing: null,
