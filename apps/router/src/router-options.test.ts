@@ -43,6 +43,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
       fallbackModels: [],
       shadowModel: null,
     },
+    config: null,
     aliases: new Map(),
     maxCallsInFlight: 256,
     clientModels: "auto",
@@ -103,6 +104,7 @@ test("everything can be set", () => {
       fallbackModels: ["a/fallback", "a/last"],
       shadowModel: "a/shadow",
     },
+    config: null,
     aliases: new Map([
       ["gpt-4o", "auto"],
       ["x/y", "a/b=c"],

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
 import { recalibrationOf } from "evaluator-calibration/statistics";
 import {
@@ -51,8 +51,9 @@ async function reconfigure(
   warn: (text: string) => void,
 ): Promise<void> {
   try {
-    services.reconfigure(await readOptions());
-    warn("The configuration was read again.\n");
+    const options = await readOptions();
+    services.reconfigure(options);
+    if (options.config !== null) warn("The configuration was read again.\n");
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     warn(`${error.message} The router goes on with the old configuration.\n`);
@@ -132,6 +133,9 @@ function endOfNpm(script: string | undefined): AbortSignal {
   return end.signal;
 }
 
+/** Time to notice a signal, in milliseconds. Chosen. */
+const NOTICE_MS = 100;
+
 /** A signal to the process group also ends the page's bundler, which may be noticed first. */
 async function startUnlessInterrupted(
   parts: Parameters<typeof startRouter>[0],
@@ -144,7 +148,7 @@ async function startUnlessInterrupted(
     return router;
   } catch (error) {
     if (!(error instanceof BundlerGoneError)) throw error;
-    await setImmediate();
+    await setTimeout(NOTICE_MS);
     signal.throwIfAborted();
     throw error;
   }
