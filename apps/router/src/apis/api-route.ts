@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { Context, Handler, Hono } from "hono";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
@@ -174,12 +173,12 @@ async function sendStream(
 /** Waits for the first piece or the end; null after a silence. */
 async function firstOf(begun: Promise<void>, answer: Promise<Answer>, pingMs: number) {
   if (pingMs === 0) return Promise.race([begun, answer]);
-  const end = new AbortController();
-  const silence = setTimeout(pingMs, null, { signal: end.signal }).catch(() => null);
+  const silence = Promise.withResolvers<null>();
+  const timer = setTimeout(silence.resolve, pingMs, null);
   try {
-    return await Promise.race([begun, answer, silence]);
+    return await Promise.race([begun, answer, silence.promise]);
   } finally {
-    end.abort();
+    clearTimeout(timer);
   }
 }
 
