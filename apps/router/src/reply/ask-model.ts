@@ -1,8 +1,15 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import type { Attempt } from "./attempt.ts";
-import { BrokenReplyError, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply-error.ts";
-import { limitLines, readBody, readText } from "./read-body.ts";
+import {
+  BrokenReplyError,
+  limitLines,
+  MAX_REPLY_BYTES,
+  notJson,
+  readBody,
+  readText,
+  tooLarge,
+} from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target } from "./upstream.ts";
 
@@ -11,23 +18,23 @@ interface Reading {
   readonly pieces: ReplyPieces;
 }
 
-/** Asks a model through its provider and passes its reply on, streamed by the service or not. */
+/** Asks a model and passes its reply on, streamed by the service or not. */
 export async function askModel(
-  { upstream, model }: Target,
+  target: Target,
   options: LanguageModelV4CallOptions,
   { attempt, pieces }: Reading,
 ): Promise<void> {
-  const taken: Response[] = [];
-  const fetch = takeResponse(upstream, (response) => taken.push(response));
-  const { stream } = await (await upstream.languageModel(model, fetch)).doStream(options);
-  const [response] = taken;
+  const { upstream, model } = target;
+  // The gateway's events are the parts of a language model's stream.
+  const isTaken = (response: Response) => upstream.type === "gateway" || isJson(response);
+  const { taken, stream } = await callModel(target, options, { isTaken });
   try {
-    if (response === undefined) await readStream(stream, { attempt, pieces });
-    else if (isJson(response)) {
-      const whole = new Response(await readText(response.body), response);
+    if (taken === undefined) await readStream(stream, { attempt, pieces });
+    else if (isJson(taken)) {
+      const whole = new Response(await readText(taken.body), taken);
       const answering = await upstream.languageModel(model, async () => whole);
       pieces.addWhole(await answering.doGenerate(options));
-    } else await readEvents(response.body, { attempt, pieces });
+    } else await readEvents(taken.body, { attempt, pieces });
   } finally {
     await attempt.sendPieces(pieces.take()); // also those in front of a failure in one chunk
   }
@@ -38,29 +45,36 @@ export function isJson({ headers }: Response): boolean {
   return headers.get("content-type")?.includes("json") === true;
 }
 
+interface Taking {
+  /** Whether the caller reads a response in place of the provider, whose stream is then empty. */
+  readonly isTaken: (response: Response) => boolean;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
 /**
- * Returns a `fetch` that gives the provider an empty stream in place of a reply that is read here:
- * one that is not streamed, and the gateway's events, which are the parts of a language model's
- * stream. The provider's chain of web streams costs twice as much for each delta as everything
- * else (benchmark `stream`).
+ * Calls a model through its provider, which knows the service's addresses, keys and errors. A
+ * provider's chain of web streams costs twice as much for each delta as everything else (benchmark
+ * `stream`), so responses that need none are taken.
  */
-function takeResponse(
-  { type, fetch }: Target["upstream"],
-  take: (response: Response) => void,
-): typeof globalThis.fetch {
-  return async (input, init) => {
+export async function callModel(
+  { upstream, model }: Target,
+  options: LanguageModelV4CallOptions,
+  { isTaken, fetch = upstream.fetch }: Taking,
+) {
+  const taken: Response[] = [];
+  const languageModel = await upstream.languageModel(model, async (input, init) => {
     const response = await fetch(input, init);
-    if (response.ok && (type === "gateway" || isJson(response))) {
-      take(response);
+    const { body, ok } = response;
+    if (ok && isTaken(response)) {
+      taken.push(response);
       return new Response("", { headers: { "content-type": "text/event-stream" } });
     }
-    if (response.body === null) return response;
-    const { body, ok } = response;
-    return new Response(
-      ok ? ReadableStream.from(limitLines(body)) : await readText(body),
-      response,
-    );
-  };
+    if (body === null) return response;
+    const limited = ok ? ReadableStream.from(limitLines(body)) : await readText(body);
+    return new Response(limited, response);
+  });
+  const { stream } = await languageModel.doStream(options);
+  return { taken: taken[0], stream };
 }
 
 async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {

@@ -9,17 +9,17 @@ interface AttemptOptions {
   readonly clock: Clock;
   /** 0 for no limit. */
   readonly idleTimeoutMs: number;
-  /** The rest of the time for the whole reply; null for no limit. */
-  readonly leftMs: number | null;
+  /** When the whole reply has to end; infinite without a limit. */
+  readonly endsAtMs: number;
 }
 
 /** One request for a reply: passes on what is received, and ends the request at a time limit. */
 export class Attempt {
   readonly #options: AttemptOptions;
   readonly #controller = new AbortController();
-  readonly #cancels: (() => void)[] = [];
-  #cancelIdle: () => void = () => undefined;
+  #cancel: () => void = () => undefined;
   #heardAtMs: number;
+  readonly signal: AbortSignal;
   /** The limit that ended the request. */
   limit: "idle-timeout" | "timeout" | null = null;
   /** Whether the client has received a part of the reply. */
@@ -27,18 +27,9 @@ export class Attempt {
 
   constructor(options: AttemptOptions) {
     this.#options = options;
-    const { signal, clock, idleTimeoutMs, leftMs } = options;
-    const onAbort = () => this.#controller.abort(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#cancels.push(() => signal.removeEventListener("abort", onAbort));
-    if (leftMs !== null) this.#cancels.push(clock.schedule(leftMs, () => this.#stop("timeout")));
-    this.#heardAtMs = clock.now();
-    if (idleTimeoutMs > 0) this.#watch(idleTimeoutMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+    this.signal = AbortSignal.any([options.signal, this.#controller.signal]);
+    this.#heardAtMs = options.clock.now();
+    this.#watch();
   }
 
   sendPieces(pieces: readonly ReplyPiece[]): void | Promise<void> {
@@ -49,9 +40,9 @@ export class Attempt {
     if (text !== "") return this.#heard(this.#options.listener.onBytes(text));
   }
 
-  /** Removes the timers. */
+  /** Removes the timer. */
   end(): void {
-    for (const cancel of [...this.#cancels, this.#cancelIdle]) cancel();
+    this.#cancel();
   }
 
   /** A client that reads slowly is no silence of the service. */
@@ -62,14 +53,17 @@ export class Attempt {
   }
 
   /** One timer for all pieces: a timer for each would cost more than the rest of its way. */
-  #watch(afterMs: number): void {
-    const { clock, idleTimeoutMs } = this.#options;
-    const check = () => {
-      const leftMs = this.#heardAtMs + idleTimeoutMs - clock.now();
-      if (leftMs > 0) this.#watch(Math.min(leftMs, idleTimeoutMs));
-      else this.#stop("idle-timeout");
-    };
-    this.#cancelIdle = clock.schedule(afterMs, check);
+  #watch(): void {
+    const { clock, endsAtMs, idleTimeoutMs } = this.#options;
+    const idleMs = idleTimeoutMs || Infinity;
+    const leftMs = endsAtMs - clock.now();
+    const quietMs = this.#heardAtMs + idleMs - clock.now();
+    if (leftMs <= 0) this.#stop("timeout");
+    else if (quietMs <= 0) this.#stop("idle-timeout");
+    else {
+      const nextMs = Math.min(leftMs, quietMs, idleMs);
+      if (nextMs < Infinity) this.#cancel = clock.schedule(nextMs, () => this.#watch());
+    }
   }
 
   #stop(limit: NonNullable<Attempt["limit"]>): void {

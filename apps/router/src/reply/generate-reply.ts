@@ -7,7 +7,7 @@ import { askModel } from "./ask-model.ts";
 import { Attempt } from "./attempt.ts";
 import { type PassedRequest, passRequest } from "./pass-request.ts";
 import type { Redact } from "./redactor.ts";
-import { toReplyFailure } from "./reply-failure.ts";
+import { type ReplyFailure, toReplyFailure } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-listener.ts";
 import type { ReplyEnd } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
@@ -36,16 +36,11 @@ export interface ReplyOptions {
   readonly random?: () => number;
 }
 
-type Failure = ReturnType<typeof toReplyFailure>;
-
 /** The end of a reply, or its failure. */
-export interface GeneratedReply {
+export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpError"> {
   /** Time of the reply call, in whole milliseconds. */
   readonly replyMs: number;
   readonly replyError: string | null;
-  /** The time limit that ended the call. */
-  readonly failure: Failure["failure"];
-  readonly httpError: Failure["httpError"];
   /** Null if the call failed. */
   readonly end: ReplyEnd | null;
   /** Null if the service rejected the call, which costs nothing. */
@@ -57,13 +52,20 @@ export async function generateReply(
   conversation: Conversation,
   options: ReplyOptions,
 ): Promise<GeneratedReply> {
-  const call = { clock: systemClock, random: Math.random, ...options, conversation };
-  const startedAtMs = call.clock.now();
-  const { end, failed } = await askInTurn({ ...call, startedAtMs });
-  const { replyError = null, failure = null, httpError = null, isUnbilled = false } = failed ?? {};
-  const replyMs = Math.round(call.clock.now() - startedAtMs);
-  const billed = isUnbilled ? null : billedTokens(call.meter, conversation);
-  return { replyMs, replyError, failure, httpError, end, billed };
+  const { clock = systemClock, random = Math.random, meter, plan } = options;
+  const startedAtMs = clock.now();
+  const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
+  const { end, failed } = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
+  const { replyError = null, failure = null, httpError = null } = failed ?? {};
+  const isRejected = httpError !== null && failure === null;
+  return {
+    replyMs: Math.round(clock.now() - startedAtMs),
+    replyError,
+    failure,
+    httpError,
+    end,
+    billed: isRejected ? null : billedTokens(meter, conversation),
+  };
 }
 
 const systemClock: Clock = {
@@ -75,41 +77,39 @@ const systemClock: Clock = {
   },
 };
 
-type Call = Required<Pick<ReplyOptions, "clock" | "random">> &
-  ReplyOptions & { readonly conversation: Conversation; readonly startedAtMs: number };
+interface Call extends ReplyOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly conversation: Conversation;
+  /** Infinite without a limit. */
+  readonly endsAtMs: number;
+}
 
+/** One of the two is null. */
 interface Outcome {
   readonly end: ReplyEnd | null;
-  /** Null if the reply succeeded. */
-  readonly failed: Failure | null;
-  /** Whether the client has received a part of the reply. */
-  readonly hasBegun: boolean;
+  readonly failed: ReplyFailure | null;
 }
 
 /** Asks one target after the other; only the last is asked again after a temporary failure. */
 async function askInTurn(call: Call): Promise<Outcome> {
-  const { plan, onNext, clock, signal } = call;
-  let [target, ...later] = plan.targets;
+  let [target, ...later] = call.plan.targets;
   for (let retries = 0; ;) {
     const outcome = await ask(target, call);
-    const { failed, hasBegun } = outcome;
+    const { failed } = outcome;
     const [next, ...rest] = later;
-    if (failed === null || hasBegun || (next && failed.cause === null)) return outcome;
-    if (next && failed.cause !== null) {
-      onNext?.(next, failed.cause);
+    if (failed === null) return outcome;
+    if (next !== undefined) {
+      if (failed.cause === null) return outcome;
+      call.onNext?.(next, failed.cause);
       [target, later] = [next, rest];
       continue;
     }
-    const delayMs = retryDelayMs(failed, { ...call, retries });
-    if (delayMs === null || delayMs >= (leftMsOf(call) ?? Infinity)) return outcome;
-    await sleep(delayMs, { clock, signal });
+    const delayMs = retryDelayMs(failed, retries, call);
+    if (delayMs === null) return outcome;
+    await sleep(delayMs, call);
     retries += 1;
   }
-}
-
-/** Time that is left for the reply; null without a limit. */
-function leftMsOf({ plan, clock, startedAtMs }: Call): number | null {
-  return plan.timeoutMs === 0 ? null : startedAtMs + plan.timeoutMs - clock.now();
 }
 
 const FIRST_DELAY_MS = 2000;
@@ -117,42 +117,46 @@ const LONGEST_DELAY_MS = 60_000;
 
 /** Returns the delay before the next attempt, or null for none. */
 function retryDelayMs(
-  { isTemporary, httpError }: Failure,
-  { retries, plan, clock, random }: Call & { readonly retries: number },
+  { isTemporary, httpError }: ReplyFailure,
+  retries: number,
+  { plan, clock, random, endsAtMs }: Call,
 ): number | null {
   if (!isTemporary || retries >= plan.maxRetries) return null;
+  const ownMs = Math.min(FIRST_DELAY_MS * 2 ** retries, LONGEST_DELAY_MS) * (0.5 + random() / 2);
   const asked = httpError?.retryAfter ?? null;
-  if (asked === null) return FIRST_DELAY_MS * 2 ** retries * (0.5 + random() / 2);
-  const seconds = Number(asked);
-  const delayMs = Number.isNaN(seconds) ? Date.parse(asked) - clock.epochNow() : seconds * 1000;
-  return delayMs <= LONGEST_DELAY_MS ? Math.max(0, delayMs) : null;
+  const delayMs = asked === null ? ownMs : toDelayMs(asked, clock);
+  const isShort = delayMs <= LONGEST_DELAY_MS && delayMs < endsAtMs - clock.now();
+  return isShort ? Math.max(0, delayMs) : null;
 }
 
-function sleep(delayMs: number, { clock, signal }: Pick<Call, "clock" | "signal">): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.schedule(delayMs, resolve);
-    const onAbort = () => {
-      cancel();
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
+function toDelayMs(retryAfter: string, clock: Clock): number {
+  const seconds = Number(retryAfter);
+  return Number.isNaN(seconds) ? Date.parse(retryAfter) - clock.epochNow() : seconds * 1000;
+}
+
+function sleep(delayMs: number, { clock, signal }: Call): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const cancel = clock.schedule(delayMs, resolve);
+  const onAbort = () => {
+    cancel();
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  return promise;
 }
 
 async function ask(target: Target, call: Call): Promise<Outcome> {
   const { signal, redact, plan } = call;
-  const { idleTimeoutMs } = plan;
-  const attempt = new Attempt({ ...call, idleTimeoutMs, leftMs: leftMsOf(call) });
+  const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
   try {
-    return { end: await receive(target, call, attempt), failed: null, hasBegun: true };
+    return { end: await receive(target, call, attempt), failed: null };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof HttpError) throw error;
-    const failed = toReplyFailure(error, redact, {
-      service: target.upstream,
-      limit: attempt.limit,
-    });
-    return { end: null, failed, hasBegun: attempt.hasBegun };
+    const service = target.upstream;
+    const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
+    const isFinal = attempt.hasBegun;
+    return { end: null, failed: isFinal ? { ...failed, cause: null, isTemporary: false } : failed };
   } finally {
     attempt.end();
   }
@@ -162,8 +166,8 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
   const { model, upstream } = target;
   const { passed, meter, signatures, headers = {} } = call;
-  if (upstream.post !== null && upstream.type === passed?.upstreamType) {
-    await passRequest({ model, post: upstream.post }, passed, { ...call, attempt, headers });
+  if (upstream.type === passed?.upstreamType) {
+    await passRequest(target, passed, { ...call, attempt, headers });
     return { finishReason: "other", usage: meter.reported ?? noUsage };
   }
   if (passed?.unsupported) throw passed.unsupported;

@@ -1,12 +1,10 @@
-import { APICallError } from "ai";
 import type { HttpError } from "../http-error.ts";
+import { callModel, isJson } from "./ask-model.ts";
 import type { Attempt } from "./attempt.ts";
-import { isJson } from "./ask-model.ts";
-import { BrokenReplyError, MAX_REPLY_BYTES, tooLarge } from "./broken-reply-error.ts";
-import { readBody, readText } from "./read-body.ts";
+import { BrokenReplyError, MAX_REPLY_BYTES, readBody, tooLarge } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
 import { mergeUsage, type TokenMeter, type TokenUsage } from "./usage.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Target, Upstream } from "./upstream.ts";
 
 /** A client's request that an upstream of the same API takes unchanged. */
 export interface PassedRequest {
@@ -27,21 +25,23 @@ interface Passing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Post = NonNullable<Upstream["post"]>;
-
 /** Posts a client's body with another model, and passes the answer's text on. */
 export async function passRequest(
-  { post, model }: { readonly post: Post; readonly model: string },
-  { body, usageOf, headers }: PassedRequest,
-  { attempt, redact, meter, ...options }: Passing,
+  target: Target,
+  { body, usageOf, headers: given = {} }: PassedRequest,
+  { attempt, redact, meter, headers }: Passing,
 ): Promise<void> {
-  const response = await call(post, JSON.stringify({ ...body, model }), {
-    signal: attempt.signal,
-    headers: { ...options.headers, ...headers },
-  });
-  const usage = createUsageReader(usageOf, meter, isJson(response));
+  const text = JSON.stringify({ ...body, model: target.model });
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const own = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(given)) if (!isKey(name)) own.set(name, value);
+    return target.upstream.fetch(input, { ...init, body: text, headers: own });
+  };
+  const call = { prompt: [], headers, abortSignal: attempt.signal };
+  const { taken = new Response() } = await callModel(target, call, { fetch, isTaken: () => true });
+  const usage = createUsageReader(usageOf, meter, isJson(taken));
   const pieces = redact.inPieces();
-  await readBody(response.body, (text) => {
+  await readBody(taken.body, (text) => {
     usage.add(text);
     return attempt.sendBytes(pieces.add(text));
   });
@@ -49,28 +49,10 @@ export async function passRequest(
   await attempt.sendBytes(pieces.end());
 }
 
-/** @throws APICallError if the service cannot be reached or rejects the request */
-async function call(post: Post, ...given: Parameters<Post>): Promise<Response> {
-  const about = { url: "", requestBodyValues: {} };
-  const response = await post(...given).catch((error: unknown) => {
-    if (!(error instanceof TypeError)) throw error;
-    const { message } = error.cause instanceof Error ? error.cause : error;
-    const words = { message: `Cannot connect to API: ${message}`, cause: error };
-    throw new APICallError({ ...about, ...words, isRetryable: true });
-  });
-  if (response.ok) return response;
-  const data = parsed(await readText(response.body)) as ErrorBody;
-  const message = data?.error?.message;
-  throw new APICallError({
-    ...about,
-    message: typeof message === "string" ? message : response.statusText,
-    statusCode: response.status,
-    responseHeaders: Object.fromEntries(response.headers),
-    data,
-  });
+/** The client's key is the router's. */
+function isKey(name: string): boolean {
+  return name === "authorization" || name === "x-api-key";
 }
-
-type ErrorBody = { readonly error?: { readonly message?: unknown } | null } | null | undefined;
 
 function parsed(text: string): unknown {
   try {

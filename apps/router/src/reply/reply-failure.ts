@@ -1,48 +1,42 @@
 import { stripVTControlCharacters } from "node:util";
-import { APICallError, RetryError } from "ai";
-import type { Redact } from "./redactor.ts";
+import { APICallError } from "ai";
 import type { Attempt } from "./attempt.ts";
-import { BrokenReplyError } from "./broken-reply-error.ts";
+import { BrokenReplyError } from "./read-body.ts";
+import type { Redact } from "./redactor.ts";
 import type { Upstream } from "./upstream.ts";
 
-const MAX_LENGTH = 1000;
+/** Why a reply call failed. */
+export type ReplyFailure = ReturnType<typeof toReplyFailure>;
 
-type Service = Pick<Upstream, "type" | "name" | "keyVariable">;
+interface FailedCall {
+  readonly service: Pick<Upstream, "type" | "name" | "keyVariable">;
+  readonly limit: Attempt["limit"];
+}
 
 /** Describes the failure of a reply call; a time limit explains the error that it caused. */
 export function toReplyFailure(
   error: unknown,
   { strictly }: Redact,
-  { service, limit = null }: { service?: Service; limit?: Attempt["limit"] } = {},
+  { service, limit }: FailedCall,
 ) {
-  const last = RetryError.isInstance(error) ? error.lastError : error;
-  const code = last instanceof Error && "statusCode" in last ? last.statusCode : null;
-  const broken = findCause(last, (each) => each instanceof BrokenReplyError);
-  const isStatus = limit === null && broken === null && typeof code === "number" && code >= 400;
-  const status = isStatus ? code : null;
-  const call = findCause(last, (each) => APICallError.isInstance(each));
+  const failed = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
+  const served = limit === null ? (Object(failed) as Partial<APICallError>) : {};
+  const { statusCode = 0, isRetryable = false } = served;
+  const call = findCause(failed, (each) => APICallError.isInstance(each));
   const clear = (words: string | null) =>
-    words === null || strictly(words) === words ? words : null;
-  const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
-  const served = status === null ? null : { status, code: clear(codeOf(call)), retryAfter };
-  const isTemporary =
-    broken === null &&
-    limit === null &&
-    last instanceof Error &&
-    "isRetryable" in last &&
-    last.isRetryable === true;
+    words !== null && strictly(words) === words ? words : null;
+  const [code, retryAfter] = [clear(codeOf(call)), clear(retryAfterOf(call))];
+  const httpError = statusCode < 400 ? null : { status: statusCode, code, retryAfter };
   return {
-    replyError: limit === null ? strictly(describe(last, service)) : tooSlow[limit],
+    replyError: limit === null ? strictly(describe(failed, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
     failure: limit,
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
-    httpError: limit === null ? served : { status: 504, code: null, retryAfter: null },
-    /** Whether the service rejected the call before it asked a model, which costs nothing. */
-    isUnbilled: status !== null,
+    httpError: limit === null ? httpError : { status: 504, code: null, retryAfter: null },
     /** How the model failed; null if another model would fail too. */
-    cause: limit === "idle-timeout" ? "model-failed" : causeOf(status, isTemporary),
+    cause: limit === "idle-timeout" ? "model-failed" : causeOf(statusCode, isRetryable),
     /** Whether the same model may be asked again. */
-    isTemporary,
+    isTemporary: isRetryable,
   } as const;
 }
 
@@ -52,12 +46,12 @@ const tooSlow = {
 };
 
 // A 401 would reject any other model too.
-const rejectedStatuses: ReadonlySet<number | null> = new Set([402, 403, 404, 429]);
+const rejectedStatuses: ReadonlySet<number> = new Set([402, 403, 404, 429]);
 
-function causeOf(status: number | null, isTemporary: boolean) {
+function causeOf(status: number, isTemporary: boolean) {
   if (rejectedStatuses.has(status)) return "model-refused";
   // Without a status, the service was not reached.
-  return (status === null ? isTemporary : status >= 500) ? "model-failed" : null;
+  return (status < 400 ? isTemporary : status >= 500) ? "model-failed" : null;
 }
 
 /** Returns an error or the first of its causes that is of a kind. */
@@ -66,36 +60,30 @@ function findCause<TError>(error: unknown, is: (error: unknown) => error is TErr
   return error instanceof Error ? findCause(error.cause, is) : null;
 }
 
-function describe(last: unknown, service?: Service): string {
-  if (!(last instanceof Error)) return "The reply model failed without a reason.";
-  const broken = findCause(last, (each) => each instanceof BrokenReplyError);
-  if (broken !== null) return toLine(broken.message);
+function describe(error: unknown, service: FailedCall["service"]): string {
+  if (!(error instanceof Error)) return "The reply model failed without a reason.";
   // The `ai` package replaces the gateway's message about a key with a page of terminal colours.
-  if (last.name === "GatewayAuthenticationError" || last.name === "GatewayError") {
-    return refusedKey(service ?? { type: "gateway", keyVariable: "AI_GATEWAY_API_KEY" });
+  const isGatewayKey = ["GatewayAuthenticationError", "GatewayError"].includes(error.name);
+  const isCall = APICallError.isInstance(error);
+  if (isGatewayKey || (isCall && error.statusCode === 401)) return refusedKey(service);
+  if (isCall && error.statusCode === undefined) {
+    const { name, keyVariable } = service;
+    const isFromVariables = keyVariable === "ROUTER_REPLY_API_KEY";
+    const address = isFromVariables
+      ? "ROUTER_REPLY_BASE_URL"
+      : `the address of the upstream ${name}`;
+    return toLine(`${error.message}. Check ${address}.`);
   }
-  if (APICallError.isInstance(last)) {
-    if (last.statusCode === 401) return refusedKey(service);
-    if (last.statusCode === undefined) return toLine(`${last.message}. ${addressOf(service)}`);
-  }
-  if (last.name === "TimeoutError") return "The reply model took too long; try again later.";
-  return toLine(wordsOf(last)) || `The reply model failed with ${last.name}.`;
+  return toLine(wordsOf(error)) || `The reply model failed with ${error.name}.`;
 }
 
-function refusedKey(service: Partial<Service> = { keyVariable: "ROUTER_REPLY_API_KEY" }): string {
-  const { type, name, keyVariable } = service;
-  const server = name === undefined ? "The server" : `The upstream ${name}`;
-  const advice = keyVariable ? `check ${keyVariable}` : "set apiKeyEnv";
-  return `${type === "gateway" ? "The gateway" : server} refused the key; ${advice}.`;
+function refusedKey({ type, name, keyVariable }: FailedCall["service"]): string {
+  const server = type === "gateway" ? "The gateway" : `The upstream ${name}`;
+  return `${server} refused the key; ${keyVariable === null ? "set apiKeyEnv" : `check ${keyVariable}`}.`;
 }
 
-function addressOf(service: Service | undefined): string {
-  return service === undefined
-    ? "Check ROUTER_REPLY_BASE_URL."
-    : `Check the address of the upstream ${service.name}.`;
-}
-
-function retryAfterOf(headers: Record<string, string>): string | null {
+function retryAfterOf(call: APICallError | null): string | null {
+  const headers = call?.responseHeaders ?? {};
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
   const wait = headers["retry-after"] ?? "";
@@ -116,6 +104,8 @@ function wordsOf({ name, message, cause }: Error): string {
     ? cause.message
     : `${cause.message} (status ${cause.statusCode})`;
 }
+
+const MAX_LENGTH = 1000;
 
 function toLine(text: string): string {
   const line = stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim();

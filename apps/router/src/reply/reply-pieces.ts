@@ -5,13 +5,7 @@ import {
   type SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { mergeMetadata, type SignedPart } from "../conversation/signatures.ts";
-import {
-  BrokenReplyError,
-  brokenOff,
-  MAX_REPLY_BYTES,
-  notJson,
-  tooLarge,
-} from "./broken-reply-error.ts";
+import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece, Signature } from "./reply-piece.ts";
 import { type TokenMeter, toTokenUsage } from "./usage.ts";
@@ -30,9 +24,7 @@ type StreamPart = Readonly<Record<string, unknown>>;
 export class ReplyPieces {
   readonly #options: PiecesOptions;
   readonly #open = new Map<string, Block>();
-  /** The block of the last delta, whose text waits to be joined with the next one's. */
-  #last: Block | null = null;
-  #pieces: ReplyPiece[] = [];
+  #deltas: Delta[] = [];
   #blocks = 0;
   #bytes = 0;
   #end: ReplyEnd | null = null;
@@ -82,11 +74,9 @@ export class ReplyPieces {
 
   /** Returns the pieces that are clear after the parts so far, except those returned before. */
   take(): readonly ReplyPiece[] {
-    if (this.#last !== null) this.#flush(this.#last);
-    if (this.#pieces.length === 0) return this.#pieces;
-    const taken = this.#pieces;
-    this.#pieces = [];
-    return taken;
+    const deltas = this.#deltas;
+    if (deltas.length > 0) this.#deltas = [];
+    return deltas.flatMap((delta) => this.#toPiece(delta));
   }
 
   /** Returns the end of the reply. @throws BrokenReplyError if it broke off */
@@ -96,11 +86,7 @@ export class ReplyPieces {
   }
 
   #blockOf(type: Block["type"], id: unknown, part?: StreamPart): Block {
-    const last = this.#last;
-    const isLast = last !== null && last.type === type && last.id === id;
-    const block = isLast ? last : (this.#open.get(nameOf(type, id)) ?? this.#begin(type, id, part));
-    if (!isLast && last !== null) this.#flush(last);
-    this.#last = block;
+    const block = this.#open.get(nameOf(type, id)) ?? this.#begin(type, id, part);
     const metadata = part?.["providerMetadata"];
     if (metadata) block.metadata = mergeMetadata(block.metadata, metadata as Metadata);
     return block;
@@ -109,22 +95,27 @@ export class ReplyPieces {
   #begin(type: Block["type"], id: unknown, part: StreamPart = {}): Block {
     // Some services never end a text, and a client's next block begins after this one.
     for (const open of this.#open.values()) if (open.type !== "toolCall") this.#close(open);
-    const key = `${type}-${this.#blocks}`;
-    this.#blocks += 1;
+    const name = nameOf(type, id);
     const head = type === "toolCall" ? toHead(id, part["toolName"]) : null;
     const redactor = this.#options.redact.inPieces();
-    const block = { type, id, key, head, callId: head?.id ?? "", redactor, ...noText };
-    this.#open.set(nameOf(type, id), block);
+    const key = `${type}-${this.#blocks}`;
+    const block = { type, name, key, callId: head?.id ?? "", redactor, text: "", hasText: false };
+    this.#blocks += 1;
+    this.#open.set(name, block);
+    if (head !== null) this.#deltas.push({ block, text: "", head });
     return block;
   }
 
+  /** The deltas of a chunk become one piece. */
   #append(block: Block, delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
     this.#bytes += Buffer.byteLength(delta);
     if (this.#bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
     this.#options.meter.characters += delta.length;
     block.hasText = true;
-    block.waiting += delta;
+    const last = this.#deltas.at(-1);
+    if (last?.block === block) last.text += delta;
+    else this.#deltas.push({ block, text: delta });
   }
 
   /** The whole arguments; they may have come in pieces before. */
@@ -134,32 +125,20 @@ export class ReplyPieces {
     this.#close(block);
   }
 
-  #flush(block: Block): void {
-    if (block.waiting === "" && block.head === null) return;
-    const clear = block.redactor.add(block.waiting);
-    block.waiting = "";
-    this.#push(block, clear);
-  }
-
   #close(block: Block | undefined): void {
     if (block === undefined) return;
-    this.#flush(block);
-    const signature = toSignature(block.metadata);
-    this.#push(block, block.redactor.end(), signature);
-    this.#open.delete(nameOf(block.type, block.id));
-    if (this.#last === block) this.#last = null;
-    const { type, callId: id, text } = block;
-    if (signature !== null) this.#options.onSigned({ type, id, text, signature });
+    this.#open.delete(block.name);
+    this.#deltas.push({ block, text: null });
   }
 
-  #push(block: Block, text: string, signature: Signature | null = null): void {
-    const { type, key, head } = block;
-    const isPlain = head === null && signature === null;
-    if (isPlain && text === "") return;
+  #toPiece({ block, text: delta, head }: Delta): ReplyPiece[] {
+    const { type, key, callId: id, redactor } = block;
+    const text = delta === null ? redactor.end() : redactor.add(delta);
+    const signature = delta === null ? toSignature(block.metadata) : null;
     if (type !== "text") block.text += text;
-    block.head = null;
-    const piece = { type, key, text };
-    this.#pieces.push(isPlain ? piece : { ...piece, ...head, ...(signature && { signature }) });
+    if (signature !== null) this.#options.onSigned({ type, id, text: block.text, signature });
+    if (head === undefined && signature === null) return text === "" ? [] : [{ type, key, text }];
+    return [{ type, key, text, ...head, ...(signature && { signature }) }];
   }
 
   #finish({ finishReason, usage }: StreamPart): void {
@@ -170,8 +149,6 @@ export class ReplyPieces {
     this.#end = { finishReason: unified ?? "other", usage: counts };
   }
 }
-
-const noText = { waiting: "", text: "", hasText: false };
 
 /** A missing id is made up: the client's result of the call names it. */
 function toHead(id: unknown, name: unknown) {
@@ -184,19 +161,24 @@ type Metadata = SharedV4ProviderMetadata;
 /** A block of the reply that has begun. */
 interface Block {
   readonly type: ReplyPiece["type"];
-  /** The service's. */
-  readonly id: unknown;
+  /** Its type and the service's id. */
+  readonly name: string;
   readonly key: string;
   readonly callId: string;
   readonly redactor: ReturnType<Redact["inPieces"]>;
-  /** A tool call's, until its first piece. */
-  head: { readonly id: string; readonly name: string } | null;
-  /** Text that is not redacted yet. */
-  waiting: string;
-  /** The text of the pieces so far. */
+  /** The text of the pieces so far; not kept of a text. */
   text: string;
   hasText: boolean;
   metadata?: Metadata;
+}
+
+/** Text that is not redacted yet. */
+interface Delta {
+  readonly block: Block;
+  /** Null at the block's end. */
+  text: string | null;
+  /** At the beginning of a tool call. */
+  readonly head?: ReturnType<typeof toHead>;
 }
 
 function nameOf(type: Block["type"], id: unknown): string {

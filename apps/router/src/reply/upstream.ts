@@ -16,13 +16,6 @@ export interface Upstream {
     model: string,
     fetch: typeof globalThis.fetch,
   ) => LanguageModelV4 | Promise<LanguageModelV4>;
-  /** Posts a client's body unchanged to the service's endpoint of its own API; null at the gateway. */
-  readonly post:
-    | ((
-        body: string,
-        init: { signal: AbortSignal; headers: Record<string, string> },
-      ) => Promise<Response>)
-    | null;
 }
 
 /** A model of an upstream. */

@@ -205,7 +205,9 @@ test("a server that is not there is named, with the variable to check", () => {
   const url = "http://127.0.0.1:9/v1/chat/completions";
   const message = "Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9";
   const error = new APICallError({ message, url, requestBodyValues: {}, isRetryable: true });
-  const { replyError } = toReplyFailure(error, redactor([]));
+  const keyVariable = "ROUTER_REPLY_API_KEY";
+  const service = { type: "openai-chat", name: "reply-server", keyVariable } as const;
+  const { replyError } = toReplyFailure(error, redactor([]), { service, limit: null });
   expect(replyError).toBe(`${message}. Check ROUTER_REPLY_BASE_URL.`);
 });
 
