@@ -74,9 +74,13 @@ export class ReplyPieces {
 
   /** Returns the pieces that are clear after the parts so far, except those returned before. */
   take(): readonly ReplyPiece[] {
-    const deltas = this.#deltas;
-    if (deltas.length > 0) this.#deltas = [];
-    return deltas.flatMap((delta) => this.#toPiece(delta));
+    const pieces: ReplyPiece[] = [];
+    for (const delta of this.#deltas) {
+      const piece = this.#toPiece(delta);
+      if (piece !== null) pieces.push(piece);
+    }
+    this.#deltas = [];
+    return pieces;
   }
 
   /** Returns the end of the reply. @throws BrokenReplyError if it broke off */
@@ -131,14 +135,14 @@ export class ReplyPieces {
     this.#deltas.push({ block, text: null });
   }
 
-  #toPiece({ block, text: delta, head }: Delta): ReplyPiece[] {
+  #toPiece({ block, text: delta, head }: Delta): ReplyPiece | null {
     const { type, key, callId: id, redactor } = block;
     const text = delta === null ? redactor.end() : redactor.add(delta);
     const signature = delta === null ? toSignature(block.metadata) : null;
     if (type !== "text") block.text += text;
     if (signature !== null) this.#options.onSigned({ type, id, text: block.text, signature });
-    if (head === undefined && signature === null) return text === "" ? [] : [{ type, key, text }];
-    return [{ type, key, text, ...head, ...(signature && { signature }) }];
+    if (head === undefined && signature === null) return text === "" ? null : { type, key, text };
+    return { type, key, text, ...head, ...(signature && { signature }) };
   }
 
   #finish({ finishReason, usage }: StreamPart): void {
