@@ -66,30 +66,24 @@ const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as con
 function upstream(env: Environment) {
   return fields({
     type: z.enum(types, `is none of ${types.join(", ")}`),
-    baseUrl: serverUrlSchema.exactOptional(),
-    apiKeyEnv: keyVariable(env).exactOptional(),
-  })
-    .transform(({ type, baseUrl, apiKeyEnv }) => {
-      const isGateway = type === "gateway";
-      const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
-      const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
-      return {
-        type,
-        /** Null for the gateway's own address. */
-        baseUrl: baseUrl === undefined ? gatewayUrl : toServerUrl(baseUrl, type),
-        apiKey: (keyVariable && env[keyVariable]) ?? null,
-        /** The environment variable of the key. */
-        keyVariable,
-      };
-    })
-    .refine(({ type, baseUrl }) => type === "gateway" || baseUrl !== null, {
-      path: ["baseUrl"],
-      error: "is missing",
-    })
-    .refine(({ type, apiKey }) => type !== "gateway" || apiKey !== null, {
-      path: ["apiKeyEnv"],
-      error: `is missing, and ${gatewayKey} is not set`,
-    });
+    baseUrl: serverUrlSchema.nullable().default(null),
+    apiKeyEnv: keyVariable(env).nullable().default(null),
+  }).transform(({ type, apiKeyEnv, ...given }, context) => {
+    const isGateway = type === "gateway";
+    const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
+    const apiKey = (keyVariable && env[keyVariable]) ?? null;
+    const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
+    const baseUrl = given.baseUrl === null ? gatewayUrl : toServerUrl(given.baseUrl, type);
+    if (isGateway && apiKey === null) {
+      const message = `is missing, and ${gatewayKey} is not set`;
+      context.addIssue({ code: "custom", path: ["apiKeyEnv"], message });
+    }
+    if (!isGateway && baseUrl === null) {
+      context.addIssue({ code: "custom", path: ["baseUrl"], message: "is missing" });
+    }
+    // Null is the gateway's own address.
+    return { type, baseUrl, apiKey, keyVariable };
+  });
 }
 
 const notVariable = "is not the name of an environment variable, such as CLAUDE_KEY";

@@ -2,6 +2,14 @@ import { hash } from "node:crypto";
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { Conversation, Part } from "./conversation.ts";
 
+/** A provider's proof of a part of a reply. */
+export interface Signature {
+  /** For the client: opaque, unchanged. */
+  readonly value: string;
+  /** All of the provider's values for the part. */
+  readonly metadata: SharedV4ProviderMetadata;
+}
+
 /** A part of a reply that a provider signed. */
 export interface SignedPart {
   readonly type: "text" | "reasoning" | "toolCall";
@@ -9,7 +17,7 @@ export interface SignedPart {
   readonly id: string;
   /** The text, or the arguments. */
   readonly text: string;
-  readonly signature: { readonly value: string; readonly metadata: SharedV4ProviderMetadata };
+  readonly signature: Signature;
 }
 
 /** The signatures of recent replies. */
@@ -24,22 +32,19 @@ const MAX_KEPT = 10_000;
  * id and arguments, since services use ids again; reasoning by its signature or its text.
  */
 export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
-  const kept = new Map<string, SignedPart["signature"] & { model: string; atMs: number }>();
-  const find = (part: Part) => {
-    const found = keysOf(part).flatMap((key) => kept.get(key) ?? [])[0];
-    return found === undefined || found.atMs + KEPT_MS < now() ? null : found;
-  };
+  const kept = new Map<string, Signature & { model: string; atMs: number }>();
   const restorePart = (part: Part, model: string): Part[] => {
-    const found = find(part);
-    if (found === null || (part.type !== "toolCall" && part.type !== "reasoning")) return [part];
+    if (part.type !== "toolCall" && part.type !== "reasoning") return [part];
+    const [found] = keysOf(part).flatMap((key) => kept.get(key) ?? []);
+    if (found === undefined || found.atMs + KEPT_MS < now()) return [part];
     if (found.model !== model) return part.type === "reasoning" ? [] : [part];
     const providerOptions = mergeMetadata(part.providerOptions, found.metadata);
     return [{ ...part, signature: part.signature ?? found.value, providerOptions }];
   };
   return {
-    keep: ({ type, id, text, signature }: SignedPart, model: string): void => {
-      const given = { id, text, name: "", arguments: text, signature: signature.value };
-      for (const key of keysOf({ ...given, type })) {
+    keep: ({ signature, ...part }: SignedPart, model: string): void => {
+      const given = { ...part, name: "", arguments: part.text, signature: signature.value };
+      for (const key of keysOf(given)) {
         kept.delete(key); // the newest is the last
         kept.set(key, { ...signature, model, atMs: now() });
       }

@@ -4,20 +4,10 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4TextPart,
-  LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
-import {
-  type FilePart,
-  type ImagePart,
-  type Message,
-  type Part,
-  type ProviderOptions,
-  textOf,
-  type TextPart,
-  type ToolCallPart,
-  type ToolResultPart,
-} from "./conversation.ts";
+import { type Message, type Part, textOf } from "./conversation.ts";
+import type { ToolCallPart, ToolResultPart } from "./conversation.ts";
 
 /**
  * Converts messages to the prompt of a language model. Each result follows its call directly, and
@@ -31,16 +21,14 @@ export function toPrompt(
   const matched = new Set(resultOf.values());
   return messages.flatMap(({ role, parts }): LanguageModelV4Message[] => {
     if (role === "system") return toSystemMessages(parts, isTextOnly);
-    if (role === "user") {
-      const results = parts.filter((part) => part.type === "toolResult");
-      const others = results.filter((result) => !matched.has(result));
-      const named = others.map((result): Result => [{ id: result.id, name: "" }, result]);
-      return [...toResultMessages(named, isTextOnly), ...toUserMessage(parts)];
-    }
-    const calls = parts.filter((part) => part.type === "toolCall");
-    const results = calls.map((call): Result => [call, resultOf.get(call) ?? interrupted]);
-    const content = parts.flatMap((part) => toAssistantPart(part));
-    return [{ role: "assistant", content }, ...toResultMessages(results, isTextOnly)];
+    const results = parts.flatMap((part): Result[] => {
+      if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interrupted]];
+      const isAlone = part.type === "toolResult" && !matched.has(part);
+      return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
+    });
+    const answers = toResultMessages(results, isTextOnly);
+    if (role === "user") return [...answers, ...toUserMessage(parts)];
+    return [{ role, content: parts.flatMap((part) => toAssistantPart(part)) }, ...answers];
   });
 }
 
@@ -113,7 +101,7 @@ function toOutput(result: ToolResultPart, isTextOnly: boolean): LanguageModelV4T
   return { type: isError ? "error-text" : "text", value: textOf(parts) };
 }
 
-type ContentPart = TextPart | ImagePart | FilePart;
+type ContentPart = ToolResultPart["parts"][number];
 
 function isContent(part: Part): part is ContentPart {
   return part.type === "text" || part.type === "image" || part.type === "file";
@@ -140,31 +128,19 @@ function toFileData(
   return { mediaType: named || mediaType, data: { type: "data", data } };
 }
 
-function optionsOf({ providerOptions }: { readonly providerOptions?: ProviderOptions }) {
+function optionsOf({ providerOptions }: Part) {
   return providerOptions === undefined ? {} : { providerOptions };
 }
 
 function toAssistantPart(part: Part): AssistantPart[] {
-  switch (part.type) {
-    case "text":
-      return part.text === "" ? [] : [toContentPart(part)];
-    case "reasoning":
-      return [{ type: part.type, text: part.text, ...optionsOf(part) }];
-    case "toolCall":
-      return [toToolCall(part)];
-    case "toolResult":
-      return [];
-    case "image":
-    case "file":
-    default:
-      return [toContentPart(part)];
+  if (part.type === "reasoning") return [{ type: part.type, text: part.text, ...optionsOf(part) }];
+  if (part.type === "toolCall") {
+    const { id: toolCallId, name: toolName, arguments: text } = part;
+    const input = parsedOrText(text);
+    return [{ type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) }];
   }
-}
-
-function toToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
-  const { id: toolCallId, name: toolName, arguments: text } = part;
-  const input = parsedOrText(text);
-  return { type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) };
+  const isEmpty = part.type === "text" && part.text === "";
+  return isContent(part) && !isEmpty ? [toContentPart(part)] : [];
 }
 
 /** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */

@@ -61,9 +61,8 @@ const MAX_MESSAGE_LENGTH = 20_000;
 /** Cuts a message to 20,000 characters, or slightly less so that no character is split. */
 export function cutMessage(message: string): string {
   if (message.length <= MAX_MESSAGE_LENGTH) return message;
-  let units = 0; // UTF-16 code units
-  for (let count = 0; count < MAX_MESSAGE_LENGTH && units < message.length; count += 1) {
-    units += (message.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
-  }
+  // A character has up to two UTF-16 code units.
+  const characters = Array.from(message.slice(0, 2 * MAX_MESSAGE_LENGTH));
+  const units = characters.slice(0, MAX_MESSAGE_LENGTH).join("").length;
   return cutText(message, units);
 }

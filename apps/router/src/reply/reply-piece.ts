@@ -1,4 +1,5 @@
-import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { LanguageModelV4FinishReason } from "@ai-sdk/provider";
+import type { Signature } from "../conversation/signatures.ts";
 import type { TokenUsage } from "./usage.ts";
 
 /**
@@ -10,38 +11,28 @@ export type ReplyPiece = TextPiece | ReasoningPiece | ToolCallPiece;
 interface PieceBase {
   /** Names the block within the reply. */
   readonly key: string;
+  /** To append to the block's text, or to a call's arguments. */
+  readonly text: string;
 }
 
-/** Text to append. */
-export interface TextPiece extends PieceBase {
+interface TextPiece extends PieceBase {
   readonly type: "text";
-  readonly text: string;
 }
 
-/** Reasoning to append. */
-export interface ReasoningPiece extends PieceBase {
+interface ReasoningPiece extends PieceBase {
   readonly type: "reasoning";
-  readonly text: string;
   /** In the block's last piece, if at all. */
   readonly signature?: Signature;
 }
 
-/** Arguments to append to a tool call. */
+/** A piece of a tool call. */
 export interface ToolCallPiece extends PieceBase {
   readonly type: "toolCall";
   /** Id and name are in the block's first piece only; a missing id was made up, once for the reply. */
   readonly id?: string;
   readonly name?: string;
-  readonly text: string;
+  /** In the block's last piece, if at all. */
   readonly signature?: Signature;
-}
-
-/** A provider's proof of a part of the reply. */
-export interface Signature {
-  /** For the client: opaque, unchanged. */
-  readonly value: string;
-  /** All of the provider's values for the part. */
-  readonly metadata: SharedV4ProviderMetadata;
 }
 
 /** The end of a reply that succeeded. */

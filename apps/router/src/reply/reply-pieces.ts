@@ -4,10 +4,10 @@ import {
   type LanguageModelV4GenerateResult,
   type SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
-import { mergeMetadata, type SignedPart } from "../conversation/signatures.ts";
+import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
-import type { ReplyEnd, ReplyPiece, Signature } from "./reply-piece.ts";
+import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
 import { type TokenMeter, toTokenUsage } from "./usage.ts";
 
 interface PiecesOptions {

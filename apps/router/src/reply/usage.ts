@@ -52,10 +52,8 @@ export const noUsage: TokenUsage = {
 /** Returns the counts of an unchecked usage in the form of the `ai` package. */
 export function toTokenUsage(usage: unknown): TokenUsage {
   const { inputTokens, outputTokens } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
-  const [cacheRead, cacheWrite] = [
-    toCount(inputTokens?.cacheRead),
-    toCount(inputTokens?.cacheWrite),
-  ];
+  const cacheRead = toCount(inputTokens?.cacheRead);
+  const cacheWrite = toCount(inputTokens?.cacheWrite);
   const total = toCount(inputTokens?.total);
   const uncached = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
   return {
@@ -74,14 +72,8 @@ export function toCount(value: unknown): number | null {
 
 /** Returns the counts of both usages; a later one replaces an earlier one. */
 export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
-  if (earlier === null) return later;
-  return {
-    input: later.input ?? earlier.input,
-    cacheRead: later.cacheRead ?? earlier.cacheRead,
-    cacheWrite: later.cacheWrite ?? earlier.cacheWrite,
-    output: later.output ?? earlier.output,
-    reasoning: later.reasoning ?? earlier.reasoning,
-  };
+  const known = Object.entries(later).filter(([, count]) => count !== null);
+  return { ...(earlier ?? later), ...Object.fromEntries(known) };
 }
 
 /** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
