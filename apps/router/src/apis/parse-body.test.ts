@@ -52,3 +52,20 @@ test("with a list of needed fields, other wrong fields are left out and their fi
 test("a missing field that is not needed is an error all the same", () => {
   expect(() => parseBody(schema, { model: "m" }, ["model"])).toThrow("items: ");
 });
+
+const known = z.object({ type: z.literal("a"), text: z.string() });
+const lists = z.object({
+  lists: z.array(z.union([z.string(), z.array(z.discriminatedUnion("type", [known], "unknown"))])),
+});
+
+test("elements of an unknown type are left out, and their first error is kept", () => {
+  const a = { type: "a", text: "a" };
+  const others = Array.from({ length: 50_000 }, () => ({ type: "b", inner: 1 }));
+  const { data, unsupported } = parseBody(lists, { lists: ["a", [a, ...others, a]] });
+  expect(data).toEqual({ lists: ["a", [a, a]] });
+  expect(unsupported?.details).toEqual({ param: "lists.1.1.type" });
+  expect(unsupported?.message).toContain("unknown");
+  for (const wrong of [{ type: 1 }, {}, { ...a, text: 1 }, null]) {
+    expect(() => parseBody(lists, { lists: [[...others, wrong]] })).toThrow("lists.0.50000");
+  }
+});

@@ -1,53 +1,70 @@
 import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 
+/** A body in the form of a schema. */
+interface ParsedBody<TData> {
+  readonly data: TData;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The paths of fields without a place in the schema. */
+  readonly unread: readonly string[];
+  /** The first error of the parts that were left out. */
+  readonly unsupported: HttpError | null;
+}
+
 /**
- * Reads a body by an API's schema. `unread` lists the paths of fields without a place in the schema.
- * With a list of needed fields, another wrong field is left out, and its error is `unsupported`.
+ * Reads a body by an API's schema. Parts that another server of the API may know are left out: list
+ * elements with an unknown `type`, and wrong fields that are not needed. By default, all fields are needed.
  *
  * @throws HttpError (400) with the path of a wrong field.
  */
 export function parseBody<TSchema extends z.ZodType>(
   schema: TSchema,
-  body: unknown,
+  given: unknown,
   needed?: readonly string[],
 ): ParsedBody<z.infer<TSchema>> {
-  checkDepth(body);
+  checkDepth(given);
+  const body = given as Readonly<Record<string, unknown>>;
   const { data, error } = schema.safeParse(body);
-  if (error) {
-    const { rest, unsupported } = leaveOut(body, error.issues, needed);
-    return { ...parseBody(schema, rest), body: body as ParsedBody["body"], unsupported };
-  }
-  const unread = [...new Set(unreadFields(body, data))];
-  const more = unread.length - MOST_NAMES;
-  return {
-    data,
-    body: body as ParsedBody["body"],
-    unread: more > 0 ? [...unread.slice(0, MOST_NAMES), `and-${more}-more`] : unread,
-    unsupported: null,
-  };
+  if (!error) return { data, body, unread: namesOf(unreadFields(body, data)), unsupported: null };
+  const issues = error.issues.flatMap(leavesOf);
+  const places = issues.map((issue) => placeToLeaveOut(issue, body, needed));
+  const [unsupported = null] = issues.slice(0, 1).map(invalidField);
+  return { ...parseBody(schema, leaveOut(body, places)), body, unsupported };
 }
 
-function leaveOut(body: unknown, issues: readonly z.core.$ZodIssue[], needed?: readonly string[]) {
-  const isNeeded = (field?: PropertyKey) =>
-    field === undefined || needed?.includes(String(field)) !== false;
-  const fatal = issues.find(({ path: [field] }) => isNeeded(field));
-  if (fatal !== undefined) throw invalidField(deepest(fatal));
-  const wrong = new Set(issues.map(({ path: [field] }) => String(field)));
-  const rest = Object.entries(body as object).filter(([field]) => !wrong.has(field));
-  return { rest: Object.fromEntries(rest), unsupported: invalidField(deepest(issues[0])) };
+type Path = readonly PropertyKey[];
+
+/** The path of an unknown element or of a field that is not needed. @throws HttpError (400) for another. */
+function placeToLeaveOut(issue: Issue, body: object, needed?: readonly string[]): Path {
+  const { path } = issue;
+  const element = path.findLastIndex((key) => typeof key === "number");
+  const isUnknown = issue.discriminator === "type" && typeof valueAt(body, path) === "string";
+  if (isUnknown && element >= 0) return path.slice(0, element + 1);
+  const [field] = path;
+  if (field === undefined || needed?.includes(String(field)) !== false) throw invalidField(issue);
+  return [field];
 }
 
-/** A body in the form of a schema. */
-interface ParsedBody<TData = unknown> {
-  readonly data: TData;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly unread: readonly string[];
-  readonly unsupported: HttpError | null;
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce((inner, key) => toObject(inner)[String(key)], value);
+}
+
+/** Returns a copy of an object or a list without the values at the paths. */
+function leaveOut(value: object, paths: readonly Path[]): object {
+  const inside = Map.groupBy(paths, ([key]) => String(key));
+  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
+    const rest = inside.get(key)?.map((path) => path.slice(1));
+    if (rest === undefined) return [[key, inner]];
+    return rest.some((path) => path.length === 0) ? [] : [[key, leaveOut(toObject(inner), rest)]];
+  });
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
 /** A wrong field; the message names an alternative if there is one. */
-type Issue = Pick<z.core.$ZodIssue, "path" | "message">;
+interface Issue extends Pick<z.core.$ZodIssue, "path" | "message"> {
+  /** The name of the field that none of a union's branches knows. */
+  readonly discriminator?: string | undefined;
+}
 
 /** Returns the error (400) of a wrong field. */
 export function invalidField({ path, message }: Issue): HttpError {
@@ -69,17 +86,27 @@ function checkDepth(value: unknown, path: readonly string[] = []): void {
   }
 }
 
-/** The issue with the longest path in a union's branches, else the union's own. */
-function deepest(issue: z.core.$ZodIssue | undefined): Issue {
-  if (issue === undefined) return { path: [], message: "is not valid" };
-  if (issue.code !== "invalid_union") return issue;
-  const inner = issue.errors.flatMap((branch) => branch.slice(0, 1)).map(deepest);
-  const [best] = inner.toSorted((one, other) => other.path.length - one.path.length);
-  if (best === undefined || best.path.length === 0) return issue;
-  return { path: [...issue.path, ...best.path], message: best.message };
+/** The issues in the branch of a union that got furthest, else the union's own. */
+function leavesOf(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const branches = issue.errors.map((branch) => branch.flatMap(leavesOf));
+  const depthOf = ([leaf]: readonly Issue[]) => leaf?.path.length ?? 0;
+  const [best = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
+  if (depthOf(best) === 0) return [issue];
+  return best.map(({ path, message, discriminator }) => ({
+    path: [...issue.path, ...path],
+    message,
+    discriminator,
+  }));
 }
 
 const MOST_NAMES = 20;
+
+function namesOf(fields: Iterable<string>): string[] {
+  const names = [...new Set(fields)];
+  const more = names.length - MOST_NAMES;
+  return more > 0 ? [...names.slice(0, MOST_NAMES), `and-${more}-more`] : names;
+}
 
 /** Yields the names of fields that were sent and not read, such as `messages.name`. */
 function* unreadFields(sent: unknown, read: unknown, path = ""): Generator<string> {
@@ -110,6 +137,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Returns an object, empty if the value is none. */
 export function toObject(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
+}
+
+/** Returns the JSON object in a text; null if there is none. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the fields without those that are null or undefined. */

@@ -38,12 +38,12 @@ test.each<[param: string, instead: string, fields: object]>([
   ],
   [
     "messages.0.content.0.image_url.url",
-    "https or data",
+    "neither an https: nor a data:",
     part({ type: "image_url", image_url: { url: "file:///etc/passwd" } }),
   ],
   [
     "messages.0.content.0.image_url.url",
-    "https or data",
+    "neither an https: nor a data:",
     part({ type: "image_url", image_url: { url: "https://" } }),
   ],
 ])("%s is refused for every upstream, with an alternative: %s", (param, instead, fields) => {

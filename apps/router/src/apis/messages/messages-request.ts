@@ -5,19 +5,16 @@ import type {
   Part,
   ProviderOptions,
   ReplySettings,
-  TextPart,
-  Tool,
   ToolChoice,
   ToolResultPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
 import { givenOf, invalidField, parseBody } from "../parse-body.ts";
-import { findUnsupported } from "../unsupported.ts";
+import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-fields.ts";
 import {
   type Block,
-  type ClientTool,
-  type MessagesRequest,
-  messagesRequestSchema,
+  type MessagesBody,
+  messagesSchema,
   type ResultBlock,
 } from "./messages-schema.ts";
 
@@ -26,8 +23,8 @@ import {
  *
  * @throws HttpError (400) with the path of a wrong field, and an alternative.
  */
-export function readMessagesRequest(body: unknown): ApiRequest {
-  const request = readCountRequest(body);
+export function readMessagesRequest(input: unknown): ApiRequest {
+  const request = readCountRequest(input);
   if (request.conversation.settings.maxOutputTokens !== undefined) return request;
   const message = "missing; send the most tokens that the reply may have";
   throw invalidField({ path: ["max_tokens"], message });
@@ -38,144 +35,100 @@ export function readMessagesRequest(body: unknown): ApiRequest {
  *
  * @throws HttpError (400) with the path of a wrong field, and an alternative.
  */
-export function readCountRequest(body: unknown): ApiRequest {
-  const { data, ...parsed } = parseBody(messagesRequestSchema, body);
-  const [conversation, unsupported] = [toConversation(data), findUnsupported(data)];
-  const isStreamed = data.stream === true;
-  return { ...parsed, model: data.model, conversation, isStreamed, unsupported };
+export function readCountRequest(input: unknown): ApiRequest {
+  const { data, ...read } = parseBody(messagesSchema, input);
+  const { model, stream } = data;
+  return { ...read, model, conversation: toConversation(data), isStreamed: stream === true };
 }
 
-function toConversation(request: MessagesRequest): Conversation {
-  const { system, messages, tools, tool_choice, output_config, output_format } = request;
+function toConversation(data: MessagesBody): Conversation {
+  const { system, messages, tools, output_config, output_format } = data;
   const instructions = system ? [{ role: "system" as const, content: system }] : [];
-  const format = output_config?.format ?? output_format;
+  const { stop_sequences: stopSequences } = data;
   return {
     messages: [...instructions, ...messages].map(toMessage),
-    tools: (tools ?? []).flatMap((tool) => ("name" in tool ? toTool(tool) : [])),
-    toolChoice: tool_choice ? toToolChoice(tool_choice) : null,
-    format: format ? { name: null, description: null, schema: format.schema, strict: null } : null,
-    settings: toSettings(request),
-    providerOptions: toProviderOptions(request),
+    tools: (tools ?? []).map((tool) => toTool({ ...tool, parameters: tool.input_schema })),
+    toolChoice: toToolChoice(data.tool_choice),
+    format: toFormat(output_config?.format ?? output_format),
+    settings: givenOf({
+      temperature: data.temperature,
+      topP: data.top_p,
+      topK: data.top_k,
+      maxOutputTokens: data.max_tokens,
+      stopSequences: stopSequences?.length === 0 ? null : stopSequences,
+      reasoning: toReasoning(data),
+    }),
+    providerOptions: toProviderOptions(data),
   };
 }
 
-function toMessage({ role, content }: MessagesRequest["messages"][number]): Message {
-  const parts = partsOf<Block, Part>(content, toParts);
+function toToolChoice(choice: MessagesBody["tool_choice"]): ToolChoice | null {
+  if (choice?.type === "tool") return { type: "tool", name: choice.name };
+  return choice ? { type: choice.type === "any" ? "required" : choice.type } : null;
+}
+
+function toMessage({ role, content }: MessagesBody["messages"][number]): Message {
+  const parts = partsOf(content, toPart);
   const results = parts.filter(({ type }) => type === "toolResult");
   return { role, parts: [...results, ...parts.filter(({ type }) => type !== "toolResult")] };
 }
 
-function partsOf<TBlock, TPart>(
-  content: string | readonly TBlock[] | null | undefined,
-  toParts: (block: TBlock) => readonly TPart[],
-): (TPart | TextPart)[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return (content ?? []).flatMap((block) => toParts(block));
-}
-
-function toParts(block: Block): readonly Part[] {
+function toPart(block: Block): Part {
   switch (block.type) {
     case "thinking": {
       const signature = block.signature || null;
-      const signed = signature === null ? {} : forAnthropic({ signature });
-      return [{ type: "reasoning", text: block.thinking, signature, ...signed }];
+      const options = signature === null ? {} : { anthropic: { signature } };
+      return { type: "reasoning", text: block.thinking, signature, ...optionsOf(null, options) };
     }
     case "redacted_thinking": {
-      const { data: signature } = block;
-      const options = forAnthropic({ redactedData: signature });
-      return [{ type: "reasoning", text: "", signature, ...options }];
+      const options = { anthropic: { redactedData: block.data } };
+      return { type: "reasoning", text: "", signature: block.data, ...optionsOf(null, options) };
     }
     case "tool_use": {
-      const { id, name } = block;
-      const text = JSON.stringify(block.input);
-      return [{ type: "toolCall", id, name, arguments: text, signature: null, ...cached(block) }];
+      const { id, name, input, cache_control } = block;
+      const call = { id, name, arguments: JSON.stringify(input), signature: null };
+      return { type: "toolCall", ...call, ...optionsOf(cache_control) };
     }
     case "tool_result": {
       const [id, isError] = [block.tool_use_id, block.is_error === true];
-      const parts = partsOf(block.content, toContentParts);
-      return [{ type: "toolResult", id, parts, isError, ...cached(block) }];
+      const parts = partsOf(block.content, toContentPart);
+      return { type: "toolResult", id, parts, isError, ...optionsOf(block.cache_control) };
     }
     case "text":
     case "image":
     case "document":
     default:
-      return toContentParts(block);
+      return toContentPart(block);
   }
 }
 
-function toContentParts(block: ResultBlock): ToolResultPart["parts"] {
-  switch (block.type) {
-    case "text":
-      return [{ type: "text", text: block.text, ...cached(block) }];
-    case "tool_reference":
-      return [{ type: "text", text: block.tool_name }];
-    case "image": {
-      const file = toFile(block.source);
-      return file ? [{ type: "image", url: file.url, ...cached(block) }] : [];
-    }
-    case "document": {
-      const [file, filename] = [toFile(block.source), block.title ?? null];
-      return file ? [{ type: "file", ...file, filename, ...cached(block) }] : [];
-    }
-    default:
-      return [];
-  }
+function toContentPart(block: ResultBlock): ToolResultPart["parts"][number] {
+  if (block.type === "tool_reference") return { type: "text", text: block.tool_name };
+  const options = optionsOf(block.cache_control);
+  if (block.type === "text") return { type: "text", text: block.text, ...options };
+  const file = toSourceFile(block.source);
+  if (block.type === "image") return { type: "image", url: file.url, ...options };
+  return { ...file, filename: block.title ?? null, ...options };
 }
 
-type Source = Extract<ResultBlock, { source: unknown }>["source"];
-
-function toFile(source: Source): Pick<FilePart, "url" | "mediaType"> | null {
-  if (source.type === "url") return { url: source.url, mediaType: "application/pdf" };
-  if (source.type !== "base64" && source.type !== "text") return null;
-  const isText = source.type === "text";
-  const mediaType = isText ? "text/plain" : source.media_type;
-  const data = isText ? Buffer.from(source.data).toString("base64") : source.data;
-  return { url: `data:${mediaType};base64,${data}`, mediaType };
-}
-
-function cached({ cache_control: cacheControl }: Pick<MessagesRequest, "cache_control">) {
-  return cacheControl ? forAnthropic({ cacheControl }) : {};
-}
-
-function forAnthropic(anthropic: ProviderOptions[string]) {
-  return { providerOptions: { anthropic } };
-}
-
-function toTool({ name, input_schema: parameters, ...tool }: ClientTool): Tool {
-  const { description = null, strict = null } = tool;
-  return { name, description, parameters, strict, ...cached(tool) };
-}
-
-function toToolChoice(choice: NonNullable<MessagesRequest["tool_choice"]>): ToolChoice {
-  if (choice.type === "tool") return { type: "tool", name: choice.name };
-  return { type: choice.type === "any" ? "required" : choice.type };
-}
-
-function toSettings(request: MessagesRequest): ReplySettings {
-  const { stop_sequences: stopSequences } = request;
-  return givenOf({
-    temperature: request.temperature,
-    topP: request.top_p,
-    topK: request.top_k,
-    maxOutputTokens: request.max_tokens,
-    stopSequences: stopSequences?.length === 0 ? null : stopSequences,
-    reasoning: toReasoning(request),
-  });
+function toSourceFile(source: Extract<ResultBlock, { source: unknown }>["source"]): FilePart {
+  if (source.type === "url") return toFile(source.url);
+  if (source.type === "base64") return toFile(`data:${source.media_type};base64,${source.data}`);
+  return toFile(`data:text/plain;base64,${Buffer.from(source.data).toString("base64")}`);
 }
 
 /** The effort, else that of the budget: Claude Code's budgets are 4,000, 10,000 and 31,999 tokens. */
-function toReasoning({ thinking, output_config }: MessagesRequest): ReplySettings["reasoning"] {
+function toReasoning({ thinking, output_config }: MessagesBody): ReplySettings["reasoning"] {
   if (thinking?.type === "disabled") return undefined;
-  const effort = output_config?.effort;
-  if (effort) return effort === "max" ? "xhigh" : effort;
+  if (output_config?.effort) return output_config.effort;
   if (!thinking) return undefined;
   const budget = thinking.budget_tokens ?? 10_000;
   return budget < 5000 ? "low" : budget < 20_000 ? "medium" : "high";
 }
 
-function toProviderOptions(request: MessagesRequest): ProviderOptions {
-  const { thinking, metadata, cache_control: cacheControl } = request;
-  const isSerial = request.tool_choice?.disable_parallel_tool_use === true;
+function toProviderOptions(data: MessagesBody): ProviderOptions {
+  const { thinking, metadata, cache_control: cacheControl } = data;
+  const isSerial = data.tool_choice?.disable_parallel_tool_use === true;
   // Older models refuse adaptive thinking: every model gets the effort in the form that it takes.
   const isFixed = thinking?.type === "enabled" || thinking?.type === "disabled";
   const anthropic = {
@@ -186,6 +139,8 @@ function toProviderOptions(request: MessagesRequest): ProviderOptions {
     disableParallelToolUse: isSerial || null,
     cacheControl,
   };
-  const openai = { parallelToolCalls: false };
-  return { anthropic: givenOf(anthropic), ...(isSerial && { openai }) };
+  return {
+    anthropic: givenOf(anthropic),
+    ...(isSerial && { openai: { parallelToolCalls: false } }),
+  };
 }

@@ -1,82 +1,88 @@
 import { z } from "zod";
-import { isObject } from "../parse-body.ts";
-import { orUnsupported } from "../unsupported.ts";
+import {
+  contentOf,
+  count,
+  effort,
+  flag,
+  httpsUrl,
+  jsonObject,
+  name,
+  sampling,
+  text,
+} from "../request-fields.ts";
 
-function contentOf<const TBlocks extends Parameters<typeof orUnsupported>[0]>(...blocks: TBlocks) {
-  const block = orUnsupported(blocks, "send it as a block of the type text");
-  return z.union([z.string(), z.array(block)], "neither text nor a list of blocks");
+const marked = {
+  cache_control: z
+    .object({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).nullish() })
+    .transform(({ type, ttl }) => (ttl ? { type, ttl } : { type }))
+    .nullish(),
+};
+
+function blocksOf<TBlocks extends readonly [z.ZodObject, ...z.ZodObject[]]>(...blocks: TBlocks) {
+  const instead = "not supported; send it as a block of the type text";
+  return contentOf(z.discriminatedUnion("type", blocks, instead));
 }
 
-/** The object itself: a copy would lose a key such as `__proto__`. */
-const jsonObject = z.custom<Readonly<Record<string, unknown>>>(
-  (value) => isObject(value) && !Array.isArray(value),
-  "not an object; send one",
+const source = z.discriminatedUnion(
+  "type",
+  [
+    z.object({
+      type: z.literal("base64"),
+      media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/, "is not a media type"),
+      data: z.string().refine((data) => !/[^\w+/=]/.test(data), "is not base64"),
+    }),
+    z.object({ type: z.literal("url"), url: httpsUrl }),
+    z.object({ type: z.literal("text"), data: z.string() }),
+  ],
+  "not supported; send the image itself or the document itself as base64",
 );
-const cacheControl = z
-  .object({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).nullish() })
-  .transform(({ type, ttl }) => (ttl ? { type, ttl } : { type }))
-  .nullish();
-
-function blockOf<const TType extends string, TFields extends z.ZodRawShape>(
-  type: TType,
-  fields: TFields,
-) {
-  return z.object({ type: z.literal(type), ...fields, cache_control: cacheControl });
-}
-
-const name = z.string().min(1);
-const url = z
-  .string()
-  .refine((url) => url.startsWith("https:") && URL.canParse(url), "is not https");
-const base64Source = z.object({
-  type: z.literal("base64"),
-  media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/, "is not a media type"),
-  data: z.string().refine((data) => !/[^\w+/=]/.test(data), "is not base64"),
-});
-const urlSource = z.object({ type: z.literal("url"), url });
-const textSource = z.object({ type: z.literal("text"), data: z.string() });
-
-const text = blockOf("text", { text: z.string() });
-const image = blockOf("image", {
-  source: orUnsupported([base64Source, urlSource], "send the image itself as base64"),
-});
-const document = blockOf("document", {
-  source: orUnsupported(
-    [base64Source, urlSource, textSource],
-    "send the document itself as base64",
-  ),
-  title: z.string().nullish(),
-});
-const thinking = blockOf("thinking", { thinking: z.string(), signature: z.string().nullish() });
-const redactedThinking = blockOf("redacted_thinking", { data: z.string() });
-const toolUse = blockOf("tool_use", { id: name, name, input: jsonObject });
-const toolReference = blockOf("tool_reference", { tool_name: z.string() });
-const toolResult = blockOf("tool_result", {
+const textBlock = z.object({ type: z.literal("text"), text: z.string(), ...marked });
+const image = z.object({ type: z.literal("image"), source, ...marked });
+const document = z.object({ type: z.literal("document"), source, title: text, ...marked });
+const toolReference = z.object({ type: z.literal("tool_reference"), tool_name: z.string() });
+const resultContent = blocksOf(textBlock, image, document, toolReference);
+const toolResult = z.object({
+  type: z.literal("tool_result"),
   tool_use_id: z.string(),
-  content: contentOf(text, image, document, toolReference).nullish(),
-  is_error: z.boolean().nullish(),
+  content: resultContent.nullish(),
+  is_error: flag,
+  ...marked,
+});
+const thinking = z.object({ type: z.literal("thinking"), thinking: z.string(), signature: text });
+const redacted = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
+const toolUse = z.object({
+  type: z.literal("tool_use"),
+  id: name,
+  name,
+  input: jsonObject,
+  ...marked,
 });
 
-const ofUser = contentOf(text, image, document, toolResult);
-const ofAssistant = contentOf(text, thinking, redactedThinking, toolUse);
 const message = z.discriminatedUnion(
   "role",
   [
-    z.object({ role: z.literal("user"), content: ofUser }),
-    z.object({ role: z.literal("assistant"), content: ofAssistant }),
-    z.object({ role: z.literal("system"), content: contentOf(text) }),
+    z.object({
+      role: z.literal("user"),
+      content: blocksOf(textBlock, image, document, toolResult),
+    }),
+    z.object({
+      role: z.literal("assistant"),
+      content: blocksOf(textBlock, thinking, redacted, toolUse),
+    }),
+    z.object({ role: z.literal("system"), content: blocksOf(textBlock) }),
   ],
   "none of user, assistant and system",
 );
 const tool = z.object({
   type: z.literal("custom").nullish(),
   name,
-  description: z.string().nullish(),
+  description: text,
   input_schema: jsonObject,
-  strict: z.boolean().nullish(),
-  cache_control: cacheControl,
+  strict: flag,
+  ...marked,
 });
-const serial = { disable_parallel_tool_use: z.boolean().nullish() };
+const ownTool = "not supported; define a tool by its input_schema and run it";
+const serial = { disable_parallel_tool_use: flag };
 const toolChoice = z.discriminatedUnion(
   "type",
   [
@@ -90,41 +96,31 @@ const format = z.object({
   schema: jsonObject,
 });
 
-const effort = z.enum(["low", "medium", "high", "xhigh", "max"]);
-
 /** The fields that are read from a request; one to count tokens has no `max_tokens`. */
-export const messagesRequestSchema = z.object({
+export const messagesSchema = z.object({
   model: name,
-  max_tokens: z.int().positive().nullish(),
-  system: contentOf(text).nullish(),
+  max_tokens: count,
+  system: blocksOf(textBlock).nullish(),
   messages: z.array(message).min(1),
-  stream: z.boolean().nullish(),
-  tools: z.array(orUnsupported([tool], "define a tool by its input_schema and run it")).nullish(),
+  stream: flag,
+  tools: z.array(z.discriminatedUnion("type", [tool], ownTool)).nullish(),
   tool_choice: toolChoice.nullish(),
-  thinking: z.object({ type: z.string(), budget_tokens: z.int().positive().nullish() }).nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
+  thinking: z.object({ type: z.string(), budget_tokens: count }).nullish(),
+  ...sampling,
   top_k: z.int().nullish(),
   stop_sequences: z.array(z.string()).nullish(),
-  metadata: z.object({ user_id: z.string().nullish() }).nullish(),
-  output_config: z
-    .object({ effort: effort.nullish().catch(null), format: format.nullish() })
-    .nullish(),
+  metadata: z.object({ user_id: text }).nullish(),
+  output_config: z.object({ effort: effort.catch(null), format: format.nullish() }).nullish(),
   output_format: format.nullish(),
-  cache_control: cacheControl,
+  ...marked,
   thread: z.null("not supported; send the whole conversation").optional(),
 });
 
-/** A request in the API's form. */
-export type MessagesRequest = z.infer<typeof messagesRequestSchema>;
-
-type BlockOf<TContent> = Extract<TContent, readonly unknown[]>[number];
+/** A request's fields. */
+export type MessagesBody = z.infer<typeof messagesSchema>;
 
 /** A block of a message. */
-export type Block = BlockOf<MessagesRequest["messages"][number]["content"]>;
+export type Block = Exclude<MessagesBody["messages"][number]["content"], string>[number];
 
 /** A block of a result. */
-export type ResultBlock = BlockOf<z.infer<typeof toolResult>["content"]>;
-
-/** A tool that the client runs. */
-export type ClientTool = z.infer<typeof tool>;
+export type ResultBlock = Exclude<z.infer<typeof resultContent>, string>[number];

@@ -69,7 +69,7 @@ const impossible: [path: string, problem: string, fields: object][] = [
   ...["http://a.example/b", "file:///etc/passwd", "https://"].map(
     (url): [string, string, object] => [
       `${block}.source.url`,
-      "not https",
+      "not an https:",
       inUser({ type: "image", source: { type: "url", url } }),
     ],
   ),

@@ -1,5 +1,6 @@
 import type { JsonSchema, Tool } from "../../conversation/conversation.ts";
-import { isObject } from "../parse-body.ts";
+import { parseObject } from "../parse-body.ts";
+import { toTool } from "../request-fields.ts";
 import type { ResponsesBody } from "./responses-schema.ts";
 
 /** A tool as the client knows it, and as the model does. */
@@ -21,15 +22,9 @@ export function toClientTools(
   return (tools ?? []).flatMap((given) => {
     if (given.type === "namespace") return toClientTools(given.tools, given.name);
     if (given.type !== "function" && given.type !== "custom") return [];
-    const { type, name, description = null } = given;
-    const [parameters, strict] =
-      given.type === "custom" ? [toInputSchema(given), null] : [given.parameters, given.strict];
-    const tool = {
-      name: toModelName(name, namespace),
-      description,
-      parameters: parameters ?? { type: "object", properties: {} },
-      strict: strict ?? null,
-    };
+    const { type, name } = given;
+    const own = { ...given, name: toModelName(name, namespace) };
+    const tool = toTool(type === "custom" ? { ...own, parameters: toInputSchema(given) } : own);
     return [{ type, name, namespace, tool }];
   });
 }
@@ -54,10 +49,6 @@ function toInputSchema({ format }: Extract<GivenTool, { type: "custom" }>): Json
 
 /** Returns the input in a custom tool's arguments; arguments in another form are passed on unchanged. */
 export function toCustomInput(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && typeof value["input"] === "string" ? value["input"] : text;
-  } catch {
-    return text;
-  }
+  const input = parseObject(text)?.["input"];
+  return typeof input === "string" ? input : text;
 }
