@@ -51,16 +51,24 @@ interface OnFallback {
 function replyRoute(
   api: Api,
   choose: ReturnType<typeof createModelChooser>,
-  { router, options }: ApiParts,
+  { router, routing, options }: ApiParts,
 ): Handler<ClientEnv> {
   return async (c) => {
     const request = api.read(await readJson(c.req));
+    // Otherwise a request that no service takes would cost a decision.
+    if (request.unsupported && !isPassedBy(api, routing)) throw request.unsupported;
     const call = callOf(c, api.name);
     const chosen = await choose(api, request, call);
     if (request.unread.length > 0) c.header("x-router-ignored", request.unread.join(", "));
     const reply = toReplyCall({ c, api, request, call, chosen, router });
     return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
   };
+}
+
+/** Whether the model of a tier takes a body of the API unchanged. */
+function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
+  const plans = Object.values(services.replies.current.tiers);
+  return plans.some(({ targets }) => targets.some((each) => each.upstream.type === upstreamType));
 }
 
 interface Asked {
