@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { Conversation, Part } from "./conversation.ts";
+import { parsedOrText } from "./to-prompt.ts";
 
 /** A provider's proof of a part of a reply. */
 export interface Signature {
@@ -67,7 +68,8 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
 
 /** Hashes: a signature has up to some hundred kilobytes. */
 function keysOf(part: Part): string[] {
-  if (part.type === "toolCall") return [keyOf("call", part.id, compact(part.arguments))];
+  // Clients parse arguments and write them again.
+  if (part.type === "toolCall") return [keyOf("call", part.id, parsedOrText(part.arguments))];
   if (part.type !== "reasoning") return [];
   const { signature, text } = part;
   return [
@@ -76,17 +78,8 @@ function keysOf(part: Part): string[] {
   ];
 }
 
-function keyOf(...values: string[]): string {
+function keyOf(...values: unknown[]): string {
   return hash("sha256", JSON.stringify(values), "base64");
-}
-
-/** Clients parse arguments and write them again. */
-function compact(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text;
-  }
 }
 
 /** Returns the values of both for each provider; a later one replaces an earlier one. */

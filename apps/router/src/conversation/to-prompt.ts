@@ -146,8 +146,8 @@ function toAssistantPart(part: Part): AssistantPart[] {
 /** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */
 const DEEP_LENGTH = 2000;
 
-/** Arguments that are not JSON are passed on unchanged, as are those too deep to be written again. */
-function parsedOrText(text: string): unknown {
+/** Parses arguments; those that are not JSON stay text, as do those too deep to be written again. */
+export function parsedOrText(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     if (text.length > DEEP_LENGTH) JSON.stringify(value);

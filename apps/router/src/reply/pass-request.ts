@@ -1,3 +1,4 @@
+import { parseJson } from "evaluator-kit";
 import type { HttpError } from "../http-error.ts";
 import { callModel, isJson } from "./ask-model.ts";
 import type { Attempt } from "./attempt.ts";
@@ -54,14 +55,6 @@ function isKey(name: string): boolean {
   return name === "authorization" || name === "x-api-key";
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** An event is about a token; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;
 
@@ -69,7 +62,7 @@ const CHARACTERS_PER_EVENT = 4;
 function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter, isWhole: boolean) {
   let rest = "";
   const read = (text: string) => {
-    const usage = usageOf(parsed(text));
+    const usage = usageOf(parseJson(text));
     if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
   };
   const keep = (text: string) => {
