@@ -2,6 +2,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { HttpError } from "../http-error.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { TokenUsage } from "../reply/usage.ts";
+import type { ServerEvent } from "../routes/event-stream.ts";
 
 /** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
 export interface Api {
@@ -51,19 +52,13 @@ export interface ReplyHead {
   readonly createdAt: number;
 }
 
-/** A server-sent event; the data is sent as JSON, a string as it is. */
-export interface WireEvent {
-  readonly event?: string;
-  readonly data: unknown;
-}
-
 /** Writes one reply as events. The events of a whole reply are collected by {@link ReplyWriter.whole}. */
 export interface ReplyWriter {
-  readonly begin: () => readonly WireEvent[];
-  readonly add: (pieces: readonly ReplyPiece[]) => readonly WireEvent[];
-  readonly end: (end: ReplyEnd) => readonly WireEvent[];
+  readonly begin: () => readonly ServerEvent[];
+  readonly add: (pieces: readonly ReplyPiece[]) => readonly ServerEvent[];
+  readonly end: (end: ReplyEnd) => readonly ServerEvent[];
   /** The last event after a failure. */
-  readonly fail: (message: string, status: number) => readonly WireEvent[];
+  readonly fail: (message: string, status: number) => readonly ServerEvent[];
   /** Returns the whole reply after {@link add} and {@link end}, as one body. */
   readonly whole: () => object;
 }

@@ -1,12 +1,7 @@
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";
-import {
-  anthropicUpstream,
-  gatewayUpstream,
-  openAiChatUpstream,
-  openAiResponsesUpstream,
-} from "../reply/upstreams.ts";
+import { connectUpstream } from "../reply/upstreams.ts";
 import type { RouterOptions } from "../router-options.ts";
 
 type ReplySettings = Pick<
@@ -25,7 +20,10 @@ export function configureReplies(
     return { targets: [toTarget(model), ...later.map(toTarget)], maxRetries: 2, ...waiting };
   };
   const upstreams = new Map(
-    [...(config?.upstreams ?? [])].map(([name, options]) => [name, connect({ name, ...options })]),
+    [...(config?.upstreams ?? [])].map(([name, options]) => [
+      name,
+      connectUpstream({ name, ...options }),
+    ]),
   );
   const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
     const given = config?.tiers[tier];
@@ -49,26 +47,4 @@ export function configureReplies(
       return upstream.type !== "gateway" || model.includes("/") ? planOf(model) : null;
     },
   };
-}
-
-type UpstreamOptions =
-  { readonly name: string } & NonNullable<RouterOptions["config"]>["upstreams"] extends ReadonlyMap<
-    string,
-    infer TOptions
-  >
-    ? TOptions & { readonly name: string }
-    : never;
-
-function connect({ type, baseUrl, apiKey, ...options }: UpstreamOptions): Upstream {
-  switch (type) {
-    case "gateway":
-      return gatewayUpstream({ ...options, apiKey: apiKey ?? "", baseUrl: baseUrl ?? undefined });
-    case "anthropic":
-      return anthropicUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
-    case "openai-responses":
-      return openAiResponsesUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
-    case "openai-chat":
-    default:
-      return openAiChatUpstream({ ...options, apiKey, baseUrl: baseUrl ?? "" });
-  }
 }

@@ -1,5 +1,5 @@
 /** One API as its clients speak it. */
-export interface ApiForm {
+interface ApiForm {
   readonly name: "chat" | "responses" | "messages";
   readonly path: string;
   /** Returns a body: the user's texts, after the last of them as many calls of a tool with their results. */

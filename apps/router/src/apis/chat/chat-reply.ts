@@ -1,6 +1,7 @@
 import type { ReplyEnd, ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
 import type { TokenUsage } from "../../reply/usage.ts";
-import type { ApiRequest, ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
+import type { ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { openAiError } from "../openai-form.ts";
 import { isObject } from "../parse-body.ts";
 
@@ -19,22 +20,22 @@ export class ChatReply implements ReplyWriter {
     this.#hasUsage = isObject(options) && options["include_usage"] === true;
   }
 
-  begin(): WireEvent[] {
+  begin(): ServerEvent[] {
     return [this.#chunk({ role: "assistant", content: "" })];
   }
 
-  add(pieces: readonly ReplyPiece[]): WireEvent[] {
+  add(pieces: readonly ReplyPiece[]): ServerEvent[] {
     return pieces.flatMap((piece) => this.#toDeltas(piece)).map((delta) => this.#chunk(delta));
   }
 
-  end(end: ReplyEnd): WireEvent[] {
+  end(end: ReplyEnd): ServerEvent[] {
     this.#end = end;
     const last = this.#chunk({}, finishReasons[end.finishReason] ?? "stop");
     const usage = { ...this.#head, object: chunkType, choices: [], usage: toWireUsage(end.usage) };
     return [last, ...(this.#hasUsage ? [{ data: usage }] : []), { data: "[DONE]" }];
   }
 
-  fail(message: string, status: number): WireEvent[] {
+  fail(message: string, status: number): ServerEvent[] {
     return [{ data: openAiError(message, status) }];
   }
 
@@ -54,7 +55,7 @@ export class ChatReply implements ReplyWriter {
     return { ...this.#head, object: "chat.completion", choices, usage: toWireUsage(usage) };
   }
 
-  #chunk(delta: object, finish_reason: string | null = null): WireEvent {
+  #chunk(delta: object, finish_reason: string | null = null): ServerEvent {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
     return { data: { ...this.#head, object: chunkType, choices } };
   }

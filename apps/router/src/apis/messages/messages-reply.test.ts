@@ -2,7 +2,7 @@ import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import { messagesApi } from "./messages-api.ts";
-import type { WireEvent } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 
 const head = { requestId: "r-1", model: "acme/large", createdAt: 1_700_000_000 };
 const usage = { input: 5, cacheRead: 90, cacheWrite: 4, output: 30, reasoning: 20 };
@@ -215,7 +215,7 @@ const order: Readonly<Record<string, [from: string, to: string]>> = {
 };
 
 /** Reads events as the clients do. @throws Error for an event that may not be next */
-function readContent(events: readonly WireEvent[]): Content[] {
+function readContent(events: readonly ServerEvent[]): Content[] {
   const content: Content[] = [];
   let state = "start";
   for (const { event, data } of events) {

@@ -1,6 +1,7 @@
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import { noUsage, type TokenUsage } from "../../reply/usage.ts";
-import type { ErrorDetails, ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
+import type { ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { isObject } from "../parse-body.ts";
 
 /**
@@ -17,15 +18,15 @@ export class MessagesReply implements ReplyWriter {
     this.#head = { id: `msg_${requestId}`, type: "message", role: "assistant", model };
   }
 
-  begin(): WireEvent[] {
+  begin(): ServerEvent[] {
     return [toEvent({ type: "message_start", message: this.whole() })];
   }
 
-  add(pieces: readonly ReplyPiece[]): WireEvent[] {
+  add(pieces: readonly ReplyPiece[]): ServerEvent[] {
     return pieces.flatMap((piece) => this.#addPiece(piece));
   }
 
-  end(end: ReplyEnd): WireEvent[] {
+  end(end: ReplyEnd): ServerEvent[] {
     this.#end = end;
     const isWaiting = ({ index }: Block) => index > (this.#open?.index ?? -1);
     const waiting = [...this.#blocks.values()].filter(isWaiting);
@@ -38,7 +39,7 @@ export class MessagesReply implements ReplyWriter {
     ];
   }
 
-  fail(message: string, status: number): WireEvent[] {
+  fail(message: string, status: number): ServerEvent[] {
     return [toEvent(messagesError(message, status))];
   }
 
@@ -47,7 +48,7 @@ export class MessagesReply implements ReplyWriter {
     return { ...this.#head, content, ...this.#outcome() };
   }
 
-  #addPiece(piece: ReplyPiece): WireEvent[] {
+  #addPiece(piece: ReplyPiece): ServerEvent[] {
     const [text, signature] = [piece.text, signatureOf(piece)];
     const known = this.#blocks.get(piece.key);
     const isEmpty = text === "" && signature === "" && piece.type !== "toolCall";
@@ -65,7 +66,7 @@ export class MessagesReply implements ReplyWriter {
     return this.#open?.head.type === "tool_use" ? [] : this.#begin(block);
   }
 
-  #begin(block: Block): WireEvent[] {
+  #begin(block: Block): ServerEvent[] {
     const { index, head } = block;
     const start = toEvent({ type: "content_block_start", index, content_block: head });
     const events = [...this.#stop(), start, ...toDeltas(block, block)];
@@ -73,7 +74,7 @@ export class MessagesReply implements ReplyWriter {
     return events;
   }
 
-  #stop(): WireEvent[] {
+  #stop(): ServerEvent[] {
     if (this.#open === null) return [];
     return [toEvent({ type: "content_block_stop", index: this.#open.index })];
   }
@@ -93,7 +94,7 @@ interface Block {
   signature: string;
 }
 
-function toEvent(data: { readonly type: string; readonly [field: string]: unknown }): WireEvent {
+function toEvent(data: { readonly type: string; readonly [field: string]: unknown }): ServerEvent {
   return { event: data.type, data };
 }
 
@@ -115,7 +116,7 @@ function toHead(piece: ReplyPiece) {
 function toDeltas(
   { head: { type }, index }: Block,
   { text, signature }: Pick<Block, "text" | "signature">,
-): WireEvent[] {
+): ServerEvent[] {
   if (type === "redacted_thinking") return [];
   const deltas = {
     text: { type: "text_delta", text },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReplyPiece } from "../../reply/reply-piece.ts";
-import type { WireEvent } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { responsesApi } from "./responses-api.ts";
 
 const usage = { input: 5000, cacheRead: 95_000, cacheWrite: null, output: 30, reasoning: 20 };
@@ -13,7 +13,7 @@ function open(fields: object = {}) {
 
 const hm: ReplyPiece = { type: "reasoning", key: "0", text: "hm" };
 const hello: ReplyPiece = { type: "text", key: "1", text: "Hello" };
-const dataOf = (events: readonly WireEvent[]) =>
+const dataOf = (events: readonly ServerEvent[]) =>
   events.map(({ data }) => data as Readonly<Record<string, unknown>>);
 
 const message = (status: string) => ({

@@ -1,7 +1,7 @@
 import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
 import type { ReplyPiece } from "../../reply/reply-piece.ts";
-import type { WireEvent } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { responsesApi } from "./responses-api.ts";
 
 const tools = [
@@ -74,7 +74,7 @@ function checkItemEvent({ type, item, item_id }: Data, known: Item | undefined):
 }
 
 /** Returns what is wrong with the order of a reply's events. */
-function checkOrder(events: readonly WireEvent[]): string[] {
+function checkOrder(events: readonly ServerEvent[]): string[] {
   const items: Item[] = [];
   const problems = events.map(({ event, data }, index) => {
     const { type, sequence_number, output_index, item } = data as Data;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
-import type { WireEvent } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { responsesApi } from "./responses-api.ts";
 
 const usage = { input: 5000, cacheRead: 95_000, cacheWrite: null, output: 30, reasoning: 20 };
@@ -19,7 +19,7 @@ function open(fields: object = {}) {
 
 type Data = Readonly<Record<string, unknown>> & { readonly type: string };
 
-const dataOf = (events: readonly WireEvent[]) => events.map(({ data }) => data as Data);
+const dataOf = (events: readonly ServerEvent[]) => events.map(({ data }) => data as Data);
 
 /** Returns the events of a reply in short, without those of its begin. */
 function eventsOf(pieces: readonly ReplyPiece[], end: ReplyEnd = stop) {

@@ -1,6 +1,7 @@
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { TokenUsage } from "../../reply/usage.ts";
-import type { ApiRequest, ReplyHead, ReplyWriter, WireEvent } from "../api.ts";
+import type { ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 import { givenOf } from "../parse-body.ts";
 import { type ClientTool, toClientTools } from "./client-tools.ts";
 import { createItem, type ItemEvent, type ItemStatus, type OutputItem } from "./output-items.ts";
@@ -26,15 +27,15 @@ export class ResponsesReply implements ReplyWriter {
     this.#response = { ...head, ...toResponse(this.#body) };
   }
 
-  begin(): WireEvent[] {
+  begin(): ServerEvent[] {
     return [this.#change("created", {}), this.#change("in_progress", {})];
   }
 
-  add(pieces: readonly ReplyPiece[]): WireEvent[] {
+  add(pieces: readonly ReplyPiece[]): ServerEvent[] {
     return pieces.flatMap((piece) => this.#addPiece(piece)).map((event) => this.#toWire(event));
   }
 
-  end({ finishReason, usage }: ReplyEnd): WireEvent[] {
+  end({ finishReason, usage }: ReplyEnd): ServerEvent[] {
     const reason = incompleteReasons.get(finishReason);
     const status = reason === undefined ? "completed" : "incomplete";
     const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
@@ -43,7 +44,7 @@ export class ResponsesReply implements ReplyWriter {
     return [...ended, this.#change(status, { incomplete_details, usage: toUsage(usage) })];
   }
 
-  fail(message: string, status: number): WireEvent[] {
+  fail(message: string, status: number): ServerEvent[] {
     const begun = this.#events === 0 ? this.begin() : [];
     const error = { code: errorCodes.get(status) ?? "server_error", message };
     return [...begun, this.#change("failed", { error })];
@@ -75,7 +76,7 @@ export class ResponsesReply implements ReplyWriter {
     return events;
   }
 
-  #toWire({ type, ...fields }: ItemEvent): WireEvent {
+  #toWire({ type, ...fields }: ItemEvent): ServerEvent {
     const data = { type, sequence_number: this.#events, ...fields };
     this.#events += 1;
     return { event: type, data };
