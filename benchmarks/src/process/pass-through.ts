@@ -7,7 +7,7 @@ import { Hono } from "hono";
 const gateway = process.env["GATEWAY"] ?? "";
 
 const app = new Hono();
-app.post("/chat", async (c) => {
+app.post("*", async (c) => {
   const body = await c.req.text();
   const { signal } = c.req.raw;
   const headers = new Headers(c.req.raw.headers);

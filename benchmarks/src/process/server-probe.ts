@@ -9,6 +9,8 @@ const service = {
     const { user, system } = process.cpuUsage();
     return user + system;
   },
+  /** Returns the process's highest memory so far, in bytes. */
+  peakBytes: (): number => process.resourceUsage().maxRSS * 1024,
 };
 
 /** The calls that a measured server takes. */

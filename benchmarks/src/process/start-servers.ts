@@ -18,6 +18,7 @@ export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
     AI_GATEWAY_API_KEY: "benchmark-key",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     ROUTER_ACCESS_LOG: "off",
+    ROUTER_MAX_CALLS: "500",
     PORT: "0",
   });
 }
@@ -48,10 +49,14 @@ async function startServerProgram(path: string, env: Readonly<Record<string, str
     });
   }
   child.once("exit", () => reject(new Error(`${path} ended.\n${printed}`)));
+  const origin = await promise;
+  const bytesAtStart = await probe.ask("peakBytes");
   return {
-    origin: await promise,
+    origin,
     /** Returns the processor time used so far, in microseconds. */
     cpuUs: () => probe.ask("cpuUs"),
+    /** Returns the growth of the highest memory since the start, in bytes. */
+    grownBytes: async () => (await probe.ask("peakBytes")) - bytesAtStart,
     [Symbol.asyncDispose]: () => probe.close(),
   };
 }

@@ -10,7 +10,7 @@ const service = {
   async readAll(plan: { origin: string; streams: number; characters: number }): Promise<void> {
     const { origin, streams, characters } = plan;
     const read = async (_: unknown, number: number) => {
-      const came = await readReply(`${origin}/chat`, `hi ${number}`);
+      const came = await readReply(`${origin}/v1/chat/completions`, `hi ${number}`);
       if (came === characters) return;
       throw new Error(`A reply has ${came} characters, not ${characters}.`);
     };
@@ -35,11 +35,11 @@ const service = {
 };
 
 /** Asks for a reply as events, and gives how many characters of text its deltas bring. */
-async function readReply(url: string, message: string): Promise<number> {
+async function readReply(url: string, content: string): Promise<number> {
   const { body } = await request(url, {
     method: "POST",
     headers,
-    body: JSON.stringify({ message }),
+    body: JSON.stringify({ model: "nano", stream: true, messages: [{ role: "user", content }] }),
   });
   let characters = 0;
   let unread = "";
@@ -48,7 +48,7 @@ async function readReply(url: string, message: string): Promise<number> {
     const end = unread.lastIndexOf("\n\n");
     if (end === -1) continue;
     // All deltas are the same letter, so the text between the quotes has their length.
-    for (const [, text = ""] of unread.slice(0, end).matchAll(/"delta":"(a*)"/g)) {
+    for (const [, text = ""] of unread.slice(0, end).matchAll(/"(?:delta|content)":"(a*)"/g)) {
       characters += text.length;
     }
     unread = unread.slice(end);

@@ -10,27 +10,24 @@ interface ReplyPlan {
   readonly deltas: number;
   /** The characters of each delta. */
   readonly deltaLength: number;
-  /** How many deltas are sent together. */
-  readonly perBlock: number;
-  /** Milliseconds before each block. */
+  /** Milliseconds before each delta. */
   readonly everyMs: number;
 }
 
 const decision = JSON.stringify(greeting.response.body);
 const usage = { inputTokens: { total: 12 }, outputTokens: { total: 9 } };
-let plan: ReplyPlan = { deltas: 0, deltaLength: 0, perBlock: 1, everyMs: 0 };
+let plan: ReplyPlan = { deltas: 0, deltaLength: 0, everyMs: 0 };
 
 function eventOf(part: object): string {
   return `data: ${JSON.stringify(part)}\n\n`;
 }
 
-async function* streamedReply({ deltas, deltaLength, perBlock, everyMs }: ReplyPlan) {
+async function* streamedReply({ deltas, deltaLength, everyMs }: ReplyPlan) {
   yield eventOf({ type: "text-start", id: "0" });
   const delta = eventOf({ type: "text-delta", id: "0", delta: "a".repeat(deltaLength) });
-  const block = Buffer.from(delta.repeat(perBlock));
-  for (let left = deltas; left > 0; left -= perBlock) {
+  for (let left = deltas; left > 0; left -= 1) {
     await setTimeout(everyMs);
-    yield block;
+    yield delta;
   }
   yield (
     eventOf({ type: "text-end", id: "0" }) +
