@@ -81,10 +81,9 @@ function toTable(measured: ReadonlyMap<string, readonly Figures[]>): ReportTable
   return {
     title: `${crowd.streams} streamed replies at once`,
     columns: ["", ...columns],
-    rows: [...measured].map(([title, rounds]) => [
-      title,
-      ...columns.map((each) => cell(rounds, each)),
-    ]),
+    rows: [...measured].map(([title, rounds]) =>
+      [title].concat(columns.map((each) => cell(rounds, each))),
+    ),
     note: `A call has one delta. A delta's time is that of ${steady.streams} replies of ${1 + steady.deltas} less replies of one. The memory is the process's highest since its start. The load is ${printNumber(loadavg()[0] ?? Number.NaN)}.`,
   };
 }

@@ -46,7 +46,7 @@ export function isJson({ headers }: Response): boolean {
 }
 
 interface Taking {
-  /** Whether the caller reads a response in place of the provider, whose stream is then empty. */
+  /** Whether the caller reads a response in place of the provider, which then waits for it in vain. */
   readonly isTaken: (response: Response) => boolean;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -61,20 +61,22 @@ export async function callModel(
   options: LanguageModelV4CallOptions,
   { isTaken, fetch = upstream.fetch }: Taking,
 ) {
-  const taken: Response[] = [];
+  const taken = Promise.withResolvers<{ taken: Response; stream?: undefined }>();
   const languageModel = await upstream.languageModel(model, async (input, init) => {
     const response = await fetch(input, init);
     const { body, ok } = response;
     if (ok && isTaken(response)) {
-      taken.push(response);
-      return new Response("", { headers: { "content-type": "text/event-stream" } });
+      taken.resolve({ taken: response });
+      return Promise.withResolvers<never>().promise;
     }
     if (body === null) return response;
     const limited = ok ? ReadableStream.from(limitLines(body)) : await readText(body);
     return new Response(limited, response);
   });
-  const { stream } = await languageModel.doStream(options);
-  return { taken: taken[0], stream };
+  const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
+    languageModel.doStream(options),
+  );
+  return Promise.race([streamed, taken.promise]);
 }
 
 async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {

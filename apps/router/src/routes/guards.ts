@@ -3,8 +3,8 @@ import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
+import { turn } from "../reply/read-body.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "../http-error.ts";
@@ -34,8 +34,9 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
     connectSrc: ["'self'"],
     imgSrc: ["data:"],
   });
-  app.use(setContext(reportDefect), except(reportPath, pageHeaders));
+  app.use(setContext(reportDefect));
   app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
+  app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
   return createRouteGuards(maxCallsInFlight, pricesTried);
@@ -145,6 +146,7 @@ function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefi
     c.set("slot", slot);
     try {
       await pricesTried; // so that the costs of the message are known
+      await turn();
       return await next();
     } finally {
       if (!slot.isHeld) slot.release(); // an abort's reason may be thrown past every handler
@@ -163,24 +165,23 @@ function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefi
 
 /** Requires JSON, which a form of a foreign page cannot send, up to a size. */
 function jsonBody(maxSize: number): MiddlewareHandler {
-  const known = sizeLimit(maxSize);
-  const unknown = sizeLimit(MAX_BODY_BYTES); // it is buffered before it has a slot
+  const unknownSize = bodyLimit({
+    maxSize: MAX_BODY_BYTES, // it is buffered before it has a slot
+    onError: () => refuseSize(MAX_BODY_BYTES),
+  });
   return async (c, next) => {
     const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
     if (mediaType.trim().toLowerCase() !== "application/json") {
       throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
     }
-    return c.req.header("content-length") === undefined ? unknown(c, next) : known(c, next);
+    const length = c.req.header("content-length");
+    if (length === undefined) return unknownSize(c, next);
+    return Number(length) > maxSize ? refuseSize(maxSize) : next();
   };
 }
 
-function sizeLimit(maxSize: number): MiddlewareHandler {
-  return bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
-    },
-  });
+function refuseSize(maxSize: number): never {
+  throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
 }
 
 function headersWith(sources: Record<string, string[]>): MiddlewareHandler {
