@@ -7,7 +7,7 @@ import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import type { PassedRequest } from "./pass-request.ts";
 import type { Upstream } from "./upstream.ts";
-import { anthropicUpstream, openAiChatUpstream, openAiResponsesUpstream } from "./upstreams.ts";
+import { connectUpstream } from "./upstreams.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
 
 /** Reads the usage of a form of this test. */
@@ -26,11 +26,12 @@ function passedTo(
 
 /** Returns the options of an upstream with the given answer. */
 function answering(fetch: typeof globalThis.fetch) {
-  return { name: "local", baseUrl: "http://local.invalid/v1", apiKey: plantedKey, fetch };
+  const address = { baseUrl: "http://local.invalid/v1", apiKey: plantedKey };
+  return { type: "openai-chat", name: "local", ...address, fetch } as const;
 }
 
 const passed = passedTo("openai-chat");
-const chatWith = (fetch: typeof globalThis.fetch) => targetAt(openAiChatUpstream(answering(fetch)));
+const chatWith = (fetch: typeof globalThis.fetch) => targetAt(connectUpstream(answering(fetch)));
 
 function streamOf(...chunks: string[]) {
   const body = ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk)));
@@ -45,19 +46,32 @@ const upstreams: [
 ][] = [
   [
     "openai-chat",
-    (origin) => openAiChatUpstream({ name: "a", baseUrl: `${origin}/v1`, apiKey: "own-key" }),
+    (origin) =>
+      connectUpstream({
+        type: "openai-chat",
+        name: "a",
+        baseUrl: `${origin}/v1`,
+        apiKey: "own-key",
+      }),
     "/v1/chat/completions",
     { authorization: "Bearer own-key" },
   ],
   [
     "openai-responses",
-    (origin) => openAiResponsesUpstream({ name: "a", baseUrl: `${origin}/v1`, apiKey: "own-key" }),
+    (origin) =>
+      connectUpstream({
+        type: "openai-responses",
+        name: "a",
+        baseUrl: `${origin}/v1`,
+        apiKey: "own-key",
+      }),
     "/v1/responses",
     { authorization: "Bearer own-key" },
   ],
   [
     "anthropic",
-    (origin) => anthropicUpstream({ name: "a", baseUrl: origin, apiKey: "own-key" }),
+    (origin) =>
+      connectUpstream({ type: "anthropic", name: "a", baseUrl: origin, apiKey: "own-key" }),
     "/v1/messages",
     { "x-api-key": "own-key", "anthropic-version": "2023-06-01" },
   ],
@@ -169,7 +183,7 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
 ];
 
 test.each(failures)("%s is explained", async (_situation, fetch, replyError) => {
-  const upstream = openAiChatUpstream({ ...answering(fetch), keyVariable: "LOCAL_KEY" });
+  const upstream = connectUpstream({ ...answering(fetch), keyVariable: "LOCAL_KEY" });
   expect((await callFor([targetAt(upstream)], { passed }).reply).replyError).toBe(replyError);
 });
 

@@ -12,7 +12,7 @@ import { blocksOf, callFor, hello, targetAt } from "../testing/reply-calls.ts";
 import { eventOf } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import type { Upstream } from "./upstream.ts";
-import { anthropicUpstream, openAiChatUpstream, openAiResponsesUpstream } from "./upstreams.ts";
+import { connectUpstream } from "./upstreams.ts";
 
 /** Starts a server that answers with the given events, or with JSON. */
 async function serve(answer: readonly object[] | object) {
@@ -31,11 +31,16 @@ async function serve(answer: readonly object[] | object) {
 }
 
 const chat = (origin: string) =>
-  openAiChatUpstream({ name: "chat", baseUrl: `${origin}/v1`, apiKey: null });
+  connectUpstream({ type: "openai-chat", name: "chat", baseUrl: `${origin}/v1`, apiKey: null });
 const responses = (origin: string) =>
-  openAiResponsesUpstream({ name: "responses", baseUrl: `${origin}/v1`, apiKey: "key" });
+  connectUpstream({
+    type: "openai-responses",
+    name: "responses",
+    baseUrl: `${origin}/v1`,
+    apiKey: "key",
+  });
 const anthropic = (origin: string) =>
-  anthropicUpstream({ name: "messages", baseUrl: origin, apiKey: "key" });
+  connectUpstream({ type: "anthropic", name: "messages", baseUrl: origin, apiKey: "key" });
 
 const cached = { input: 10, cacheRead: 20, output: 9, reasoning: 4 };
 const forms: [
@@ -199,7 +204,8 @@ test("a server whose stream ends early, and one whose connection does", async ()
 test("a line of more than 16 MiB ends the reply", async () => {
   const chunk = Buffer.alloc(1024 * 1024, "a");
   const fetch = async () => new Response(ReadableStream.from(Array(17).fill(chunk)));
-  const upstream = openAiChatUpstream({
+  const upstream = connectUpstream({
+    type: "openai-chat",
     name: "a",
     baseUrl: "http://a.invalid",
     apiKey: null,

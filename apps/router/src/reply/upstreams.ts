@@ -41,6 +41,11 @@ export function gatewayUpstream(options: ByDefault): Upstream {
   return connectUpstream({ name: "gateway", keyVariable, ...options, type: "gateway" });
 }
 
+/** Connects a service with OpenAI's chat API. */
+export function openAiChatUpstream(options: Omit<UpstreamOptions, "type">): Upstream {
+  return connectUpstream({ ...options, type: "openai-chat" });
+}
+
 /** Without a key, these providers would read a variable that is not the router's. */
 const NO_KEY = "none";
 
@@ -72,15 +77,3 @@ const open: Readonly<Record<UpstreamType, Open>> = {
     return createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
   },
 };
-
-/** Connects a service with OpenAI's chat API. */
-export const openAiChatUpstream = (options: Omit<UpstreamOptions, "type">) =>
-  connectUpstream({ ...options, type: "openai-chat" });
-
-/** Connects a service with OpenAI's Responses API. */
-export const openAiResponsesUpstream = (options: Omit<UpstreamOptions, "type">) =>
-  connectUpstream({ ...options, type: "openai-responses" });
-
-/** Connects a service with Anthropic's Messages API. */
-export const anthropicUpstream = (options: Omit<UpstreamOptions, "type">) =>
-  connectUpstream({ ...options, type: "anthropic" });
