@@ -59,12 +59,10 @@ test("a stream that breaks off is an error, not an end", async () => {
 test("a model that is not here is the package's own error, and says which are", async () => {
   const { client, seen } = await openAiClient();
   const error = await failureOf(
-    client.chat.completions.create({ model: "gpt-99", messages: greeting }),
+    client.chat.completions.create({ model: "llama-99", messages: greeting }),
   );
   expect(error).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
-  expect(error.message).toContain(
-    "use auto, nano, fast, balanced, frontier, a model of the gateway",
-  );
+  expect(error.message).toContain("use auto, nano, fast, balanced, frontier, a model");
   expect(seen).toEqual([]);
 });
 

@@ -1,9 +1,11 @@
 import type { Context, Handler, Hono } from "hono";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
+import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, Call, MessageRouter } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
+import type { Target } from "../reply/upstream.ts";
 import type { ReplyListener } from "../reply/reply-listener.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
@@ -59,10 +61,25 @@ function replyRoute(
     if (request.unsupported && !isPassedBy(api, routing)) throw request.unsupported;
     const call = callOf(c, api.name);
     const chosen = await choose(api, request, call);
-    if (request.unread.length > 0) c.header("x-router-ignored", request.unread.join(", "));
+    const [target] = planOf(chosen.decision, routing.services.replies.current).targets;
+    const ignored = ignoredBy(target, api, request);
+    if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const reply = toReplyCall({ c, api, request, call, chosen, router });
     return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
   };
+}
+
+/** Returns the fields without an effect; a service that gets the body reads them itself. */
+function ignoredBy(
+  { upstream, model }: Target,
+  api: Api,
+  { conversation, unread }: ApiRequest,
+): readonly string[] {
+  if (upstream.type === api.upstreamType) return [];
+  const isSerial = conversation.providerOptions["openai"]?.["parallelToolCalls"] === false;
+  // At the gateway, only models of OpenAI and Anthropic support it.
+  const isLost = isSerial && upstream.type === "gateway" && !/^(?:openai|anthropic)\//.test(model);
+  return isLost ? [...unread, "parallel_tool_calls"] : unread;
 }
 
 /** Whether the model of a tier takes a body of the API unchanged. */

@@ -111,12 +111,13 @@ export async function startTestRouter(
   const { fetch, seen } = testGateway(differences);
   const defects: Error[] = [];
   const keep = keepOutput();
+  const options = {
+    ...parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
+    ...(instance !== undefined && { instance }),
+  };
   const router = await startRouter({
-    options: {
-      ...parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
-      ...(instance !== undefined && { instance }),
-    },
-    services: { ...servicesOver(fetch), isEmulated: true },
+    options,
+    services: { ...servicesOver(fetch, options), isEmulated: true },
     prices: new Map(),
     ...parts,
     reportDefect: (error) => {
