@@ -17,6 +17,9 @@ const autoModel = "auto";
 /** Words of a client's own model name that mean the cheapest tier. */
 const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
 
+/** Names are sent in headers. */
+const headerText = /^[ -~]{1,256}$/;
+
 /** Returns the names that the router gives a meaning. */
 export function ownNames({ routing }: NamedModels): string[] {
   const { aliases } = routing.services.replies.current;
@@ -49,7 +52,8 @@ export function meaningOf(asked: string, api: Api, models: NamedModels): Meaning
 
 /** Returns the model of a name that is no tier's. @throws HttpError (404) */
 export function targetOf(name: string, models: NamedModels): { readonly target: Target } {
-  const plan = models.routing.services.replies.current.planOfModel(name);
+  const { current } = models.routing.services.replies;
+  const plan = headerText.test(name) ? current.planOfModel(name) : null;
   if (plan === null) throw missingModel(models);
   return { target: plan.targets[0] };
 }
