@@ -37,14 +37,13 @@ export function createModelChooser(parts: ChooserParts) {
 
   async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
     const model = meaningOf(request.model, api, parts);
-    if (typeof model !== "string") {
-      return unasked(model, "requested");
-    }
+    if (typeof model !== "string") return unasked(model, "requested");
     const texts = readUserTurns(request.conversation);
     const text = texts.at(-1);
     if (text === undefined) {
       const problem = "auto decides by the last user message; send one.";
-      throw new HttpError(400, problem, { param: "messages" });
+      const param = api.name === "responses" ? "input" : "messages";
+      throw new HttpError(400, problem, { param });
     }
     if (isClientTask(request.conversation, text)) return unasked({ tier: cheapestTier }, "task");
     return decideTurn(texts, call);
