@@ -23,10 +23,15 @@ const brokenBodies: [what: string, headers: string[], sent: string, status: numb
   ["bytes that are no UTF-8 text", [json, "Content-Length: 2"], "\u0000\u0001", 400],
 ];
 
-test.each(brokenBodies)("%s is rejected, and the router goes on", async (...row) => {
-  const [, headers, sent, status] = row;
+const paths = ["/chat", "/v1/chat/completions", "/v1/responses", "/v1/messages"];
+const rows = brokenBodies.flatMap(([what, headers, sent, status]) =>
+  paths.map((path) => ({ what, path, headers, sent, status })),
+);
+
+test.each(rows)("$what is rejected at $path, and the router goes on", async (row) => {
+  const { path, headers, sent, status } = row;
   const { origin, host, seen, defects } = await startTestRouter();
-  const request = rawRequest("POST /chat", [`Host: ${host}`, ...headers], sent);
+  const request = rawRequest(`POST ${path}`, [`Host: ${host}`, ...headers], sent);
   expect(await sendRaw(origin, request)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect((await fetch(origin)).status).toBe(200);
   expect({ seen, defects }).toEqual({ seen: [], defects: [] });
