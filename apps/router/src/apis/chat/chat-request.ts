@@ -1,25 +1,9 @@
-import type {
-  Conversation,
-  Message,
-  Part,
-  ToolCallPart,
-  ToolChoice,
-  ToolResultPart,
-} from "../../conversation/conversation.ts";
+import type { Conversation, Message, Part, ToolCallPart } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
+import { toPart, toProviderOptions } from "../openai-fields.ts";
 import { givenOf, invalidField, parseBody } from "../parse-body.ts";
-import {
-  detailOptions,
-  joinSteps,
-  optionsOf,
-  partsOf,
-  toAudio,
-  toFile,
-  toFormat,
-  toProviderOptions,
-  toTool,
-} from "../request-fields.ts";
-import { type ChatBody, type ChatMessage, chatSchema, neededFields } from "./chat-schema.ts";
+import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";
+import { type ChatBody, chatSchema, neededFields } from "./chat-schema.ts";
 
 /**
  * Reads a request of the chat completions API.
@@ -28,10 +12,12 @@ import { type ChatBody, type ChatMessage, chatSchema, neededFields } from "./cha
  */
 export function readChatRequest(input: unknown): ApiRequest {
   const { data, ...read } = parseBody(chatSchema, input, neededFields);
-  const { model, stream } = data;
   checkResults(data.messages);
-  return { ...read, model, conversation: toConversation(data), isStreamed: stream === true };
+  const isStreamed = data.stream === true;
+  return { ...read, model: data.model, conversation: toConversation(data), isStreamed };
 }
+
+type ChatMessage = ChatBody["messages"][number];
 
 function checkResults(messages: readonly ChatMessage[]): void {
   let open = new Set<string>();
@@ -42,6 +28,10 @@ function checkResults(messages: readonly ChatMessage[]): void {
       throw invalidField({ path: ["messages", index, "tool_call_id"], message: problem });
     }
   }
+}
+
+function callsOf(message: ChatMessage) {
+  return message.role === "assistant" ? (message.tool_calls ?? []) : [];
 }
 
 function toConversation(data: ChatBody): Conversation {
@@ -68,7 +58,7 @@ function toConversation(data: ChatBody): Conversation {
   };
 }
 
-function toToolChoice(choice: ChatBody["tool_choice"]): ToolChoice | null {
+function toToolChoice(choice: ChatBody["tool_choice"]): Conversation["toolChoice"] {
   if (typeof choice === "string") return { type: choice };
   return choice ? { type: "tool", name: choice.function.name } : null;
 }
@@ -77,10 +67,6 @@ function toMessage(message: ChatMessage): Message {
   const parts = markedLast(toParts(message), message);
   if (message.role === "tool") return { role: "user", parts };
   return { role: message.role === "developer" ? "system" : message.role, parts };
-}
-
-function callsOf(message: ChatMessage) {
-  return message.role === "assistant" ? (message.tool_calls ?? []) : [];
 }
 
 /** A message's mark is the mark of its last part. */
@@ -105,27 +91,6 @@ function toParts(message: ChatMessage): Part[] {
     ...said.filter((part) => part.type !== "text" || part.text.trim() !== ""),
     ...callsOf(message).map(toCall),
   ];
-}
-
-type ContentPart = Exclude<NonNullable<ChatMessage["content"]>, string>[number];
-
-function toPart(part: ContentPart): ToolResultPart["parts"][number] {
-  const options = optionsOf(part.cache_control);
-  switch (part.type) {
-    case "text":
-      return { type: part.type, text: part.text, ...options };
-    case "refusal":
-      return { type: "text", text: part.refusal, ...options };
-    case "image_url": {
-      const { url, detail } = part.image_url;
-      return { type: "image", url, ...optionsOf(part.cache_control, detailOptions(detail)) };
-    }
-    case "input_audio":
-      return { ...toAudio(part.input_audio), ...options };
-    case "file":
-    default:
-      return { ...toFile(part.file.file_data, part.file.filename), ...options };
-  }
 }
 
 function toCall(call: ReturnType<typeof callsOf>[number]): ToolCallPart {

@@ -1,67 +1,30 @@
 import { z } from "zod";
-import { asksForNothing } from "../parse-body.ts";
 import {
-  audio,
-  contentOf,
-  count,
-  described,
-  effort,
-  fileData,
-  flag,
+  content,
   formatOf,
-  imageDetail,
-  imageUrl,
-  jsonObject,
-  name,
-  sampling,
-  text,
-} from "../request-fields.ts";
-
-const marked = { cache_control: z.record(z.string(), z.json()).nullish() };
-
-const part = z.discriminatedUnion(
-  "type",
-  [
-    z.object({ type: z.literal("text"), text: z.string(), ...marked }),
-    z.object({ type: z.literal("refusal"), refusal: z.string(), ...marked }),
-    z.object({
-      type: z.literal("image_url"),
-      image_url: z.object({ url: imageUrl, detail: imageDetail }),
-      ...marked,
-    }),
-    z.object({ type: z.literal("input_audio"), input_audio: audio, ...marked }),
-    z.object({
-      type: z.literal("file"),
-      file: z.object({ file_data: fileData, filename: text }),
-      ...marked,
-    }),
-  ],
-  "not supported; send it as text",
-);
-const content = contentOf(part);
+  functionFields,
+  marked,
+  openAiFields,
+  verbosity,
+} from "../openai-fields.ts";
+import { asksForNothing } from "../parse-body.ts";
+import * as field from "../request-fields.ts";
 
 /** Gemini's opaque values in its form of this API. */
 const extra_content = z
-  .object({ google: z.object({ thought_signature: text }).nullish() })
+  .object({ google: z.object({ thought_signature: field.text }).nullish() })
   .nullish();
+const functionCall = z.object({ name: field.name, arguments: z.string() });
+const customCall = z.object({ name: field.name, input: z.string() });
+const id = field.name;
 const toolCall = z.discriminatedUnion(
   "type",
   [
-    z.object({
-      id: name,
-      type: z.literal("function"),
-      function: z.object({ name, arguments: z.string() }),
-      extra_content,
-    }),
-    z.object({
-      id: name,
-      type: z.literal("custom"),
-      custom: z.object({ name, input: z.string() }),
-    }),
+    z.object({ id, type: z.literal("function"), function: functionCall, extra_content }),
+    z.object({ id, type: z.literal("custom"), custom: customCall }),
   ],
   "only function and custom calls are supported",
 );
-
 const message = z.discriminatedUnion(
   "role",
   [
@@ -69,9 +32,9 @@ const message = z.discriminatedUnion(
     z.object({
       role: z.literal("assistant"),
       content: content.nullish(),
-      refusal: text,
-      reasoning_content: text,
-      reasoning: text,
+      refusal: field.text,
+      reasoning_content: field.text,
+      reasoning: field.text,
       tool_calls: z.array(toolCall).nullish(),
       ...neutral("not supported; send its transcript as content", { audio: null }),
       ...neutral("not supported; use tool_calls", { function_call: null }),
@@ -84,88 +47,58 @@ const message = z.discriminatedUnion(
 
 const tool = z.object({
   type: z.literal("function", "not supported; only tools of the type function are"),
-  function: z.object({ ...described, parameters: jsonObject.nullish(), strict: flag }),
+  function: z.object(functionFields),
   ...marked,
 });
-const toolChoice = z.union(
-  [
-    z.enum(["none", "auto", "required"]),
-    z.object({
-      type: z.literal("function", "not supported; send only the tools that may be called"),
-      function: z.object({ name }),
-    }),
-  ],
-  "none of none, auto, required and a named function",
-);
-const json_schema = z.object({ ...described, schema: jsonObject.nullish(), strict: flag });
+const chosenTool = z.object({
+  type: z.literal("function", "not supported; send only the tools that may be called"),
+  function: z.object({ name: field.name }),
+});
+const { parameters: schema, ...named } = functionFields;
+
+const once = "only 1 is supported; send the request as often as you want replies";
+const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
+const inWords = "not supported; ask for it in a message";
+const form = "not known to this model; use response_format";
+const sampling = "not known to this model; use temperature, top_p or frequency_penalty";
 
 /** The fields without which no server could read a conversation. */
 export const neededFields = ["model", "messages", "stream", "functions", "function_call"];
 
 /** The fields that are read. A server of this API takes other values of the fields that are not needed. */
 export const chatSchema = z.object({
-  model: name,
+  ...openAiFields,
   messages: z.array(message).min(1),
-  stream: flag,
-  stream_options: z.object({ include_usage: flag }).nullish(),
-  ...sampling,
-  top_k: count, // not OpenAI's own, but many servers'
-  presence_penalty: z.number().nullish(),
-  frequency_penalty: z.number().nullish(),
+  stream_options: z.object({ include_usage: field.flag }).nullish(),
+  top_k: field.count, // not OpenAI's own, but many servers'
+  presence_penalty: field.number,
+  frequency_penalty: field.number,
   seed: z.int().nullish(),
   stop: z.union([z.string(), z.array(z.string())], "neither text nor a list of texts").nullish(),
-  max_tokens: count,
-  max_completion_tokens: count,
-  reasoning_effort: effort,
-  reasoning: z.object({ effort }).nullish(),
-  verbosity: z.enum(["low", "medium", "high"]).nullish().catch(null),
+  max_tokens: field.count,
+  max_completion_tokens: field.count,
+  reasoning_effort: field.effort,
+  verbosity: verbosity.catch(null),
   tools: z.array(tool).nullish(),
-  tool_choice: toolChoice.nullish(),
-  parallel_tool_calls: flag,
-  response_format: formatOf({ json_schema }),
-  user: text,
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenTool]).nullish(),
+  response_format: formatOf({ json_schema: z.object({ ...named, schema }) }),
   function_call: z.enum(["none", "auto"], "not supported; use tool_choice").nullish(),
   modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
   web_search_options: z.null("not supported; define your own tool in tools").optional(), // {} asks for a search
   ...neutral("not supported; use tools", { functions: null }),
   ...neutral("not supported; replies are text", { audio: null }),
-  ...neutral("only 1 is supported; send the request as often as you want replies", {
-    n: 1,
-    best_of: 1,
-  }),
-  ...neutral("not supported, as replies carry no log-probabilities; leave it out", {
-    logprobs: null,
-    top_logprobs: 0,
-  }),
-  ...neutral("not supported; ask for it in a message", {
-    logit_bias: null,
-    bad_words: null,
-    length_penalty: 1,
-    min_tokens: 0,
-    ignore_eos: null,
-  }),
-  ...neutral("not known to this model; use temperature, top_p or frequency_penalty", {
-    min_p: 0,
-    top_a: 0,
-    tfs: 1,
-    typical_p: 1,
-    mirostat: 0,
-    repetition_penalty: 1,
-  }),
-  ...neutral("not known to this model; use response_format", {
-    grammar: "",
-    guided_json: null,
-    guided_regex: "",
-    guided_choice: null,
-    guided_grammar: "",
-  }),
+  ...neutral(once, { n: 1, best_of: 1 }),
+  ...neutral(noLogprobs, { logprobs: null, top_logprobs: 0 }),
+  ...neutral(inWords, { logit_bias: null, bad_words: null, ignore_eos: null }),
+  ...neutral(inWords, { length_penalty: 1, min_tokens: 0 }),
+  ...neutral(sampling, { min_p: 0, top_a: 0, mirostat: 0 }),
+  ...neutral(sampling, { tfs: 1, typical_p: 1, repetition_penalty: 1 }),
+  ...neutral(form, { grammar: "", guided_regex: "", guided_grammar: "" }),
+  ...neutral(form, { guided_json: null, guided_choice: null }),
 });
 
 /** A request's fields. */
 export type ChatBody = z.infer<typeof chatSchema>;
-
-/** One message of a request. */
-export type ChatMessage = ChatBody["messages"][number];
 
 /** Accepts the values that do not change the reply, and those that ask for nothing. */
 function neutral<TName extends string>(
@@ -174,6 +107,6 @@ function neutral<TName extends string>(
 ) {
   const toSchema = (neutralValue: unknown) =>
     z.custom((value) => value === neutralValue || asksForNothing(value), instead).optional();
-  const fields = Object.entries(values).map(([field, value]) => [field, toSchema(value)]);
+  const fields = Object.entries(values).map(([name, value]) => [name, toSchema(value)]);
   return Object.fromEntries(fields) as Record<TName, ReturnType<typeof toSchema>>;
 }

@@ -1,16 +1,12 @@
 import type {
   Conversation,
-  FilePart,
   Message,
   Part,
-  ProviderOptions,
-  ReplySettings,
-  ToolChoice,
   ToolResultPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
 import { givenOf, invalidField, parseBody } from "../parse-body.ts";
-import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-fields.ts";
+import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
 import {
   type Block,
   type MessagesBody,
@@ -62,7 +58,7 @@ function toConversation(data: MessagesBody): Conversation {
   };
 }
 
-function toToolChoice(choice: MessagesBody["tool_choice"]): ToolChoice | null {
+function toToolChoice(choice: MessagesBody["tool_choice"]): Conversation["toolChoice"] {
   if (choice?.type === "tool") return { type: "tool", name: choice.name };
   return choice ? { type: choice.type === "any" ? "required" : choice.type } : null;
 }
@@ -111,14 +107,17 @@ function toContentPart(block: ResultBlock): ToolResultPart["parts"][number] {
   return { ...file, filename: block.title ?? null, ...options };
 }
 
-function toSourceFile(source: Extract<ResultBlock, { source: unknown }>["source"]): FilePart {
+function toSourceFile(source: Extract<ResultBlock, { source: unknown }>["source"]) {
   if (source.type === "url") return toFile(source.url);
   if (source.type === "base64") return toFile(`data:${source.media_type};base64,${source.data}`);
   return toFile(`data:text/plain;base64,${Buffer.from(source.data).toString("base64")}`);
 }
 
 /** The effort, else that of the budget: Claude Code's budgets are 4,000, 10,000 and 31,999 tokens. */
-function toReasoning({ thinking, output_config }: MessagesBody): ReplySettings["reasoning"] {
+function toReasoning({
+  thinking,
+  output_config,
+}: MessagesBody): Conversation["settings"]["reasoning"] {
   if (thinking?.type === "disabled") return undefined;
   if (output_config?.effort) return output_config.effort;
   if (!thinking) return undefined;
@@ -126,7 +125,7 @@ function toReasoning({ thinking, output_config }: MessagesBody): ReplySettings["
   return budget < 5000 ? "low" : budget < 20_000 ? "medium" : "high";
 }
 
-function toProviderOptions(data: MessagesBody): ProviderOptions {
+function toProviderOptions(data: MessagesBody): Conversation["providerOptions"] {
   const { thinking, metadata, cache_control: cacheControl } = data;
   const isSerial = data.tool_choice?.disable_parallel_tool_use === true;
   // Older models refuse adaptive thinking: every model gets the effort in the form that it takes.

@@ -1,6 +1,6 @@
 import type { JsonSchema, Tool } from "../../conversation/conversation.ts";
 import { parseObject } from "../parse-body.ts";
-import { toTool } from "../request-fields.ts";
+import { toTool } from "../request-parts.ts";
 import type { ResponsesBody } from "./responses-schema.ts";
 
 /** A tool as the client knows it, and as the model does. */

@@ -1,22 +1,8 @@
-import type {
-  Conversation,
-  Message,
-  ReasoningPart,
-  ToolChoice,
-  ToolResultPart,
-} from "../../conversation/conversation.ts";
+import type { Conversation, Message, ReasoningPart } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
+import { toPart, toProviderOptions } from "../openai-fields.ts";
 import { givenOf, invalidField, parseBody } from "../parse-body.ts";
-import {
-  detailOptions,
-  joinSteps,
-  optionsOf,
-  partsOf,
-  toAudio,
-  toFile,
-  toFormat,
-  toProviderOptions,
-} from "../request-fields.ts";
+import { joinSteps, partsOf, toFormat } from "../request-parts.ts";
 import { toClientTools, toModelName } from "./client-tools.ts";
 import {
   hostedTools,
@@ -71,7 +57,7 @@ function toConversation(data: ResponsesBody): Conversation {
   };
 }
 
-function toToolChoice(choice: ResponsesBody["tool_choice"]): ToolChoice | null {
+function toToolChoice(choice: ResponsesBody["tool_choice"]): Conversation["toolChoice"] {
   if (typeof choice === "string") return { type: choice };
   return choice ? { type: "tool", name: toModelName(choice.name, choice.namespace) } : null;
 }
@@ -102,17 +88,4 @@ function toReasoning(item: Extract<Item, { type: "reasoning" }>): ReasoningPart 
   const isOpenAi = itemId !== null || signature?.startsWith("gAAAA"); // how its content begins
   const openai = givenOf({ itemId, reasoningEncryptedContent: signature });
   return { type: "reasoning", text, signature, ...(isOpenAi && { providerOptions: { openai } }) };
-}
-
-type ContentPart = Exclude<Extract<Item, { role: string }>["content"], string>[number];
-
-function toPart(part: ContentPart): ToolResultPart["parts"][number] {
-  if ("text" in part) return { type: "text", text: part.text };
-  if ("refusal" in part) return { type: "text", text: part.refusal };
-  if ("image_url" in part) {
-    const { image_url: url, detail } = part;
-    return { type: "image", url, ...optionsOf(null, detailOptions(detail)) };
-  }
-  if ("input_audio" in part) return toAudio(part.input_audio);
-  return toFile(part.file_data ?? part.file_url ?? "", part.filename);
 }

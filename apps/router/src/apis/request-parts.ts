@@ -1,0 +1,65 @@
+import type * as conversation from "../conversation/conversation.ts";
+
+type Message = conversation.Message;
+
+type Optional<TValue> = { readonly [TKey in keyof TValue]?: TValue[TKey] | null | undefined };
+
+/** A mark for the cache, in the form of Anthropic. */
+type CacheControl = conversation.ProviderOptions[string] | null | undefined;
+
+/** Returns a content's parts. */
+export function partsOf<TGiven, TPart>(
+  content: string | readonly TGiven[] | null | undefined,
+  toPart: (given: TGiven) => TPart,
+): (TPart | conversation.TextPart)[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return (content ?? []).map(toPart);
+}
+
+/** Returns a file; the type of one at another address is not known before it is loaded. */
+export function toFile(url: string, filename: string | null | undefined = null) {
+  const mediaType = /^data:([^;]+);/.exec(url)?.[1] ?? "application/pdf";
+  return { type: "file" as const, url, mediaType, filename };
+}
+
+/** Returns a part's options: its mark for the cache and values of other providers. */
+export function optionsOf(
+  cacheControl: CacheControl,
+  others: conversation.ProviderOptions = {},
+): Pick<conversation.TextPart, "providerOptions"> {
+  const options = { ...(cacheControl && { anthropic: { cacheControl } }), ...others };
+  return Object.keys(options).length === 0 ? {} : { providerOptions: options };
+}
+
+interface GivenTool extends Optional<Omit<conversation.Tool, "name">> {
+  readonly name: string;
+  readonly cache_control?: CacheControl;
+}
+
+/** Returns a tool; one without parameters has none. */
+export function toTool(given: GivenTool): conversation.Tool {
+  const { name, description = null, strict = null } = given;
+  const parameters = given.parameters ?? { type: "object", properties: {} };
+  return { name, description, parameters, strict, ...optionsOf(given.cache_control) };
+}
+
+/** Returns the format of a reply in JSON; null for text. */
+export function toFormat(
+  given: ({ readonly type: string } & Optional<conversation.ReplyFormat>) | null | undefined,
+): conversation.ReplyFormat | null {
+  if (!given || given.type === "text") return null;
+  const { name = null, description = null, schema = null, strict = null } = given;
+  return { name, description, schema, strict };
+}
+
+/** Joins the parts of an assistant's message, and results with the user's message that follows them. */
+export function joinSteps(messages: readonly Message[]): Message[] {
+  const joined: { role: Message["role"]; parts: conversation.Part[] }[] = [];
+  for (const { role, parts } of messages) {
+    const last = joined.at(-1);
+    const isOpen = role === "assistant" || last?.parts.at(-1)?.type === "toolResult";
+    if (last?.role !== role || !isOpen) joined.push({ role, parts: [...parts] });
+    else for (const part of parts) last.parts.push(part);
+  }
+  return joined;
+}
