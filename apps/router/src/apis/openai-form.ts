@@ -1,6 +1,6 @@
 import { toCount, type TokenUsage } from "../reply/usage.ts";
 import type { ErrorDetails } from "./api.ts";
-import { isObject, toObject } from "./parse-body.ts";
+import { toObject } from "./parse-body.ts";
 
 /** The model names of OpenAI's own clients. */
 export const openAiClientModels = /^(?:gpt-|o[134]|codex-|chatgpt-)/;
@@ -20,22 +20,34 @@ export function openAiError(message: string, status: number, details: ErrorDetai
 
 /** Reads the `usage` of either API of OpenAI, whose counts of input include the cached tokens; null if it is none. */
 export function readOpenAiUsage(usage: unknown): TokenUsage | null {
-  if (!isObject(usage)) return null;
-  const input = toCount(usage["prompt_tokens"] ?? usage["input_tokens"]);
-  const output = toCount(usage["completion_tokens"] ?? usage["output_tokens"]);
+  const all = toObject(usage);
+  const input = toCount(all["prompt_tokens"] ?? all["input_tokens"]);
+  const output = toCount(all["completion_tokens"] ?? all["output_tokens"]);
   if (input === null && output === null) return null;
-  const inputDetails = toObject(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
-  const outputDetails = toObject(
-    usage["completion_tokens_details"] ?? usage["output_tokens_details"],
+  const { cached_tokens, cache_write_tokens } = toObject(
+    all["prompt_tokens_details"] ?? all["input_tokens_details"],
   );
-  const cacheRead = toCount(inputDetails["cached_tokens"]);
-  const cacheWrite = toCount(inputDetails["cache_write_tokens"]); // OpenRouter's own
-  const uncached = (input ?? 0) - (cacheRead ?? 0) - (cacheWrite ?? 0);
+  const { reasoning_tokens } = toObject(
+    all["completion_tokens_details"] ?? all["output_tokens_details"],
+  );
+  const [cacheRead, cacheWrite] = [toCount(cached_tokens), toCount(cache_write_tokens)];
+  const uncached = input && Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  return { input: uncached, cacheRead, cacheWrite, output, reasoning: toCount(reasoning_tokens) };
+}
+
+/** Returns counts under the names of an API of OpenAI. OpenRouter has `cache_write_tokens` too. */
+export function toOpenAiUsage(
+  { input, cacheRead, cacheWrite, output, reasoning }: TokenUsage,
+  inputName: "prompt" | "input",
+  outputName: "completion" | "output",
+) {
+  const [cached_tokens, cache_write_tokens] = [cacheRead ?? 0, cacheWrite ?? 0];
+  const [read, written] = [(input ?? 0) + cached_tokens + cache_write_tokens, output ?? 0];
   return {
-    input: input === null ? null : Math.max(0, uncached),
-    cacheRead,
-    cacheWrite,
-    output,
-    reasoning: toCount(outputDetails["reasoning_tokens"]),
+    [`${inputName}_tokens`]: read,
+    [`${inputName}_tokens_details`]: { cached_tokens, cache_write_tokens },
+    [`${outputName}_tokens`]: written,
+    [`${outputName}_tokens_details`]: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: read + written,
   };
 }

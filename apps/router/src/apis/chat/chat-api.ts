@@ -1,6 +1,6 @@
 import type { Api } from "../api.ts";
 import { openAiClientModels, openAiError, readOpenAiUsage } from "../openai-form.ts";
-import { isObject } from "../parse-body.ts";
+import { toObject } from "../parse-body.ts";
 import { ChatReply } from "./chat-reply.ts";
 import { readChatRequest } from "./chat-request.ts";
 
@@ -12,6 +12,6 @@ export const chatApi: Api = {
   clientModels: openAiClientModels,
   read: readChatRequest,
   write: (head, request) => new ChatReply(head, request),
-  usageOf: (event) => (isObject(event) ? readOpenAiUsage(event["usage"]) : null),
+  usageOf: (event) => readOpenAiUsage(toObject(event)["usage"]),
   error: openAiError,
 };

@@ -38,7 +38,7 @@ test("a streamed reply is chunks with the role first, and usage and [DONE] last"
       prompt_tokens: 100,
       completion_tokens: 30,
       total_tokens: 130,
-      prompt_tokens_details: { cached_tokens: 90 },
+      prompt_tokens_details: { cached_tokens: 90, cache_write_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 20 },
     },
   });
@@ -114,7 +114,7 @@ test("a whole reply has the text, the reasoning, the calls and the usage", () =>
       prompt_tokens: 100,
       completion_tokens: 30,
       total_tokens: 130,
-      prompt_tokens_details: { cached_tokens: 90 },
+      prompt_tokens_details: { cached_tokens: 90, cache_write_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 20 },
     },
   });
@@ -154,9 +154,8 @@ test("a failure is an error without [DONE]", () => {
 test("usage is read from a whole body and from a chunk", () => {
   const writer = writerOf({ stream_options: { include_usage: true } });
   const chunk = writer.end(end).at(-2)?.data;
-  const read = { input: 10, cacheRead: 90, cacheWrite: null, output: 30, reasoning: 20 };
-  expect(chatApi.usageOf(chunk)).toEqual(read);
-  expect(chatApi.usageOf(writer.whole())).toEqual(read);
+  expect(chatApi.usageOf(chunk)).toEqual(usage);
+  expect(chatApi.usageOf(writer.whole())).toEqual(usage);
   expect(chatApi.usageOf({ choices: [], usage: null })).toBeNull();
   expect(chatApi.usageOf("[DONE]")).toBeNull();
 });

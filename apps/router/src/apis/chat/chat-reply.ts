@@ -1,8 +1,7 @@
 import type { ReplyEnd, ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
-import type { TokenUsage } from "../../reply/usage.ts";
 import type { ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
-import { openAiError } from "../openai-form.ts";
+import { openAiError, toOpenAiUsage } from "../openai-form.ts";
 import { isObject } from "../parse-body.ts";
 
 /** Writes a reply of the chat completions API. */
@@ -12,7 +11,7 @@ export class ChatReply implements ReplyWriter {
   readonly #calls = new Map<string, ToolCall>();
   #text = "";
   #reasoning = "";
-  #end!: ReplyEnd;
+  #end: { readonly finish_reason: string; readonly usage: object } | null = null;
 
   constructor({ requestId, createdAt: created, model }: ReplyHead, { body }: ApiRequest) {
     const { stream_options: options } = body;
@@ -29,10 +28,12 @@ export class ChatReply implements ReplyWriter {
   }
 
   end(end: ReplyEnd): ServerEvent[] {
-    this.#end = end;
-    const last = this.#chunk({}, finishReasons[end.finishReason] ?? "stop");
-    const usage = { ...this.#head, object: chunkType, choices: [], usage: toWireUsage(end.usage) };
-    return [last, ...(this.#hasUsage ? [{ data: usage }] : []), { data: "[DONE]" }];
+    const usage = toOpenAiUsage(end.usage, "prompt", "completion");
+    const finish_reason = finishReasons[end.finishReason] ?? "stop";
+    this.#end = { finish_reason, usage };
+    const last = { ...this.#head, object: chunkType, choices: [], usage };
+    const counted = this.#hasUsage ? [{ data: last }] : [];
+    return [this.#chunk({}, finish_reason), ...counted, { data: "[DONE]" }];
   }
 
   fail(message: string, status: number): ServerEvent[] {
@@ -40,7 +41,6 @@ export class ChatReply implements ReplyWriter {
   }
 
   whole(): object {
-    const { finishReason, usage } = this.#end;
     const tool_calls = [...this.#calls.values()].map(({ call }) => call);
     const hasCalls = tool_calls.length > 0;
     const message = {
@@ -50,9 +50,9 @@ export class ChatReply implements ReplyWriter {
       ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
       ...(hasCalls && { tool_calls }),
     };
-    const finish_reason = finishReasons[finishReason] ?? "stop";
+    const { finish_reason, usage } = this.#end ?? {};
     const choices = [{ index: 0, message, logprobs: null, finish_reason }];
-    return { ...this.#head, object: "chat.completion", choices, usage: toWireUsage(usage) };
+    return { ...this.#head, object: "chat.completion", choices, usage };
   }
 
   #chunk(delta: object, finish_reason: string | null = null): ServerEvent {
@@ -96,15 +96,3 @@ const finishReasons: Partial<Record<ReplyEnd["finishReason"], string>> = {
   "content-filter": "content_filter",
   "tool-calls": "tool_calls",
 };
-
-function toWireUsage({ input, cacheRead, cacheWrite, output, reasoning }: TokenUsage) {
-  const prompt_tokens = (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const completion_tokens = output ?? 0;
-  return {
-    prompt_tokens,
-    completion_tokens,
-    total_tokens: prompt_tokens + completion_tokens,
-    prompt_tokens_details: { cached_tokens: cacheRead ?? 0 },
-    completion_tokens_details: { reasoning_tokens: reasoning ?? 0 },
-  };
-}

@@ -2,7 +2,7 @@ import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import { noUsage, type TokenUsage } from "../../reply/usage.ts";
 import type { ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
-import { isObject } from "../parse-body.ts";
+import { parseObject } from "../parse-body.ts";
 
 /**
  * Writes a reply of the Messages API. Clients read one block at a time, and more of a tool call can
@@ -19,7 +19,7 @@ export class MessagesReply implements ReplyWriter {
   }
 
   begin(): ServerEvent[] {
-    return [toEvent({ type: "message_start", message: this.whole() })];
+    return [toEvent("message_start", { message: this.whole() })];
   }
 
   add(pieces: readonly ReplyPiece[]): ServerEvent[] {
@@ -34,13 +34,13 @@ export class MessagesReply implements ReplyWriter {
     return [
       ...waiting.flatMap((block) => this.#begin(block)),
       ...this.#stop(),
-      toEvent({ type: "message_delta", delta, usage }),
-      toEvent({ type: "message_stop" }),
+      toEvent("message_delta", { delta, usage }),
+      toEvent("message_stop"),
     ];
   }
 
   fail(message: string, status: number): ServerEvent[] {
-    return [toEvent(messagesError(message, status))];
+    return [{ event: "error", data: messagesError(message, status) }];
   }
 
   whole() {
@@ -68,7 +68,7 @@ export class MessagesReply implements ReplyWriter {
 
   #begin(block: Block): ServerEvent[] {
     const { index, head } = block;
-    const start = toEvent({ type: "content_block_start", index, content_block: head });
+    const start = toEvent("content_block_start", { index, content_block: head });
     const events = [...this.#stop(), start, ...toDeltas(block, block)];
     this.#open = block;
     return events;
@@ -76,7 +76,7 @@ export class MessagesReply implements ReplyWriter {
 
   #stop(): ServerEvent[] {
     if (this.#open === null) return [];
-    return [toEvent({ type: "content_block_stop", index: this.#open.index })];
+    return [toEvent("content_block_stop", { index: this.#open.index })];
   }
 
   #outcome() {
@@ -94,8 +94,8 @@ interface Block {
   signature: string;
 }
 
-function toEvent(data: { readonly type: string; readonly [field: string]: unknown }): ServerEvent {
-  return { event: data.type, data };
+function toEvent(type: string, fields: object = {}): ServerEvent {
+  return { event: type, data: { type, ...fields } };
 }
 
 function signatureOf(piece: ReplyPiece): string {
@@ -127,26 +127,18 @@ function toDeltas(
     ...(text === "" ? [] : [deltas[type]]),
     ...(signature === "" ? [] : [{ type: "signature_delta", signature }]),
   ];
-  return given.map((delta) => toEvent({ type: "content_block_delta", index, delta }));
+  return given.map((delta) => toEvent("content_block_delta", { index, delta }));
 }
 
 function toContent({ head, text, signature }: Block): object {
-  const fields = {
-    text: { text },
-    tool_use: { input: head.type === "tool_use" && toInput(text) },
-    thinking: { thinking: text, signature },
-    redacted_thinking: {},
-  };
-  return { ...head, ...fields[head.type] };
+  if (head.type === "text") return { ...head, text };
+  if (head.type === "thinking") return { ...head, thinking: text, signature };
+  return head.type === "tool_use" ? { ...head, input: toInput(text) } : head;
 }
 
 /** Text that is no object is kept under the name that `@ai-sdk/anthropic` gives it. */
-function toInput(text: string): unknown {
-  try {
-    const input: unknown = JSON.parse(text || "{}");
-    if (isObject(input) && !Array.isArray(input)) return input;
-  } catch {}
-  return { rawInvalidInput: text };
+function toInput(text: string): object {
+  return text === "" ? {} : (parseObject(text) ?? { rawInvalidInput: text });
 }
 
 /** Some services end a reply with calls like any other. */

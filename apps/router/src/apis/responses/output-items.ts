@@ -1,16 +1,6 @@
 import type { ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
 import { type ClientTool, toCustomInput } from "./client-tools.ts";
 
-/** An item of a reply's output, which grows with each piece of its block. */
-export interface OutputItem {
-  readonly index: number;
-  readonly isCall: boolean;
-  readonly begin: () => readonly ItemEvent[];
-  readonly add: (piece: ReplyPiece) => readonly ItemEvent[];
-  readonly end: (status: ItemStatus) => readonly ItemEvent[];
-  readonly toWire: (status: ItemStatus) => object;
-}
-
 /** An event without its number in the reply. */
 export interface ItemEvent {
   readonly type: `response.${string}`;
@@ -23,14 +13,12 @@ export type ItemStatus = "in_progress" | "completed" | "incomplete";
 /** How an item of one type is written. */
 interface ItemForm {
   readonly prefix: string;
-  /** The events of the text, and their fields. */
+  /** The events of the text, and the text's name in the last one. */
   readonly events: ItemEvent;
-  /** The text's name in the last event. */
   readonly textName: "text" | "arguments" | "input";
-  /** The part with the text, and its events with their fields. */
-  readonly part?: { readonly events: ItemEvent; readonly toWire: (text: string) => object };
-  /** Reads the text at the end; until then, none is written. */
-  readonly decode?: (text: string) => string;
+  /** The events of the part that has the text. */
+  readonly partEvents?: ItemEvent;
+  readonly toPart?: (text: string) => object;
   readonly toWire: (text: string, status: ItemStatus, signature: string | null) => object;
 }
 
@@ -41,54 +29,72 @@ interface ItemOptions {
   readonly tools: ReadonlyMap<string, ClientTool>;
 }
 
-/** Creates the item of a block from its first piece. */
-export function createItem(first: ReplyPiece, options: ItemOptions): OutputItem {
-  const { requestId, index } = options;
-  const number = `${requestId}_${index}`;
-  const isCall = first.type === "toolCall";
-  const form = isCall ? toCallForm(first, number, options.tools) : forms[first.type];
-  const at = { item_id: `${form.prefix}_${number}`, output_index: index };
-  let text = "";
-  let signature: string | null = null;
-  const toWire = (status: ItemStatus) => ({
-    id: at.item_id,
-    ...form.toWire(text, status, signature),
-  });
-  const toTextEvent = (step: "delta" | "done", fields: object): ItemEvent => {
-    return { ...form.events, type: `${form.events.type}.${step}`, ...at, ...fields };
-  };
-  const toPartEvents = (step: "added" | "done"): ItemEvent[] => {
-    const { part } = form;
-    return part
-      ? [{ ...part.events, type: `${part.events.type}.${step}`, ...at, part: part.toWire(text) }]
-      : [];
-  };
-  const toItemEvent = (step: "added" | "done", status: ItemStatus): ItemEvent => {
-    return { type: `response.output_item.${step}`, output_index: index, item: toWire(status) };
-  };
-  return {
-    index,
-    isCall,
-    toWire,
-    begin: () => [toItemEvent("added", "in_progress")],
-    add(piece) {
-      if (piece.type !== "text") signature = piece.signature?.value ?? signature;
-      if (piece.text === "") return [];
-      const begun = text === "" ? toPartEvents("added") : [];
-      text += piece.text;
-      return form.decode ? [] : [...begun, toTextEvent("delta", { delta: piece.text })];
-    },
-    end(status) {
-      const isWritten = isCall || text !== "";
-      text = form.decode?.(text) ?? text;
-      const done = [toTextEvent("done", { [form.textName]: text }), ...toPartEvents("done")];
-      return [
-        ...(form.decode ? [toTextEvent("delta", { delta: text })] : []),
-        ...(isWritten ? done : []),
-        toItemEvent("done", status),
-      ];
-    },
-  };
+/** An item of a reply's output, which grows with each piece of its block. */
+export class OutputItem {
+  readonly index: number;
+  readonly isCall: boolean;
+  readonly #form: ItemForm;
+  readonly #at: { readonly item_id: string; readonly output_index: number };
+  #text = "";
+  #signature: string | null = null;
+
+  constructor(first: ReplyPiece, { requestId, index, tools }: ItemOptions) {
+    const number = `${requestId}_${index}`;
+    this.index = index;
+    this.isCall = first.type === "toolCall";
+    this.#form = first.type === "toolCall" ? toCallForm(first, number, tools) : forms[first.type];
+    this.#at = { item_id: `${this.#form.prefix}_${number}`, output_index: index };
+  }
+
+  begin(): ItemEvent[] {
+    return [this.#toItemEvent("added", "in_progress")];
+  }
+
+  add(piece: ReplyPiece): ItemEvent[] {
+    if (piece.type !== "text") this.#signature = piece.signature?.value ?? this.#signature;
+    if (piece.text === "") return [];
+    const begun = this.#text === "" ? this.#toPartEvents("added") : [];
+    this.#text += piece.text;
+    if (this.#form.textName === "input") return []; // not known before the end
+    return [...begun, this.#toTextEvent("delta", piece.text)];
+  }
+
+  end(status: ItemStatus): ItemEvent[] {
+    const { textName } = this.#form;
+    if (textName === "input") this.#text = toCustomInput(this.#text);
+    const isWritten = this.isCall || this.#text !== "";
+    const done = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
+    return [
+      ...(textName === "input" ? [this.#toTextEvent("delta", this.#text)] : []),
+      ...(isWritten ? done : []),
+      this.#toItemEvent("done", status),
+    ];
+  }
+
+  toWire(status: ItemStatus): object {
+    return { id: this.#at.item_id, ...this.#form.toWire(this.#text, status, this.#signature) };
+  }
+
+  #toTextEvent(step: "delta" | "done", text: string): ItemEvent {
+    const { events, textName } = this.#form;
+    const name = step === "delta" ? step : textName;
+    return { ...events, type: `${events.type}.${step}`, ...this.#at, [name]: text };
+  }
+
+  #toPartEvents(step: "added" | "done"): ItemEvent[] {
+    const { partEvents: events, toPart } = this.#form;
+    if (events === undefined) return [];
+    return [{ ...events, type: `${events.type}.${step}`, ...this.#at, part: toPart?.(this.#text) }];
+  }
+
+  #toItemEvent(step: "added" | "done", status: ItemStatus): ItemEvent {
+    const type = `response.output_item.${step}` as const;
+    return { type, output_index: this.index, item: this.toWire(status) };
+  }
+}
+
+function partsOf(text: string, toPart: (text: string) => object): object[] {
+  return text === "" ? [] : [toPart(text)];
 }
 
 const toOutputText = (text: string) => ({
@@ -104,56 +110,44 @@ const forms: Readonly<Record<"text" | "reasoning", ItemForm>> = {
     prefix: "msg",
     events: { type: "response.output_text", content_index: 0, logprobs: [] },
     textName: "text",
-    part: { events: { type: "response.content_part", content_index: 0 }, toWire: toOutputText },
-    toWire: (text, status) => ({
-      type: "message",
-      status,
-      role: "assistant",
-      content: text === "" ? [] : [toOutputText(text)],
-    }),
+    partEvents: { type: "response.content_part", content_index: 0 },
+    toPart: toOutputText,
+    toWire: (text, status) => {
+      const content = partsOf(text, toOutputText);
+      return { type: "message", status, role: "assistant", content };
+    },
   },
   // Codex repeats a summary in the next request, but no other text of the reasoning.
   reasoning: {
     prefix: "reasoning",
     events: { type: "response.reasoning_summary_text", summary_index: 0 },
     textName: "text",
-    part: {
-      events: { type: "response.reasoning_summary_part", summary_index: 0 },
-      toWire: toSummary,
+    partEvents: { type: "response.reasoning_summary_part", summary_index: 0 },
+    toPart: toSummary,
+    toWire: (text, _status, encrypted_content) => {
+      return { type: "reasoning", summary: partsOf(text, toSummary), encrypted_content };
     },
-    toWire: (text, _status, signature) => ({
-      type: "reasoning",
-      summary: text === "" ? [] : [toSummary(text)],
-      encrypted_content: signature,
-    }),
   },
 };
 
 function toCallForm(
   { id, name = "" }: ToolCallPiece,
   number: string,
-  tools: ReadonlyMap<string, ClientTool>,
+  tools: ItemOptions["tools"],
 ): ItemForm {
-  const tool = tools.get(name) ?? { type: "function", name, namespace: null };
-  const { namespace } = tool;
+  const tool = tools.get(name);
+  const isCustom = tool?.type === "custom";
+  const textName = isCustom ? "input" : "arguments";
   const call = {
+    type: isCustom ? "custom_tool_call" : "function_call",
     call_id: id ?? `call_${number}`,
-    name: tool.name,
-    ...(namespace && { namespace }),
+    name: tool?.name ?? name,
+    ...(tool?.namespace && { namespace: tool.namespace }),
   };
-  if (tool.type === "custom") {
-    return {
-      prefix: "ctc",
-      events: { type: "response.custom_tool_call_input" },
-      textName: "input",
-      decode: toCustomInput,
-      toWire: (input, status) => ({ type: "custom_tool_call", status, ...call, input }),
-    };
-  }
   return {
-    prefix: "fc",
-    events: { type: "response.function_call_arguments" },
-    textName: "arguments",
-    toWire: (text, status) => ({ type: "function_call", status, ...call, arguments: text }),
+    prefix: isCustom ? "ctc" : "fc",
+    events: { type: `response.${call.type}_${textName}` },
+    textName,
+    toWire: (text, status) => ({ ...call, status, [textName]: text }),
   };
 }

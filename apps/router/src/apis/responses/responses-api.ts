@@ -1,6 +1,6 @@
 import type { Api } from "../api.ts";
 import { openAiClientModels, openAiError, readOpenAiUsage } from "../openai-form.ts";
-import { isObject } from "../parse-body.ts";
+import { toObject } from "../parse-body.ts";
 import { ResponsesReply } from "./responses-reply.ts";
 import { readResponsesRequest } from "./responses-request.ts";
 
@@ -13,9 +13,8 @@ export const responsesApi: Api = {
   read: readResponsesRequest,
   write: (head, request) => new ResponsesReply(head, request),
   usageOf(event) {
-    if (!isObject(event)) return null;
-    const { response } = event;
-    return readOpenAiUsage(isObject(response) ? response["usage"] : event["usage"]);
+    const { response, usage } = toObject(event);
+    return readOpenAiUsage(usage ?? toObject(response)["usage"]);
   },
   error: openAiError,
 };

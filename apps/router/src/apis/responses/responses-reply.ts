@@ -1,10 +1,10 @@
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
-import type { TokenUsage } from "../../reply/usage.ts";
 import type { ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
+import { toOpenAiUsage } from "../openai-form.ts";
 import { givenOf } from "../parse-body.ts";
 import { type ClientTool, toClientTools } from "./client-tools.ts";
-import { createItem, type ItemEvent, type ItemStatus, type OutputItem } from "./output-items.ts";
+import { type ItemEvent, type ItemStatus, OutputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./responses-schema.ts";
 
 /** Writes a reply. Each block is an item; tool calls stay open until the end, since they may interleave. */
@@ -36,17 +36,19 @@ export class ResponsesReply implements ReplyWriter {
   }
 
   end({ finishReason, usage }: ReplyEnd): ServerEvent[] {
-    const reason = incompleteReasons.get(finishReason);
+    const reason = incompleteReasons[finishReason];
     const status = reason === undefined ? "completed" : "incomplete";
     const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
     const ended = events.map((event) => this.#toWire(event));
     const incomplete_details = reason === undefined ? null : { reason };
-    return [...ended, this.#change(status, { incomplete_details, usage: toUsage(usage) })];
+    const isKnown = usage.input !== null || usage.output !== null;
+    const counts = isKnown ? toOpenAiUsage(usage, "input", "output") : null;
+    return [...ended, this.#change(status, { incomplete_details, usage: counts })];
   }
 
   fail(message: string, status: number): ServerEvent[] {
     const begun = this.#events === 0 ? this.begin() : [];
-    const error = { code: errorCodes.get(status) ?? "server_error", message };
+    const error = { code: errorCodes[status] ?? "server_error", message };
     return [...begun, this.#change("failed", { error })];
   }
 
@@ -63,7 +65,7 @@ export class ResponsesReply implements ReplyWriter {
     );
     this.#tools ??= new Map(toClientTools(this.#body.tools).map((each) => [each.tool.name, each]));
     const options = { requestId: this.#requestId, index: this.#items, tools: this.#tools };
-    const item = createItem(piece, options);
+    const item = new OutputItem(piece, options);
     this.#items += 1;
     this.#open.set(piece.key, item);
     return [...ended, ...item.begin(), ...item.add(piece)];
@@ -94,16 +96,16 @@ export class ResponsesReply implements ReplyWriter {
   }
 }
 
-const incompleteReasons: ReadonlyMap<string, string> = new Map([
-  ["length", "max_output_tokens"],
-  ["content-filter", "content_filter"],
-]);
+const incompleteReasons: Partial<Record<ReplyEnd["finishReason"], string>> = {
+  length: "max_output_tokens",
+  "content-filter": "content_filter",
+};
 
 /** Codex repeats a request after any error but an invalid one. */
-const errorCodes: ReadonlyMap<number, string> = new Map([
-  [400, "invalid_prompt"],
-  [429, "rate_limit_exceeded"],
-]);
+const errorCodes: Partial<Record<number, string>> = {
+  400: "invalid_prompt",
+  429: "rate_limit_exceeded",
+};
 
 /** Returns the fields that repeat the request, and those without a value yet. */
 function toResponse(body: ResponsesBody) {
@@ -122,20 +124,5 @@ function toResponse(body: ResponsesBody) {
     tools: body.tools ?? [],
     top_p: body.top_p ?? null,
     usage: null,
-  };
-}
-
-/** The input's tokens include those of the cache. */
-function toUsage({ input, cacheRead, cacheWrite, output, reasoning }: TokenUsage) {
-  if (input === null && output === null) return null;
-  const [cached_tokens, cache_write_tokens] = [cacheRead ?? 0, cacheWrite ?? 0];
-  const input_tokens = (input ?? 0) + cached_tokens + cache_write_tokens;
-  const output_tokens = output ?? 0;
-  return {
-    input_tokens,
-    input_tokens_details: { cached_tokens, cache_write_tokens },
-    output_tokens,
-    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
-    total_tokens: input_tokens + output_tokens,
   };
 }
