@@ -26,6 +26,8 @@ export const openAiFields = {
   user: field.text,
 };
 
+type OpenAiRequest = z.infer<z.ZodObject<typeof openAiFields>>;
+
 /** Accepts the formats of a reply; only JSON with a schema has further fields. */
 export function formatOf<TFields extends z.ZodRawShape>(fields: TFields) {
   const plain = z.object({ type: z.enum(["text", "json_object"]) });
@@ -90,10 +92,10 @@ const part = z.discriminatedUnion(
 /** The content of a message or a result: each API takes the other's parts too. */
 export const content = field.contentOf(part);
 
-type ContentPart = z.infer<typeof part>;
-
 /** Returns a part of a content. */
-export function toPart(part: ContentPart): ToolResultPart["parts"][number] {
+export function toPart(
+  part: Exclude<z.infer<typeof content>, string>[number],
+): ToolResultPart["parts"][number] {
   const options = optionsOf(part.cache_control);
   if ("text" in part) return { type: "text", text: part.text, ...options };
   if ("refusal" in part) return { type: "text", text: part.refusal, ...options };
@@ -103,8 +105,8 @@ export function toPart(part: ContentPart): ToolResultPart["parts"][number] {
     return { ...toFile(`data:${mediaType};base64,${data}`), ...options };
   }
   if ("image_url" in part) {
-    const { url, detail } =
-      part.type === "image_url" ? part.image_url : { ...part, url: part.image_url };
+    const isNested = part.type === "image_url";
+    const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url };
     const others: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
     return { type: "image", url, ...optionsOf(part.cache_control, others) };
   }
@@ -114,10 +116,7 @@ export function toPart(part: ContentPart): ToolResultPart["parts"][number] {
 
 /** Returns a request's options that some providers have. */
 export function toProviderOptions(
-  {
-    user,
-    parallel_tool_calls,
-  }: Pick<z.infer<z.ZodObject<typeof openAiFields>>, "user" | "parallel_tool_calls">,
+  { user, parallel_tool_calls }: OpenAiRequest,
   fields: Readonly<Record<string, string | null | undefined>>,
 ): ProviderOptions {
   const isSerial = parallel_tool_calls === false;

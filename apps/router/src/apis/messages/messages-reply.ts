@@ -53,12 +53,8 @@ export class MessagesReply implements ReplyWriter {
     const known = this.#blocks.get(piece.key);
     const isEmpty = text === "" && signature === "" && piece.type !== "toolCall";
     if (known === undefined && isEmpty) return []; // clients may not send an empty text back
-    const block = known ?? {
-      index: this.#blocks.size,
-      head: toHead(piece),
-      text: "",
-      signature: "",
-    };
+    const empty = { text: "", signature: "" };
+    const block = known ?? { index: this.#blocks.size, head: toHead(piece), ...empty };
     this.#blocks.set(piece.key, block);
     block.text += text;
     block.signature += signature;

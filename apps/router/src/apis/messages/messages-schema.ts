@@ -38,11 +38,8 @@ const toolResult = z.object({
   is_error: field.flag,
   ...marked,
 });
-const thinking = z.object({
-  type: z.literal("thinking"),
-  thinking: z.string(),
-  signature: field.text,
-});
+const signed = { thinking: z.string(), signature: field.text };
+const thinking = z.object({ type: z.literal("thinking"), ...signed });
 const redacted = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
 const toolUse = z.object({
   type: z.literal("tool_use"),
@@ -52,17 +49,13 @@ const toolUse = z.object({
   ...marked,
 });
 
+const ofUser = blocksOf(textBlock, image, document, toolResult);
+const ofAssistant = blocksOf(textBlock, thinking, redacted, toolUse);
 const message = z.discriminatedUnion(
   "role",
   [
-    z.object({
-      role: z.literal("user"),
-      content: blocksOf(textBlock, image, document, toolResult),
-    }),
-    z.object({
-      role: z.literal("assistant"),
-      content: blocksOf(textBlock, thinking, redacted, toolUse),
-    }),
+    z.object({ role: z.literal("user"), content: ofUser }),
+    z.object({ role: z.literal("assistant"), content: ofAssistant }),
     z.object({ role: z.literal("system"), content: blocksOf(textBlock) }),
   ],
   "none of user, assistant and system",
@@ -90,7 +83,7 @@ const format = z.object({
   schema: field.jsonObject,
 });
 
-/** The fields that are read from a request; one to field.count tokens has no `max_tokens`. */
+/** The fields that are read from a request; one to count tokens has no `max_tokens`. */
 export const messagesSchema = z.object({
   model: field.name,
   max_tokens: field.count,
