@@ -12,21 +12,21 @@ const decided = (tierUsed: Decision["tierUsed"], model = price(1)) =>
 const usage = { input: 100, cacheRead: 100_000, cacheWrite: 0, output: 10, reasoning: null };
 
 test("the later steps of a turn keep its decision, and another caller's do not", async () => {
-  const openTurn = createTurns();
-  const first = await openTurn("ann", ["go"]).decide(async () => decided("fast"));
+  const turnOf = createTurns();
+  const first = await turnOf("ann", ["go"]).decide(async () => decided("fast"));
   expect(first).toMatchObject({ isKept: false });
   const never = async () => decided("nano");
-  expect(await openTurn("ann", ["go"]).decide(never)).toEqual({ ...first, isKept: true });
-  expect(await openTurn("bob", ["go"]).decide(never)).toMatchObject({ isKept: false });
-  expect(await openTurn("ann", ["go", "on"]).decide(never)).toMatchObject({ isKept: false });
+  expect(await turnOf("ann", ["go"]).decide(never)).toEqual({ ...first, isKept: true });
+  expect(await turnOf("bob", ["go"]).decide(never)).toMatchObject({ isKept: false });
+  expect(await turnOf("ann", ["go", "on"]).decide(never)).toMatchObject({ isKept: false });
 });
 
 test("simultaneous first steps share one decision", async () => {
-  const openTurn = createTurns();
+  const turnOf = createTurns();
   const decision = Promise.withResolvers<Decision>();
   let asked = 0;
   const steps = Array.from({ length: 5 }, () =>
-    openTurn("", ["go"]).decide(() => {
+    turnOf("", ["go"]).decide(() => {
       asked += 1;
       return decision.promise;
     }),
@@ -37,44 +37,56 @@ test("simultaneous first steps share one decision", async () => {
 });
 
 test("a decision that fails is forgotten, and the next step decides", async () => {
-  const openTurn = createTurns();
+  const turnOf = createTurns();
   const fail = Promise.withResolvers<Decision>();
-  const first = openTurn("", ["go"]).decide(() => fail.promise);
-  const second = openTurn("", ["go"]).decide(async () => decided("fast"));
+  const first = turnOf("", ["go"]).decide(() => fail.promise);
+  const second = turnOf("", ["go"]).decide(async () => decided("fast"));
   fail.reject(new Error("stopped"));
   await expect(first).rejects.toThrow("stopped");
   expect(await second).toMatchObject({ isKept: false, decision: { tierUsed: "fast" } });
 });
 
 test("the model that replied in place of the first is kept", async () => {
-  const openTurn = createTurns();
-  const turn = openTurn("", ["go"]);
+  const turnOf = createTurns();
+  const turn = turnOf("", ["go"]);
   await turn.decide(async () => decided("fast"));
   turn.keep(decided("frontier"), null);
-  const next = await openTurn("", ["go"]).decide(async () => decided("nano"));
+  const next = await turnOf("", ["go"]).decide(async () => decided("nano"));
   expect(next.decision.tierUsed).toBe("frontier");
 });
 
 test("a new turn knows the turn before with its tokens", async () => {
-  const openTurn = createTurns();
-  openTurn("", ["go"]).keep(decided("balanced"), usage);
+  const turnOf = createTurns();
+  turnOf("", ["go"]).keep(decided("balanced"), usage);
   let known: unknown;
-  await openTurn("", ["go", "on"]).decide(async (before) => {
+  await turnOf("", ["go", "on"]).decide(async (before) => {
     known = before;
     return decided("nano");
   });
   expect(known).toEqual({ decision: decided("balanced"), usage });
 });
 
+test("a step without tokens keeps those of the step before", async () => {
+  const turnOf = createTurns();
+  turnOf("", ["go"]).keep(decided("balanced"), usage);
+  turnOf("", ["go"]).keep(decided("balanced"), null);
+  let known: unknown;
+  await turnOf("", ["go", "on"]).decide(async (before) => {
+    known = before;
+    return decided("nano");
+  });
+  expect(known).toMatchObject({ usage });
+});
+
 test("a turn is forgotten after an hour, and the oldest of more than 10,000", async () => {
   let now = 0;
-  const openTurn = createTurns(() => now);
+  const turnOf = createTurns(() => now);
   const isKept = async (text: string) =>
-    (await openTurn("", [text]).decide(async () => decided("fast"))).isKept;
+    (await turnOf("", [text]).decide(async () => decided("fast"))).isKept;
   await isKept("go");
   now = 3_600_000;
   expect(await isKept("go")).toBe(false);
-  for (let n = 0; n < 10_000; n += 1) openTurn("", [`${n}`]).keep(decided("fast"), null);
+  for (let n = 0; n < 10_000; n += 1) turnOf("", [`${n}`]).keep(decided("fast"), null);
   expect(await isKept("0")).toBe(true);
   expect(await isKept("go")).toBe(false);
 });

@@ -54,7 +54,7 @@ export function createTurns(now: () => number = Date.now) {
       },
       /** Keeps the model that replied, and its tokens. */
       keep: (decision: Decision, usage: TokenUsage | null): void =>
-        set(key, { decision: Promise.resolve(decision), usage }),
+        set(key, { decision: Promise.resolve(decision), usage: usage ?? find(key)?.usage ?? null }),
     };
   };
 }

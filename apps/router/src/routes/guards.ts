@@ -106,8 +106,9 @@ function requireToken(token: string): MiddlewareHandler {
   const expected = hash("sha256", token, "buffer");
   return async ({ req }, next) => {
     if (req.path === "/healthz" || req.path === "/readyz") return next();
-    const given = req.header("x-api-key") ?? tokenOf(req.header("authorization") ?? "");
-    if (timingSafeEqual(hash("sha256", given, "buffer"), expected)) return next();
+    const given = [req.header("x-api-key") ?? "", tokenOf(req.header("authorization") ?? "")];
+    const digests = given.map((key) => hash("sha256", key, "buffer"));
+    if (digests.some((digest) => timingSafeEqual(digest, expected))) return next();
     const error =
       "This router asks for its access token: Authorization: Bearer <token>, or x-api-key: <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };

@@ -46,3 +46,12 @@ test("health checks need no token", async () => {
   expect((await request("/healthz")).status).toBe(200);
   expect((await request("/readyz")).status).toBe(200);
 });
+
+test.each([
+  { "x-api-key": accessToken },
+  { "x-api-key": "another", authorization: `Bearer ${accessToken}` },
+  { "x-api-key": accessToken, authorization: "Bearer another" },
+])("one right key of two is enough: %j", async (headers) => {
+  const { request } = await testRouter({}, { accessToken });
+  expect((await request("/v1/models", { headers })).status).toBe(200);
+});
