@@ -50,13 +50,13 @@ async function startServerProgram(path: string, env: Readonly<Record<string, str
   }
   child.once("exit", () => reject(new Error(`${path} ended.\n${printed}`)));
   const origin = await promise;
-  const bytesAtStart = await probe.ask("peakBytes");
+  const bytesAtStart = await probe.ask("usedBytes");
   return {
     origin,
     /** Returns the processor time used so far, in microseconds. */
     cpuUs: () => probe.ask("cpuUs"),
-    /** Returns the growth of the highest memory since the start, in bytes. */
-    grownBytes: async () => (await probe.ask("peakBytes")) - bytesAtStart,
+    /** Returns the growth of the memory in use since the start, in bytes. */
+    grownBytes: async () => (await probe.ask("usedBytes")) - bytesAtStart,
     [Symbol.asyncDispose]: () => probe.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { loadavg } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import { startChild, type Child } from "evaluator-kit/child";
 import { quantile } from "simple-statistics";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
@@ -59,12 +60,15 @@ async function measureRound({ upstream, reader, prober }: Bench, server: Started
   const opening = await read({ ...crowd, everyMs: 0 }, 1);
   const [one, many] = [await read(steady, 1), await read(steady, 1 + steady.deltas)];
   const probed = prober.ask("probe", origin);
-  await read(crowd, crowd.deltas);
+  const replies = read(crowd, crowd.deltas);
+  await setTimeout((crowd.deltas * crowd.everyMs) / 2);
+  const grownBytes = await server.grownBytes();
+  await replies;
   await prober.ask("stopProbing");
   return {
     "CPU µs per call": opening / crowd.streams,
     "CPU µs per delta": (many - one) / (steady.streams * steady.deltas),
-    "MB per stream": (await server.grownBytes()) / crowd.streams / 1e6,
+    "MB per stream": grownBytes / crowd.streams / 1e6,
     "`/healthz` p99 ms": quantile(await probed, 0.99),
   };
 }
@@ -84,6 +88,6 @@ function toTable(measured: ReadonlyMap<string, readonly Figures[]>): ReportTable
     rows: [...measured].map(([title, rounds]) =>
       [title].concat(columns.map((each) => cell(rounds, each))),
     ),
-    note: `A call has one delta. A delta's time is that of ${steady.streams} replies of ${1 + steady.deltas} less replies of one. The memory is the process's highest since its start. The load is ${printNumber(loadavg()[0] ?? Number.NaN)}.`,
+    note: `A call has one delta. A delta's time is that of ${steady.streams} replies of ${1 + steady.deltas} less replies of one. The memory is the growth since the start, after a collection of garbage. The load is ${printNumber(loadavg()[0] ?? Number.NaN)}.`,
   };
 }
