@@ -2,7 +2,6 @@ import type { Clock } from "evaluator-client";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { SignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
-import { HttpError } from "../http-error.ts";
 import { askModel } from "./ask-model.ts";
 import { Attempt } from "./attempt.ts";
 import { type PassedRequest, passRequest } from "./pass-request.ts";
@@ -47,7 +46,7 @@ export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpErro
   readonly billed: BilledTokens | null;
 }
 
-/** Generates a reply to a conversation; a failure is data. @throws the signal's reason, HttpError */
+/** Generates a reply to a conversation; a failure is data. @throws the signal's reason */
 export async function generateReply(
   conversation: Conversation,
   options: ReplyOptions,
@@ -152,7 +151,6 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
     return { end: await receive(target, call, attempt), failed: null };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof HttpError) throw error;
     const service = target.upstream;
     const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { APICallError } from "ai";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError } from "./read-body.ts";
+import { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -21,7 +22,8 @@ export function toReplyFailure(
 ) {
   const failed = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
   const served = limit === null ? (Object(failed) as Partial<APICallError>) : {};
-  const { statusCode = 0, isRetryable = false } = served;
+  const refused = failed instanceof HttpError ? failed.status : 0;
+  const { statusCode = refused, isRetryable = false } = served;
   const call = findCause(failed, (each) => APICallError.isInstance(each));
   const clear = (words: string | null) =>
     words !== null && strictly(words) === words ? words : null;
