@@ -19,7 +19,7 @@ import type { TraceHeaders } from "./services/tracing.ts";
 export interface Call {
   readonly requestId: string;
   readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
-  /** What the client sent as its key; callers with different keys share no turn. */
+  /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;

@@ -43,7 +43,7 @@ export interface ApiRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What a reply needs before its first piece. */
+/** The start of a reply. */
 export interface ReplyHead {
   /** Letters, digits, `_` and `-`; ids of the reply are made from it. */
   readonly requestId: string;

@@ -41,11 +41,6 @@ export function gatewayUpstream(options: ByDefault): Upstream {
   return connectUpstream({ name: "gateway", keyVariable, ...options, type: "gateway" });
 }
 
-/** Connects a service with OpenAI's chat API. */
-export function openAiChatUpstream(options: Omit<UpstreamOptions, "type">): Upstream {
-  return connectUpstream({ ...options, type: "openai-chat" });
-}
-
 /** Without a key, these providers would read a variable that is not the router's. */
 const NO_KEY = "none";
 

@@ -9,7 +9,7 @@ import {
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
-import { gatewayUpstream, openAiChatUpstream } from "../reply/upstreams.ts";
+import { connectUpstream, gatewayUpstream } from "../reply/upstreams.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { configureReplies } from "./configure-replies.ts";
 import type { Tracing } from "./tracing.ts";
@@ -129,7 +129,8 @@ function connectReplies(server: ReplyServer) {
   return {
     catalog: null,
     replier: `the models at ${server.baseUrl}`,
-    upstream: openAiChatUpstream({
+    upstream: connectUpstream({
+      type: "openai-chat",
       name: "reply-server",
       apiKey,
       keyVariable: "ROUTER_REPLY_API_KEY",

@@ -22,7 +22,7 @@ interface ItemForm {
   readonly toWire: (text: string, status: ItemStatus, signature: string | null) => object;
 }
 
-/** What an item needs beside its first piece. */
+/** The place of an item in its reply. */
 interface ItemOptions {
   readonly requestId: string;
   readonly index: number;
