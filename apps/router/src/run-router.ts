@@ -36,8 +36,7 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
   try {
     const services = connectServices(options, { sharedLimit: limit, tracing });
-    const reload = () => reconfigure(services, readOptions, warn);
-    await serve(services, { ...options, reload }, context);
+    await serve(services, { options, readOptions }, context);
   } finally {
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
@@ -60,11 +59,11 @@ async function reconfigure(
   }
 }
 
-interface ServedOptions extends RouterOptions {
-  readonly reload: () => Promise<void>;
-}
-
-async function serve(services: Services, options: ServedOptions, context: CliContext) {
+async function serve(
+  services: Services,
+  { options, readOptions }: { options: RouterOptions; readOptions: ReadOptions },
+  context: CliContext,
+) {
   const { stdout, stderr } = context;
   const signal = AbortSignal.any([context.signal, endOfNpm(context.env["npm_lifecycle_event"])]);
   const write = (text: string) => void stdout.write(text);
@@ -77,7 +76,7 @@ async function serve(services: Services, options: ServedOptions, context: CliCon
   if (stdout.isTTY !== true) {
     process.on("SIGHUP", () => {
       void log?.reopen();
-      options.reload().catch(reportDefect);
+      reconfigure(services, readOptions, warn).catch(reportDefect);
     });
   }
   const prices = new Map<string, ModelPrice>();

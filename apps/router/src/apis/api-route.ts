@@ -159,6 +159,7 @@ async function sendStream(
   const connected = Promise.withResolvers<EventSender>();
   const state = { model: decision, writer: null as ReplyWriter | null, isPassedOn: false };
   const write = () => (state.writer ??= open(state.model));
+  const begin = () => (state.writer === null ? write().begin() : []);
   const pass = async (send: (sender: EventSender) => Promise<void> | undefined) => {
     begun.resolve();
     await send(await connected.promise); // until then, no more of the reply is read
@@ -169,11 +170,7 @@ async function sendStream(
       state.isPassedOn = true;
       return pass((sender) => sender.write(text));
     },
-    onPieces: (pieces) =>
-      pass((sender) => {
-        const head = state.writer === null ? write().begin() : [];
-        return sender.send([...head, ...write().add(pieces)]);
-      }),
+    onPieces: (pieces) => pass((sender) => sender.send([...begin(), ...write().add(pieces)])),
   });
   const ended = await firstOf(begun.promise, answer, pingMs);
   if (ended && ended.reply.end === null) throw toHttpError(c, ended);
@@ -189,8 +186,7 @@ async function sendStream(
     if (reply.end === null) {
       await sender.send(write().fail(reply.replyError ?? "", statusFor(reply, state.model)));
     } else if (!state.isPassedOn) {
-      const head = state.writer === null ? write().begin() : [];
-      await sender.send([...head, ...write().end(reply.end)]);
+      await sender.send([...begin(), ...write().end(reply.end)]);
     }
   });
 }

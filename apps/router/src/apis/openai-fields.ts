@@ -1,6 +1,10 @@
 import { z } from "zod";
-import type { ProviderOptions, ToolResultPart } from "../conversation/conversation.ts";
-import { givenOf } from "./parse-body.ts";
+import {
+  givenOf,
+  type ProviderOptions,
+  type ToolResultPart,
+} from "../conversation/conversation.ts";
+
 import * as field from "./request-fields.ts";
 import { optionsOf, toFile } from "./request-parts.ts";
 

@@ -148,9 +148,3 @@ export function parseObject(text: string): Record<string, unknown> | null {
     return null;
   }
 }
-
-/** Returns the fields without those that are null or undefined. */
-export function givenOf<TFields extends object>(fields: TFields) {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as { [TKey in keyof TFields]?: NonNullable<TFields[TKey]> };
-}

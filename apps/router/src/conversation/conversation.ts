@@ -154,3 +154,9 @@ function textOfPart(part: Part): string {
 function kindOf({ mediaType }: FilePart): string {
   return mediaType.startsWith("audio/") ? "audio" : "file";
 }
+
+/** Returns the fields without those that are null or undefined. */
+export function givenOf<TFields extends object>(fields: TFields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(given) as { [TKey in keyof TFields]?: NonNullable<TFields[TKey]> };
+}

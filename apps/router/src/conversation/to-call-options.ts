@@ -1,5 +1,11 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { Conversation, ProviderOptions, Tool, ToolChoice } from "./conversation.ts";
+import {
+  type Conversation,
+  givenOf,
+  type ProviderOptions,
+  type Tool,
+  type ToolChoice,
+} from "./conversation.ts";
 import { toPrompt } from "./to-prompt.ts";
 
 /** The APIs of services that reply. */
@@ -11,7 +17,7 @@ export function toCallOptions(
   upstreamType: UpstreamType,
 ): LanguageModelV4CallOptions {
   const { stopSequences, ...numbers } = settings;
-  const strict = format?.strict ?? null;
+  const { strict = null, ...named } = format ?? {};
   return {
     // OpenAI's chat API takes results of text only.
     prompt: toPrompt(messages, { isTextOnly: upstreamType === "openai-chat" }),
@@ -19,28 +25,17 @@ export function toCallOptions(
     ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
     ...(tools.length > 0 && toolChoice !== null && { toolChoice: toCallToolChoice(toolChoice) }),
-    ...(format !== null && { responseFormat: { type: "json", ...givenOf(format, formatFields) } }),
+    ...(format !== null && { responseFormat: { type: "json", ...givenOf(named) } }),
     providerOptions: toProviderOptions(conversation.providerOptions, strict, upstreamType),
   };
 }
 
-const formatFields = ["name", "description", "schema"] as const;
-
-/** Returns the given fields without null values. */
-function givenOf<TValue extends object, TKey extends keyof TValue>(
-  value: TValue,
-  keys: readonly TKey[],
-) {
-  const given = keys.filter((key) => value[key] !== null).map((key) => [key, value[key]]);
-  return Object.fromEntries(given) as { [TName in TKey]?: NonNullable<TValue[TName]> };
-}
-
-function toFunctionTool({ name, parameters, providerOptions, ...rest }: Tool) {
+function toFunctionTool({ name, parameters, description, strict, providerOptions }: Tool) {
   return {
     type: "function" as const,
     name,
     inputSchema: parameters,
-    ...givenOf(rest, ["description", "strict"]),
+    ...givenOf({ description, strict }),
     ...(providerOptions && { providerOptions }),
   };
 }

@@ -70,8 +70,8 @@ function keyOf(caller: string, texts: readonly string[]): string {
 }
 
 /**
- * Whether the conversation should stay with its model: the new one is cheaper, but it would have to
- * read what the old one has in its cache. Prices that are unknown show no saving.
+ * Whether a cheaper model would cost more than the current one in this turn, because its cache is cold.
+ * An unknown price counts as no saving.
  */
 export function staysWarm(
   { decision, usage }: EarlierTurn,

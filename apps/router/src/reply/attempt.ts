@@ -13,7 +13,7 @@ interface AttemptOptions {
   readonly endsAtMs: number;
 }
 
-/** One request for a reply: passes on what is received, and ends the request at a time limit. */
+/** A request for a reply. It passes pieces on, and ends the request at a time limit. */
 export class Attempt {
   readonly #options: AttemptOptions;
   readonly #controller = new AbortController();

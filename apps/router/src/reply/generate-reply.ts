@@ -13,7 +13,7 @@ import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
 import { type BilledTokens, billedTokens, noUsage, type TokenMeter } from "./usage.ts";
 
-/** How to ask, and where the reply goes. */
+/** The plan of a reply, its listener and its limits. */
 export interface ReplyOptions {
   readonly plan: ReplyPlan;
   readonly listener: ReplyListener;

@@ -2,20 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
+import { loggedRecord } from "../testing/logged-record.ts";
 import { decisionsPage } from "./decisions-page.ts";
 
-const record = {
-  time: "2026-11-20T08:00:00.000Z",
-  outcome: "replied",
-  failure: null,
-  tierChosen: "nano",
-  tierUsed: "nano",
-  cause: "choice",
-  decisionCostUsd: 0.001,
-  replyCostUsd: 0.01,
-  frontierCostUsd: 0.1,
-  outputTokens: 5,
-};
+const record = { ...loggedRecord, outputTokens: 5 };
 
 /** Returns the two costs of the only day: paid, and on the frontier tier. */
 async function costsOnPage(...records: readonly object[]): Promise<string[]> {

@@ -3,15 +3,11 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere, startProgram } from "../testing/start-program.ts";
+import { loggedRecord } from "../testing/logged-record.ts";
 import { programs } from "../programs.ts";
 
 const record = {
-  time: "2026-11-20T08:00:00.000Z",
-  outcome: "replied",
-  failure: null,
-  tierChosen: "nano",
-  tierUsed: "nano",
-  cause: "choice",
+  ...loggedRecord,
   decisionCostUsd: 0.000014,
   replyCostUsd: 0.00002,
   frontierCostUsd: 0.004,

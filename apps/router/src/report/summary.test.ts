@@ -6,19 +6,8 @@ import { expect, test } from "vitest";
 import { programs } from "../programs.ts";
 import { runHere } from "../testing/start-program.ts";
 import { readRecords } from "./read-records.ts";
+import { loggedRecord as record } from "../testing/logged-record.ts";
 import { describeSummary, summarize } from "./summary.ts";
-
-const record = {
-  time: "2026-11-20T08:00:00.000Z",
-  outcome: "replied",
-  failure: null,
-  tierChosen: "nano",
-  tierUsed: "nano",
-  cause: "choice",
-  decisionCostUsd: 0.001,
-  replyCostUsd: 0.01,
-  frontierCostUsd: 0.1,
-};
 
 async function reportOn(...lines: readonly (object | string)[]): Promise<string> {
   const path = join(await temporaryFolder(), "decisions.jsonl");

@@ -123,7 +123,7 @@ function connectReplies(server: ReplyServer) {
     return {
       catalog: createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 }),
       replier: `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`,
-      upstream: gatewayUpstream({ name: "gateway", apiKey: server.apiKey, baseUrl }),
+      upstream: gatewayUpstream({ apiKey: server.apiKey, baseUrl }),
     };
   }
   return {

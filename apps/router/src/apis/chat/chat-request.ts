@@ -1,7 +1,13 @@
-import type { Conversation, Message, Part, ToolCallPart } from "../../conversation/conversation.ts";
+import {
+  givenOf,
+  type Conversation,
+  type Message,
+  type Part,
+  type ToolCallPart,
+} from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
 import { toPart, toProviderOptions } from "../openai-fields.ts";
-import { givenOf, invalidField, parseBody } from "../parse-body.ts";
+import { invalidField, parseBody } from "../parse-body.ts";
 import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";
 import { type ChatBody, chatSchema, neededFields } from "./chat-schema.ts";
 

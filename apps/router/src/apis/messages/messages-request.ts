@@ -1,11 +1,12 @@
-import type {
-  Conversation,
-  Message,
-  Part,
-  ToolResultPart,
+import {
+  givenOf,
+  type Conversation,
+  type Message,
+  type Part,
+  type ToolResultPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
-import { givenOf, invalidField, parseBody } from "../parse-body.ts";
+import { invalidField, parseBody } from "../parse-body.ts";
 import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
 import {
   type Block,

@@ -1,8 +1,9 @@
+import { givenOf } from "../../conversation/conversation.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
 import { toOpenAiUsage } from "../openai-form.ts";
-import { givenOf } from "../parse-body.ts";
+
 import { type ClientTool, toClientTools } from "./client-tools.ts";
 import { type ItemEvent, type ItemStatus, OutputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./responses-schema.ts";

@@ -1,7 +1,12 @@
-import type { Conversation, Message, ReasoningPart } from "../../conversation/conversation.ts";
+import {
+  givenOf,
+  type Conversation,
+  type Message,
+  type ReasoningPart,
+} from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
 import { toPart, toProviderOptions } from "../openai-fields.ts";
-import { givenOf, invalidField, parseBody } from "../parse-body.ts";
+import { invalidField, parseBody } from "../parse-body.ts";
 import { joinSteps, partsOf, toFormat } from "../request-parts.ts";
 import { toClientTools, toModelName } from "./client-tools.ts";
 import {
