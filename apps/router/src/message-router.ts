@@ -3,6 +3,7 @@ import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
 import { planOf } from "./decision/replies.ts";
+import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-listener.ts";
 import {
@@ -21,6 +22,8 @@ export interface Call {
   readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
   /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
+  /** Null if the router has no keys, or for its owner. */
+  readonly key: RouterKey | null;
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;
 }

@@ -1,5 +1,6 @@
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
+import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
 import { HttpError } from "../http-error.ts";
@@ -9,6 +10,8 @@ export interface ClientEnv {
   Variables: {
     /** Aborts when the client disconnects. */
     clientSignal: AbortSignal;
+    /** The named key of the client; null if the router has no keys, or for its owner. */
+    key: RouterKey | null;
     reportDefect: (error: Error) => void;
     /** The client's own id of the request if it is harmless, else a new one. */
     requestId: string;
@@ -19,11 +22,11 @@ export interface ClientEnv {
 
 /** Returns a request's call of an endpoint. */
 export function callOf(
-  { req, var: { requestId, clientSignal } }: Context<ClientEnv>,
+  { req, var: { requestId, clientSignal, key } }: Context<ClientEnv>,
   endpoint: Call["endpoint"],
 ): Call {
   const caller = req.header("x-api-key") ?? req.header("authorization") ?? "";
-  return { requestId, endpoint, caller, signal: clientSignal, trace: traceOf(req) };
+  return { requestId, endpoint, caller, key, signal: clientSignal, trace: traceOf(req) };
 }
 
 /** Sets the headers of an answer that describe its decision. */

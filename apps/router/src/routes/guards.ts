@@ -50,6 +50,7 @@ function setContext(reportDefect: GuardParts["reportDefect"]): MiddlewareHandler
   return async (c, next) => {
     const { signal } = c.req.raw;
     c.set("clientSignal", signal);
+    c.set("key", null);
     c.set("reportDefect", reportDefect);
     try {
       return await next();
