@@ -1,4 +1,4 @@
-import type { MailSource } from "../input/mail-schema.ts";
+import type { MailHeaders, MailSource } from "../input/mail-schema.ts";
 
 /** The day of a mail, `YYYY-MM-DD`. */
 export interface MailDay {
@@ -21,6 +21,8 @@ export interface ImportedMail {
   readonly text: string;
   /** Its labels, or null when the source has none. */
   readonly labels: readonly string[] | null;
+  /** Headers that the list reads. */
+  readonly headers?: MailHeaders | undefined;
   readonly extra: {
     readonly attachments: readonly { readonly name: string; readonly type: string }[];
     /** The `List-Id` header; empty without one. */

@@ -2,6 +2,7 @@ import { decodeWords } from "postal-mime";
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
 import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import { keptHeaders } from "./kept-headers.ts";
 import { fileDay, parseDay, parseMessage, parseTime } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
@@ -64,6 +65,7 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
     subject: raw?.subject ?? header(data, "subject"),
     text: data.snippet ?? raw?.text ?? "",
     labels: data.labelIds ?? null,
+    headers: raw?.headers ?? keptHeaders((name) => headersOf(data, name)),
     extra: raw?.extra ?? {
       attachments: attachmentsIn(data.payload ?? {}),
       listId: header(data, "list-id"),
@@ -81,9 +83,13 @@ function attachmentsIn({
   return [...own, ...parts.flatMap(attachmentsIn)];
 }
 
-function header({ payload }: GmailMessage, name: string): string {
-  const found = payload?.headers?.find((header) => header.name.toLowerCase() === name);
-  return decodeWords(found?.value ?? "");
+function header(message: GmailMessage, name: string): string {
+  return decodeWords(headersOf(message, name)[0] ?? "");
+}
+
+function headersOf({ payload }: GmailMessage, name: string): string[] {
+  const found = payload?.headers?.filter((header) => header.name.toLowerCase() === name) ?? [];
+  return found.map(({ value }) => value);
 }
 
 // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
 import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import { keptHeaders } from "./kept-headers.ts";
 import type { SourceFile } from "./source-files.ts";
 import { toVisibleText } from "./visible-text.ts";
 
@@ -37,6 +38,7 @@ export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
     subject: email.subject ?? "",
     text: encryptionNote(email) ?? toVisibleText(email),
     labels: labelsOf(email),
+    headers: keptHeaders((name) => valuesOf(email, name)),
     extra: extraOf(email),
   };
 }
@@ -52,8 +54,12 @@ function extraOf(email: Email): ImportedMail["extra"] {
 }
 
 /** Returns the first header of a name: it was added last, and the sender may have written others. */
-function valueOf({ headers }: Email, name: string): string {
-  return headers.find(({ key }) => key === name)?.value ?? "";
+function valueOf(email: Email, name: string): string {
+  return valuesOf(email, name)[0] ?? "";
+}
+
+function valuesOf({ headers }: Email, name: string): string[] {
+  return headers.filter(({ key }) => key === name).map(({ value }) => value);
 }
 
 /** Returns the day in a header, in the sender's zone; null if there is none. */

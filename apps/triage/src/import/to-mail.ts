@@ -36,7 +36,7 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
-  { id, date, received, from, subject, text, labels, extra }: ImportedMail,
+  { id, date, received, from, subject, text, labels, headers, extra }: ImportedMail,
   { arrived, deliveredAt, source }: Pick<FoundMail, "arrived" | "deliveredAt" | "source">,
 ): Mail {
   return {
@@ -49,6 +49,7 @@ export function toMail(
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
     received: received ?? deliveredAt ?? undefined,
+    headers,
   };
 }
 

@@ -43,9 +43,9 @@ export async function openMails(path: string, options: InputOptions = {}) {
 
 /** Returns a mail as a record with its state; the note is null if there is nothing to note. */
 function toRecord(mail: Mail, state: JsonObject): MailRecord {
-  const { id, source, received } = mail;
-  const hasNote = source !== undefined || received !== undefined;
-  return { id, mail, state, source: hasNote ? { ...source, received } : null };
+  const { id, source, received, headers } = mail;
+  const hasNote = source !== undefined || received !== undefined || headers !== undefined;
+  return { id, mail, state, source: hasNote ? { ...source, received, headers } : null };
 }
 
 const idSchema = z.looseObject({ id: mailSchema.shape.id });

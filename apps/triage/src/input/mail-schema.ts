@@ -21,6 +21,26 @@ const sourceSchema = z.object({
 /** The place of an imported mail in its export; no model reads it. */
 export type MailSource = z.infer<typeof sourceSchema>;
 
+/** Headers that the list reads, and no model. */
+const headersSchema = z.object({
+  /** Without angle brackets, as are the `references`. */
+  messageId: z.string().optional(),
+  /** The mails that it answers: those of `References`, else the one of `In-Reply-To`. */
+  references: z.array(z.string()).optional(),
+  /** The first address. */
+  replyTo: z.string().optional(),
+  unsubscribe: z
+    .string()
+    .regex(/^(?:https|mailto):/i)
+    .optional(),
+  /** Whether `unsubscribe` takes a POST (RFC 8058). */
+  isOneClick: z.boolean().optional(),
+  /** The results of the receiving host, such as `pass`. */
+  checks: z.partialRecord(z.enum(["spf", "dkim", "dmarc"]), z.string()).optional(),
+});
+/** See {@link Mail}. */
+export type MailHeaders = z.infer<typeof headersSchema>;
+
 const receivedSchema = z.iso
   .datetime({
     offset: true,
@@ -56,6 +76,7 @@ export const mailSchema = z.object(
       .optional()
       .catch(undefined),
     source: sourceSchema.optional().catch(undefined),
+    headers: headersSchema.optional().catch(undefined),
     // The time of arrival, in UTC; no model reads it. Null means unknown.
     received: z.preprocess((time) => time ?? undefined, receivedSchema.optional()).optional(),
   },

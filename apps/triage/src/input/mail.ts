@@ -7,8 +7,8 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
   return { from, subject, date, snippet };
 }
 
-/** The part of a mail that a journal keeps beside the state: its place, and the time it was received. */
-type MailNote = Partial<MailSource> & Pick<Mail, "received">;
+/** The part of a mail that a journal keeps beside the state: its place, its headers, and the time it was received. */
+type MailNote = Partial<MailSource> & Pick<Mail, "received" | "headers">;
 
 /** A record that was read from a file of mails. */
 export interface MailRecord extends RunRecord {
@@ -19,8 +19,13 @@ export interface MailRecord extends RunRecord {
 export function mailOfRecord({ id, state, source }: RunRecord): Mail {
   const mail = { ...(state as Omit<Mail, "id">), id };
   if (source === null) return mail;
-  const { received, file, ...place } = source as MailNote;
-  return { ...mail, received, source: file === undefined ? undefined : { ...place, file } };
+  const { received, headers, file, ...place } = source as MailNote;
+  return {
+    ...mail,
+    received,
+    headers,
+    source: file === undefined ? undefined : { ...place, file },
+  };
 }
 
 type MailDays = Pick<Mail, "date" | "received">;
@@ -57,6 +62,15 @@ export function addressesIn(text: string): string[] {
     .split(/[\s<>"'(),:;=[\]]/u)
     .filter((word) => word.indexOf("@", 1) > 0 && word.lastIndexOf("@", word.length - 2) > 0)
     .map((address) => address.toLowerCase().replace(/\.$/, ""));
+}
+
+/** Returns the domain that one organisation has: `example.co.uk` of `mx.example.co.uk`. */
+export function organisationOf(domain: string): string {
+  const labels = domain.toLowerCase().split(".");
+  const isShared = /(?:^|\.)(?:ac|co|com|edu|go|gov|ne|net|or|org)\.[a-z]{2}$/.test(
+    domain.toLowerCase(),
+  );
+  return labels.slice(isShared ? -3 : -2).join(".");
 }
 
 /** Returns the day it is where the program runs, `YYYY-MM-DD`. */

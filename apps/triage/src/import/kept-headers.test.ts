@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { dateHeader, importedMail } from "../testing/import-of.ts";
+
+const headersOf = async (...lines: string[]) =>
+  (await importedMail([...lines, dateHeader, "From: ada@example.com", "", "Hi."].join("\n")))
+    ?.headers;
+const received = "Received: from a.example (by evil.example) by mx.home.example with ESMTP; x";
+
+test("a record keeps the headers that the list needs", async () => {
+  expect(
+    await headersOf(
+      "Message-ID: <c@x.example>",
+      "References: <a@x.example>\n <b@x.example>",
+      "In-Reply-To: <other@x.example>",
+      "Reply-To: Ada <Ada@Elsewhere.example>, b@x.example",
+      "List-Unsubscribe: <mailto:out@x.example>,\n <https://x.example/out?u=1>",
+      "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+      received,
+      "Authentication-Results: in.home.example; spf=pass (a; b) smtp.mailfrom=x; dkim=fail; DKIM=Pass; dmarc=fail",
+    ),
+  ).toEqual({
+    messageId: "c@x.example",
+    references: ["a@x.example", "b@x.example"],
+    replyTo: "ada@elsewhere.example",
+    unsubscribe: "https://x.example/out?u=1",
+    isOneClick: true,
+    checks: { spf: "pass", dkim: "pass", dmarc: "fail" },
+  });
+  expect(await headersOf("In-Reply-To: <a@x.example> <b@x.example>")).toEqual({
+    references: ["a@x.example"],
+  });
+  expect(await headersOf()).toBeUndefined();
+});
+
+test("results that another host than the receiving one wrote are not kept", async () => {
+  const forged = "Authentication-Results: mx.google.com; dmarc=pass";
+  expect(await headersOf(forged)).toBeUndefined();
+  expect(await headersOf(received, forged)).toBeUndefined();
+  const inner = "Received: by 2002:a05:6402:1 with SMTP id x; y\nReceived: by mx.google.com; x";
+  expect(await headersOf(inner, forged)).toEqual({ checks: { dmarc: "pass" } });
+  const exchange = "Received: from a by AM1.eurprd01.prod.outlook.com with x; y";
+  const nameless = "Authentication-Results: spf=pass (x) smtp.mailfrom=y; dkim=none";
+  expect(await headersOf(exchange, nameless)).toEqual({ checks: { spf: "pass", dkim: "none" } });
+  expect(await headersOf(received, nameless)).toBeUndefined();
+});
+
+test("links of other schemes, and a one-click without a page, are not offered", async () => {
+  const post = "List-Unsubscribe-Post: List-Unsubscribe=One-Click";
+  const link = async (header: string) => headersOf(`List-Unsubscribe: ${header}`, post);
+  expect(await link("<javascript:alert(1)>, <http://x.example/out>")).toBeUndefined();
+  expect(await link("<mailto:out@x.example>")).toEqual({ unsubscribe: "mailto:out@x.example" });
+  expect(await link("https://x.example/no-brackets")).toBeUndefined();
+});
+
+test("a header of 10,000 references keeps the first and the last ones", async () => {
+  const ids = Array.from({ length: 10_000 }, (_, at) => `<${at}@x.example>`);
+  const headers = await headersOf(`References: ${ids.join("\n ")}`);
+  expect(headers?.references).toHaveLength(21);
+  expect(headers?.references?.[0]).toBe("0@x.example");
+  expect(headers?.references?.at(-1)).toBe("9999@x.example");
+});

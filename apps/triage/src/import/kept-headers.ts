@@ -1,0 +1,72 @@
+import { addressesIn, organisationOf } from "../input/mail.ts";
+import type { MailHeaders } from "../input/mail-schema.ts";
+
+// A conversation is found by its first mail, or by one of the last.
+const REFERENCES = 20;
+/** More than a header line may have (RFC 5322, section 2.1.1). */
+const HEADER_LENGTH = 1000;
+
+/** Returns all values of a header, the one that was added last first. */
+type ValuesOf = (name: string) => readonly string[];
+
+/** Returns the headers of a mail that its record keeps for the list; undefined without one. */
+export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
+  const first = (name: string) => valuesOf(name)[0] ?? "";
+  const references = idsIn(first("references"));
+  const [before = idsIn(first("in-reply-to"))[0]] = references;
+  const [messageId] = idsIn(`<${first("message-id").replace(/[<>\s]/g, "")}>`);
+  const replyTo = addressesIn(first("reply-to").slice(0, HEADER_LENGTH)).at(0);
+  const checks = checksIn(valuesOf);
+  const kept: MailHeaders = {
+    ...(messageId !== undefined && { messageId }),
+    ...(before !== undefined && {
+      references: [before, ...references.slice(1).slice(-REFERENCES)],
+    }),
+    ...(replyTo !== undefined && { replyTo }),
+    ...unsubscribeIn(first("list-unsubscribe"), first("list-unsubscribe-post")),
+    ...(Object.keys(checks).length > 0 && { checks }),
+  };
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+function idsIn(header: string): string[] {
+  return Array.from(header.matchAll(/<([^<>\s\p{C}]{1,500})>/gu), ([, id = ""]) => id);
+}
+
+/** Reads RFC 2369 and RFC 8058; a page is preferred to a mail. */
+function unsubscribeIn(header: string, post: string): MailHeaders {
+  const links = header.replace(/[\s\p{C}]/gu, "").matchAll(/<((?:https|mailto):[^<>]{1,2000})>/giu);
+  const all = Array.from(links, ([, link = ""]) => link).filter((link) => URL.canParse(link));
+  const page = all.find((link) => /^https:/i.test(link));
+  const unsubscribe = page ?? all[0];
+  if (unsubscribe === undefined) return {};
+  const isOneClick = page !== undefined && /^\s*List-Unsubscribe=One-Click\s*$/i.test(post);
+  return { unsubscribe, ...(isOneClick && { isOneClick }) };
+}
+
+/** Returns the results of SPF, DKIM and DMARC; none if the receiving host did not write them. */
+function checksIn(valuesOf: ValuesOf): NonNullable<MailHeaders["checks"]> {
+  const [server = "", ...results] = bareText(valuesOf("authentication-results")[0]).split(";");
+  if (!isOfReceiver(server.trim().split(/\s/)[0] ?? "", valuesOf("received"))) return {};
+  // Exchange Online names no server, so its first result is the first part.
+  const words = [server, ...results].map((part) => /^\s*(spf|dkim|dmarc)=(\w{1,20})/i.exec(part));
+  const checks: Record<string, string> = {};
+  for (const [, name = "", result = ""] of words.filter((word) => word !== null)) {
+    const key = name.toLowerCase();
+    if (checks[key] !== "pass") checks[key] = result.toLowerCase();
+  }
+  return checks;
+}
+
+// A sender can write these headers too, but not above the first host that names itself.
+function isOfReceiver(server: string, received: readonly string[]): boolean {
+  const hosts = received.map((line) => /\bby\s+([^\s;]{1,255})/i.exec(bareText(line))?.[1] ?? "");
+  const host = hosts.find((name) => /\.(?!internal|local|lan)[a-z]{2,24}$/i.test(name));
+  if (host === undefined) return false;
+  if (server.includes("=")) return organisationOf(host) === "outlook.com";
+  return organisationOf(server) === organisationOf(host);
+}
+
+function bareText(header = ""): string {
+  return header.slice(0, 4 * HEADER_LENGTH).replace(/\([^()]*\)/g, " ");
+}
