@@ -1,0 +1,61 @@
+import { createServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { selfSignedCertificate } from "evaluator-kit";
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "./connect.ts";
+import { parseMailboxUrl } from "./mailbox-url.ts";
+
+const env = { TRIAGE_IMAP_PASSWORD: "hunter2" };
+
+async function portOf(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+/** A server that refuses each way to sign in. */
+async function refusing(): Promise<number> {
+  const server = createServer((socket) => {
+    socket.write("* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN AUTH=XOAUTH2 SASL-IR] hunter2\r\n");
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      for (const line of String(data).split("\r\n").filter(Boolean)) {
+        const tag = line.split(" ", 1)[0];
+        socket.write(
+          `${tag} ${/AUTH/.test(line) ? "NO [AUTHENTICATIONFAILED] hunter2" : "OK"}\r\n`,
+        );
+      }
+    });
+  });
+  return await portOf(server);
+}
+
+test.each([
+  [{ TRIAGE_IMAP_PASSWORD: "hunter2" }, "does not let ada in. Check TRIAGE_IMAP_PASSWORD"],
+  [{ ...env, TRIAGE_IMAP_TOKEN: "hunter2" }, "The token may be expired"],
+  [{}, "Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN"],
+])("a secret that the server refuses is one sentence without it: %j", async (env, problem) => {
+  const address = parseMailboxUrl(`imap://ada@127.0.0.1:${await refusing()}/INBOX`);
+  const error: unknown = await connect(address, env).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: "CliError", message: expect.stringContaining(problem) });
+  expect(String(error)).not.toContain("hunter2");
+});
+
+test("a closed port, and one without TLS, are named", async () => {
+  const port = await refusing();
+  const closed = parseMailboxUrl("imaps://ada@127.0.0.1:1/INBOX");
+  await expect(connect(closed, env)).rejects.toThrow("127.0.0.1:1 failed (ECONNREFUSED)");
+  const plain = parseMailboxUrl(`imaps://ada@127.0.0.1:${port}/INBOX`);
+  await expect(connect(plain, env)).rejects.toThrow(`127.0.0.1:${port} does not answer with TLS`);
+});
+
+test("a certificate that is not trusted is named with the next step", async () => {
+  const port = await portOf(createTlsServer(selfSignedCertificate()));
+  const address = parseMailboxUrl(`imaps://ada@127.0.0.1:${port}/INBOX`);
+  await expect(connect(address, env)).rejects.toThrow(
+    `The certificate of 127.0.0.1:${port} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+  );
+});
