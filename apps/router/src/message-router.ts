@@ -22,7 +22,7 @@ export interface Call {
   readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
   /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
-  /** Null if the router has no keys, or for its owner. */
+  /** Null if the router asks for no key. */
   readonly key: RouterKey | null;
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;

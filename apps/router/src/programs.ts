@@ -85,21 +85,30 @@ const evaluation = declare("The evaluation", "npm run router:eval --", (command,
     }),
 );
 
+const keys = declare("The keys", "npm run router:keys --", async (command, context) => {
+  const { addKeyCommands } = await import("./keys/key-commands.ts");
+  addKeyCommands(command.description("Keep the keys of ROUTER_KEYS (router-keys.json)."), context);
+});
+
 /** Every program of the router. */
-export const programs = { router, selfCheck, report, labels, eval: evaluation };
+export const programs = { router, selfCheck, report, labels, eval: evaluation, keys };
 
 function declare(
   name: string,
   words: string,
   addTo: (command: Command, context: CliContext) => unknown,
 ): [Program, ProgramOptions] {
-  const program: Program = (typed, context) => {
+  const program: Program = async (typed, context) => {
     const command = createCommand(words, { context, version: packageVersion(import.meta.url) });
-    addTo(command, context);
+    await addTo(command, context);
     return runCommand(command, typed, context);
   };
-  // The name suffices, so that `--help` does not load the client.
-  return [program, { name, isForPerson: (error) => error.name === "ConfigurationError" }];
+  return [program, { name, isForPerson }];
+}
+
+/** The names suffice, so that `--help` does not load the client. */
+function isForPerson({ name }: Error): boolean {
+  return name === "ConfigurationError" || name === "DatabaseError";
 }
 
 function logPath(log: string | undefined, { env }: CliContext): string {

@@ -29,6 +29,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     host: "127.0.0.1",
     port: 3000,
     accessToken: null,
+    keyStore: null,
     allowedNames: [],
     tierModels: {
       nano: "openai/gpt-5-nano",
@@ -95,6 +96,7 @@ test("everything can be set", () => {
     host: "0.0.0.0",
     port: 0,
     accessToken: "a-token-of-many-characters",
+    keyStore: null,
     allowedNames: ["router.example.com", "192.168.0.4:80"],
     tierModels: { nano: "a/nano", fast: "a/fast", balanced: "a/balanced", frontier: "a/frontier" },
     policy: {
@@ -239,4 +241,17 @@ test("the dearest input costs 200 times the cheapest", async () => {
     (model) => list.find(({ id }) => id === model)?.pricing.input ?? 0,
   );
   expect(Math.max(...prices) / Math.min(...prices)).toBeCloseTo(200);
+});
+
+test("a host that other machines reach needs the access token or keys", () => {
+  const env = { HOST: "0.0.0.0", ROUTER_KEYS: "router-keys.json" };
+  expect(parseRouterOptions(env)).toMatchObject({ host: "0.0.0.0", accessToken: null });
+});
+
+test("the password of the keys' database is a secret, and the name of a file is none", () => {
+  const secretsOf = (address: string) =>
+    parseRouterOptions({ ROUTER_KEYS: address }).engines.secrets;
+  const address = "postgres://me:a-password@127.0.0.1/keys";
+  expect(secretsOf(address)).toEqual([address, "postgres://me:a-password@", "a-password"]);
+  expect(secretsOf("router-keys.json")).toEqual([]);
 });

@@ -21,6 +21,7 @@ export const defaultTierModels = {
 const notConfidence = "is not a number from 0 to 1, such as 0.6";
 
 const upToADay = { min: 0, max: 86_400_000 };
+const numberOfCalls = { min: 1, max: 10_000, example: "256" };
 
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
 function variables(model: ReturnType<typeof modelId>) {
@@ -33,6 +34,7 @@ function variables(model: ReturnType<typeof modelId>) {
         z.string().min(16, "is short; set it to a secret of at least 16 characters"),
       ),
     ),
+    ROUTER_KEYS: optional(z.string()),
     ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
       .refine(
         (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
@@ -40,11 +42,7 @@ function variables(model: ReturnType<typeof modelId>) {
       )
       .default([]),
     ROUTER_MODEL_ALIASES: aliases().default(() => new Map()),
-    ROUTER_MAX_CALLS: wholeNumber("number of calls", {
-      min: 1,
-      max: 10_000,
-      example: "256",
-    }).default(256),
+    ROUTER_MAX_CALLS: wholeNumber("number of calls", numberOfCalls).default(256),
     ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
     ROUTER_REPLY_IDLE_TIMEOUT_MS: milliseconds(upToADay).default(120_000),
     ROUTER_REPLY_TIMEOUT_MS: milliseconds(upToADay).default(0),
@@ -121,6 +119,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** 0 takes any free port. */
     port: values.PORT,
     accessToken: values.ROUTER_ACCESS_TOKEN,
+    /** The file or the database of the named keys; null without. */
+    keyStore: values.ROUTER_KEYS,
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
@@ -154,7 +154,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
       reply: toReplyServer(values, given),
       secrets: [
         ...keyNames.flatMap((name) => env[name] ?? []),
-        ...addressSecrets(url),
+        ...[url, values.ROUTER_KEYS].flatMap(addressSecrets),
         ...(config?.keys ?? []),
       ],
     },
@@ -180,6 +180,7 @@ const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"];
 const secretNames: ReadonlySet<string> = new Set([
   ...keyNames,
   "ROUTER_ACCESS_TOKEN",
+  "ROUTER_KEYS", // may be an address with a password
   "ROUTER_LIMITS",
   "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);
@@ -193,9 +194,10 @@ function readVariables(env: Environment): Values {
     const shown = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
     throw new CliError(`${shown} ${issue?.message}.`);
   }
-  if (isLoopbackHost(data.HOST) || data.ROUTER_ACCESS_TOKEN !== null) return data;
+  if (isLoopbackHost(data.HOST) || (data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null)
+    return data;
   throw new CliError(
-    `HOST=${JSON.stringify(data.HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,
+    `HOST=${JSON.stringify(data.HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS, or HOST to 127.0.0.1.`,
   );
 }
 
@@ -231,8 +233,9 @@ function toReplyServer(values: Values, env: Environment) {
 
 /** Secret parts of a database's address: all of it, its start up to the host, and its password. */
 function addressSecrets(address: string | null): string[] {
-  const [start, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address ?? "") ?? [];
-  return [address ?? undefined, start, password].filter((secret) => secret !== undefined);
+  if (address?.includes("://") !== true) return []; // none, or a file
+  const [start, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address) ?? [];
+  return [address, start, password].filter((secret) => secret !== undefined);
 }
 
 /** The OpenTelemetry packages read the other variables of their specification. */

@@ -14,6 +14,7 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
+import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
@@ -34,10 +35,13 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   // These packages are most of the code that a router loads.
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
+  let keys: LiveKeys | null = null;
   try {
+    if (options.keyStore !== null) keys = await openLiveKeys(options.keyStore, warn);
     const services = connectServices(options, { sharedLimit: limit, tracing });
-    await serve(services, { options, readOptions }, context);
+    await serve(services, { options, readOptions, keys }, context);
   } finally {
+    await keys?.close();
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
@@ -59,9 +63,15 @@ async function reconfigure(
   }
 }
 
+interface ServeParts {
+  readonly options: RouterOptions;
+  readonly readOptions: ReadOptions;
+  readonly keys: LiveKeys | null;
+}
+
 async function serve(
   services: Services,
-  { options, readOptions }: { options: RouterOptions; readOptions: ReadOptions },
+  { options, readOptions, keys }: ServeParts,
   context: CliContext,
 ) {
   const { stdout, stderr } = context;
@@ -76,6 +86,7 @@ async function serve(
   if (stdout.isTTY !== true) {
     process.on("SIGHUP", () => {
       void log?.reopen();
+      void keys?.reload();
       reconfigure(services, readOptions, warn).catch(reportDefect);
     });
   }
@@ -85,6 +96,7 @@ async function serve(
     {
       options: { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` },
       services,
+      keys,
       calibration,
       reportDefect,
       prices,
@@ -174,4 +186,4 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
 }
 
 const exposed =
-  "other machines can reach this router. Whoever has its access token can spend your credits; the token and all messages cross the network unencrypted unless a proxy adds TLS.";
+  "other machines can reach this router. Whoever has its access token or a key can spend your credits; tokens and all messages cross the network unencrypted unless a proxy adds TLS.";

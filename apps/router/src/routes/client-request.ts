@@ -10,7 +10,7 @@ export interface ClientEnv {
   Variables: {
     /** Aborts when the client disconnects. */
     clientSignal: AbortSignal;
-    /** The named key of the client; null if the router has no keys, or for its owner. */
+    /** The key of the client; null if the router asks for none. */
     key: RouterKey | null;
     reportDefect: (error: Error) => void;
     /** The client's own id of the request if it is harmless, else a new one. */

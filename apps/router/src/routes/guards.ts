@@ -1,10 +1,11 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/read-body.ts";
+import { findKey, ownerOf } from "../keys/router-key.ts";
+import type { LiveKeys } from "../keys/key-store.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "../http-error.ts";
@@ -15,13 +16,15 @@ interface GuardParts {
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
   readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
+  /** The named keys. @default null */
+  readonly keys?: Pick<LiveKeys, "current"> | null;
   readonly reportDefect: (error: Error) => void;
   /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
 }
 
 /**
- * Adds the guards of every request: hosts, origins, the access token, and response headers. Returns
+ * Adds the guards of every request: hosts, origins, keys, and response headers. Returns
  * those of the routes with a JSON body.
  */
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
@@ -38,7 +41,7 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
   app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
-  if (accessToken !== null) app.use(requireToken(accessToken));
+  if (accessToken !== null || parts.keys) app.use(requireKey(parts));
   return createRouteGuards(maxCallsInFlight, pricesTried);
 }
 
@@ -101,15 +104,17 @@ function isLinkToPage(request: HonoRequest): boolean {
   return opensTab && request.method === "GET" && request.path === "/";
 }
 
-/** Requires the access token as a bearer token, an API key or a password, except for health checks. */
-function requireToken(token: string): MiddlewareHandler {
-  // Digests have one length, which a comparison in constant time needs.
-  const expected = hash("sha256", token, "buffer");
-  return async ({ req }, next) => {
-    if (req.path === "/healthz" || req.path === "/readyz") return next();
+/** Requires the access token or a key as a bearer token, an API key or a password. */
+function requireKey({ options, keys }: GuardParts): MiddlewareHandler<ClientEnv> {
+  const owner = options.accessToken === null ? [] : [ownerOf(options.accessToken)];
+  const open = new Set(keys ? ["/", "/healthz", "/readyz"] : ["/healthz", "/readyz"]);
+  return async (c, next) => {
+    const { req } = c;
+    if (open.has(req.path)) return next();
     const given = [req.header("x-api-key") ?? "", tokenOf(req.header("authorization") ?? "")];
-    const digests = given.map((key) => hash("sha256", key, "buffer"));
-    if (digests.some((digest) => timingSafeEqual(digest, expected))) return next();
+    const key = findKey([...owner, ...(keys?.current() ?? [])], given, Date.now());
+    c.set("key", key);
+    if (key !== null) return next();
     const error =
       "This router asks for its access token: Authorization: Bearer <token>, or x-api-key: <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };

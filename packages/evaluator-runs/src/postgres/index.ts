@@ -1,7 +1,7 @@
 export type { AnswerWriter, KeptAnswer, RecordEnd, WriterOptions } from "./answer-writer.ts";
 export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
-export type { Cell, Connection } from "./database.ts";
+export { type Cell, type Connection, type Database, openDatabase, type Query } from "./database.ts";
 export type { RunRecord } from "./load-run.ts";
 export { migrate } from "./migrate.ts";
 export { postgresLimits } from "./postgres-limits.ts";

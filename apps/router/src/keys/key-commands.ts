@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
+import { isDatabase, openKeyStore } from "./key-store.ts";
+import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+
+type Keys = readonly StoredKey[];
+
+/** Adds `add`, `list` and `revoke` to the program of the keys. */
+export function addKeyCommands(program: Command, context: CliContext): void {
+  const { env, cwd, stdout } = context;
+  const address = env["ROUTER_KEYS"] ?? "router-keys.json";
+  const opened = () => openKeyStore(isDatabase(address) ? address : resolve(cwd, address));
+  const change = async (edit: (keys: Keys) => Keys) => {
+    const store = await opened();
+    await store.change(edit).finally(store.close);
+  };
+  const print = (json: unknown, text: string, isJson = false) =>
+    stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
+  const [dollars, count] = [decimal(), wholeNumber({ min: 1 })];
+  program
+    .command("add <name>")
+    .description("Add a key, and print its token, which is kept nowhere.")
+    .option("--budget <name>", "a budget that keys share; the limits of the last add hold (NAME)")
+    .option("--usd-per-day <n>", "limit of the budget for a day (UTC)", dollars)
+    .option("--usd-per-month <n>", "limit of the budget for a month (UTC)", dollars)
+    .option("--requests-per-minute <n>", "limit of this key", count)
+    .option("--tokens-per-minute <n>", "limit of this key", count)
+    .option("--tiers <list>", "tiers that it may use, such as nano,fast", toList)
+    .option("--models <list>", "models that it may use, such as acme/x", toList)
+    .option("--expires <date>", "not valid from then on, such as 2027-01-31")
+    .option("--json", "print JSON")
+    .action(async (name, { json, ...options }) => {
+      const token = `rk_${randomBytes(32).toString("base64url")}`;
+      const key = toKey({ budget: name, ...options, name, sha256: hashOf(token) });
+      await change((keys) => added(keys, key));
+      print({ name, token, budget: key.budget, expires: key.expires }, token, json);
+    });
+  program
+    .command("list")
+    .description("List the keys with their limits.")
+    .option("--json", "print JSON")
+    .action(async ({ json }) => {
+      const store = await opened();
+      const keys = (await store.read().finally(store.close)).map(withoutHash);
+      print(keys, keys.map(({ name, budget }) => `${name} (budget ${budget})`).join("\n"), json);
+    });
+  program
+    .command("revoke <name>")
+    .description("Revoke a key.")
+    .option("--json", "print JSON")
+    .action(async (name, { json }) => {
+      await change((keys) => without(keys, name));
+      print({ revoked: name }, `The key ${name} is revoked.`, json);
+    });
+}
+
+function toList(text: string): string[] {
+  return text.split(",").map((word) => word.trim());
+}
+
+function toKey(given: object): StoredKey {
+  const { data, error } = storedKeySchema.safeParse(given);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new CliError(`The key was not added: ${issue?.path.join(".")} ${issue?.message}.`);
+}
+
+/** Adds a key. Its limits become those of its budget; without limits it gets those of the budget. */
+function added(keys: Keys, key: StoredKey): Keys {
+  if (keys.some(({ name }) => name === key.name)) {
+    throw new CliError(`There is a key ${key.name} already. Choose another name, or revoke it.`);
+  }
+  const isOfBudget = ({ budget }: StoredKey) => budget === key.budget;
+  const hasLimits = key.usdPerDay !== null || key.usdPerMonth !== null;
+  const { usdPerDay, usdPerMonth } = hasLimits ? key : (keys.find(isOfBudget) ?? key);
+  const limits = { usdPerDay, usdPerMonth };
+  return [...keys, key].map((each) => (isOfBudget(each) ? Object.assign(each, limits) : each));
+}
+
+function without(keys: Keys, name: string): Keys {
+  const kept = keys.filter((key) => key.name !== name);
+  if (kept.length < keys.length) return kept;
+  throw new CliError("There is no key of this name. npm run router:keys -- list lists them.");
+}

@@ -1,0 +1,99 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openPglite } from "evaluator-runs/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { openKeyStore, openLiveKeys } from "./key-store.ts";
+import { hashOf, storedKeySchema } from "./router-key.ts";
+
+const keyOf = (name: string) =>
+  storedKeySchema.parse({ name, budget: name, sha256: hashOf(`rk_${name}`) });
+const fileIn = async () => join(await temporaryFolder(), "router-keys.json");
+const names = (keys: readonly { readonly name: string }[]) => keys.map(({ name }) => name);
+
+/** Live keys that read only when a test asks for it. */
+async function followed(path: string) {
+  const warnings: string[] = [];
+  const keys = await openLiveKeys(path, (line) => warnings.push(line), 86_400_000);
+  onTestFinished(() => keys.close());
+  return { ...keys, warnings };
+}
+
+test("a file is for its owner only, and holds each change", async () => {
+  const path = await fileIn();
+  const store = await openKeyStore(path);
+  expect(await store.read()).toEqual([]);
+  await store.change((keys) => [...keys, keyOf("alice")]);
+  await store.change((keys) => [...keys, keyOf("bob")]);
+  expect(await store.read()).toEqual([keyOf("alice"), keyOf("bob")]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readFile(path, "utf8")).not.toContain("rk_");
+});
+
+test("a second change at the same time is refused, and loses no key", async () => {
+  const path = await fileIn();
+  const store = await openKeyStore(path);
+  const changes = ["alice", "bob"].map((name) => store.change((keys) => [...keys, keyOf(name)]));
+  const [first, second] = await Promise.allSettled(changes);
+  expect(first?.status).not.toBe(second?.status);
+  expect(await store.read()).toHaveLength(1);
+  await store.change(() => []); // the lock is gone
+});
+
+test("a changed file is read; one with an error keeps the old keys, and is printed once", async () => {
+  const path = await fileIn();
+  const store = await openKeyStore(path);
+  await store.change(() => [keyOf("alice")]);
+  const { current, reload, warnings } = await followed(path);
+  await store.change(() => [keyOf("alice"), keyOf("bob")]);
+  await reload();
+  expect(names(current())).toEqual(["alice", "bob"]);
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replace('"budget": "bob"', '"budget": 7'));
+  await reload();
+  await reload();
+  expect(names(current())).toEqual(["alice", "bob"]);
+  const printed = `${path}:9 [1].budget is missing, or no text. The router goes on with the old keys.\n`;
+  expect(warnings).toEqual([printed]);
+  await writeFile(path, text);
+  await reload();
+  await writeFile(path, text.slice(0, -4));
+  await reload();
+  expect(warnings).toEqual([
+    printed,
+    expect.stringMatching(/:11 no JSON\. The router goes on with the old keys\.\n$/),
+  ]);
+});
+
+test("a router without a key yet warns, and sees the first one", async () => {
+  const path = await fileIn();
+  const { current, reload, warnings } = await followed(path);
+  expect(current()).toEqual([]);
+  expect(warnings.join("")).toContain("no key yet");
+  await (await openKeyStore(path)).change(() => [keyOf("alice")]);
+  await reload();
+  expect(names(current())).toEqual(["alice"]);
+});
+
+test("a file that cannot be read is named", async () => {
+  const path = await temporaryFolder();
+  await expect(openLiveKeys(path, () => undefined)).rejects.toThrow(`Cannot read ${path}`);
+});
+
+test("routers share the keys of a PostgreSQL database", async () => {
+  const database = await openPglite();
+  await database.query("drop schema if exists evaluator_router cascade");
+  const open = () => openKeyStore("postgres://127.0.0.1/keys", async () => database);
+  const [one, other] = [await open(), await open()];
+  expect(await other.read()).toEqual([]);
+  await one.change((keys) => [...keys, keyOf("alice")]);
+  await one.change((keys) => [...keys, keyOf("bob")]);
+  expect(await other.read()).toEqual([keyOf("alice"), keyOf("bob")]);
+});
+
+test("the address of a database that cannot be reached is in no message", async () => {
+  const address = "postgres://me:secret-word@127.0.0.1:1/keys";
+  const error = await openLiveKeys(address, () => undefined).catch(String);
+  expect(error).toContain("PostgreSQL cannot be reached");
+  expect(error).not.toContain("secret-word");
+});

@@ -1,0 +1,124 @@
+import { open as openFile, readFile, rm } from "node:fs/promises";
+import { systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
+import type { Database } from "evaluator-runs/postgres";
+import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
+
+type Keys = readonly StoredKey[];
+
+/** Where all keys are kept. */
+interface KeyStore {
+  readonly read: () => Promise<Keys>;
+  /** Replaces the keys; no other change happens in between. */
+  readonly change: (edit: (keys: Keys) => Keys) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Whether the keys and their spending are in PostgreSQL, for several routers. */
+export function isDatabase(address: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(address);
+}
+
+/** Opens the store of `ROUTER_KEYS`. Its errors are for people, and hold no address of a database. */
+export async function openKeyStore(
+  address: string,
+  open: (address: string) => Promise<Database> = openDatabase,
+): Promise<KeyStore> {
+  return isDatabase(address) ? openDatabaseStore(await open(address)) : openFileStore(address);
+}
+
+/** The driver is loaded only if it is used. */
+async function openDatabase(address: string): Promise<Database> {
+  return (await import("evaluator-runs/postgres")).openDatabase(address);
+}
+
+function openFileStore(path: string): KeyStore {
+  const read = async () => {
+    const text = await readFile(path, "utf8").catch((error: unknown) => {
+      if (systemErrorCode(error) === "ENOENT") return "[]";
+      throw toFileError(error, `read ${path}`, "Check ROUTER_KEYS.");
+    });
+    return parseKeys(text, path);
+  };
+  const lock = `${path}.lock`;
+  const advice = "Try again. If no other process changes the keys, remove this file.";
+  return {
+    read,
+    async change(edit) {
+      const file = await openFile(lock, "wx").catch((error: unknown) => {
+        throw toFileError(error, `write ${lock}`, advice);
+      });
+      await file.close();
+      try {
+        const options = { mode: 0o600, advice: "The keys are unchanged." };
+        await writeWholeFile(path, printKeys(edit(await read())), options);
+      } finally {
+        await rm(lock, { force: true });
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The number of the lock is any that no other program on the database uses. */
+const makeTable = `
+  select pg_advisory_xact_lock(1801812339);
+  create schema if not exists evaluator_router;
+  create table if not exists evaluator_router.keys (document text not null)`;
+
+function openDatabaseStore(database: Database): KeyStore {
+  return {
+    async read() {
+      const table = "select to_regclass('evaluator_router.keys') is not null as found";
+      const [exists] = await database.query<{ found: boolean }>(table);
+      return exists?.found === true ? readTable(database.query) : [];
+    },
+    change: (edit) =>
+      database.transaction(async (session) => {
+        await session.query(makeTable);
+        const text = printKeys(edit(await readTable(session.query)));
+        await session.query("delete from evaluator_router.keys");
+        await session.query("insert into evaluator_router.keys values ($1)", [text]);
+      }),
+    close: () => database.close(),
+  };
+}
+
+async function readTable(query: Database["query"]): Promise<Keys> {
+  const [row] = await query<{ document: string }>("select document from evaluator_router.keys");
+  return parseKeys(row?.document ?? "[]", "the keys in PostgreSQL");
+}
+
+/** The keys of a running router, which follow their store. */
+export type LiveKeys = Awaited<ReturnType<typeof openLiveKeys>>;
+
+/** Reads the keys, and reads them again each second. @throws an error for people if they are wrong. */
+export async function openLiveKeys(
+  address: string,
+  warn: (line: string) => void,
+  reloadMs = 1000, // a change is seen within two seconds
+) {
+  const store = await openKeyStore(address);
+  let keys = await store.read();
+  let problem: string | null = null;
+  if (keys.length === 0) warn("ROUTER_KEYS: no key yet; npm run router:keys -- add makes one.\n");
+  /** After an error the old keys stay, and the error is printed once. */
+  async function reload(): Promise<void> {
+    try {
+      keys = await store.read();
+      problem = null;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : "The keys cannot be read.";
+      if (message !== problem) warn(`${message} The router goes on with the old keys.\n`);
+      problem = message;
+    }
+  }
+  const timer = setInterval(() => void reload(), reloadMs).unref();
+  return {
+    current: () => keys,
+    reload,
+    close() {
+      clearInterval(timer);
+      return store.close();
+    },
+  };
+}

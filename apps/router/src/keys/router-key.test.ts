@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { findKey, hashOf, ownerOf, parseKeys, printKeys, storedKeySchema } from "./router-key.ts";
+
+const sha256 = hashOf("rk_token");
+const key = storedKeySchema.parse({ name: "alice", budget: "team", sha256 });
+
+test("a list is read as it was printed", () => {
+  const limited = { ...key, tiers: ["nano" as const], usdPerDay: 0.5, expires: "2027-01-31" };
+  expect(parseKeys(printKeys([limited]), "keys")).toEqual([limited]);
+});
+
+test.each([
+  ["", "keys:1 no JSON."],
+  ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 no JSON."],
+  ["{}", "keys:1 is not a list of keys."],
+  ["[\n null]", "keys:2 [0] is no object."],
+  [`[\n{"name": "alice",\n"sha256": "${sha256}"}]`, "keys:2 [0].budget is missing, or no text."],
+  ['[{\n"name": "ali ce"}]', "keys:2 [0].name is not a name of up to 64 letters"],
+  [
+    printKeys([{ ...key, name: "owner" }]),
+    "keys:3 [0].name is a name that the router itself uses.",
+  ],
+  [printKeys([key, key]), "keys:8 [1].name is there twice."],
+  [printKeys([{ ...key, sha256: "rk_token" }]), "keys:5 [0].sha256 is not a SHA-256."],
+  [printKeys([{ ...key, expires: "soon" }]), "keys:5 [0].expires is no date: 2027-01-31."],
+  [printKeys([{ ...key, usdPerDay: -1 }]), "keys:5 [0].usdPerDay is below 0."],
+  [printKeys([{ ...key, models: [] }]), "keys:5 [0].models is not a list of at least one word."],
+  [printKeys([{ ...key, tiers: ["big" as never] }]), "keys:6 [0].tiers[0] is none of nano, fast"],
+  [printKeys([{ ...key, token: "rk_token" } as never]), "keys:2 [0] has an unknown field."],
+])("an error names the line and the field, and no value: %j", (text, message) => {
+  expect(() => parseKeys(text, "keys")).toThrow(message);
+  expect(() => parseKeys(text, "keys")).not.toThrow(/rk_token|[0-9a-f]{64}/);
+});
+
+test("a token finds its key until it expires, without the hash", () => {
+  const limited = { ...key, expires: "2027-01-31" };
+  const endMs = Date.UTC(2027, 0, 31);
+  const keys = [ownerOf("the-owner's-token"), limited];
+  const { sha256: _, ...shown } = limited;
+  expect(findKey(keys, ["", "rk_token"], endMs - 1)).toEqual(shown);
+  expect(findKey(keys, ["", "rk_token"], endMs)).toBeNull();
+  expect(findKey(keys, ["rk_other", sha256], 0)).toBeNull();
+  expect(findKey(keys, ["the-owner's-token", ""], endMs)).toMatchObject({ name: "owner" });
+});
