@@ -3,6 +3,7 @@ import {
   createCommand,
   examples,
   InvalidArgumentError,
+  Option,
   packageVersion,
   runCommand,
 } from "evaluator-kit";
@@ -15,6 +16,7 @@ import {
   runAction,
   sharedOptions,
 } from "evaluator-runs/commands";
+import { mailPrograms } from "./report/mail-links.ts";
 
 /** Runs the typed command and returns its exit code. @throws CliError that reports the problem. */
 export async function runTriage(
@@ -86,6 +88,11 @@ function jsonFile(name: string): string {
   throw new InvalidArgumentError("OUT.json is to end in .json.");
 }
 
+const openOption = new Option(
+  "--open <program>",
+  "the program that a link opens a mail in: Gmail, Outlook on the web, Apple Mail (message) or Thunderbird (mid) (default: by the account)",
+).choices(mailPrograms);
+
 function addReport(program: Program, context: ProgramContext): void {
   program
     .command("report")
@@ -100,6 +107,7 @@ function addReport(program: Program, context: ProgramContext): void {
     .addOption(sharedOptions.only)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules)
+    .addOption(openOption)
     .action(async (file, options) => {
       const { writeReport } = await import("./report/write-report.ts");
       await runAction(context, () => writeReport({ ...options, file }, context));

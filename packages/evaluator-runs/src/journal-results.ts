@@ -35,6 +35,8 @@ export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
   readonly rows: AsyncIterable<ResultRow>;
   /** Returns the records that no run before had; null if there are none. */
   readonly newRecords: () => Promise<NewRecords | null>;
+  /** Returns the records that a person put away, each with the day of its return; none in a database. */
+  readonly putAway: () => ReadonlyMap<string, string>;
   /** Opens the answers about states without additions. */
   readonly baseAnswers: () => Promise<BaseAnswers>;
   /** Returns the names of all fields, in order; reads a file once to find out if one is `error`. */
@@ -98,6 +100,7 @@ async function databaseResults(
     rows: rows(),
     names: async () => recordNames(setup, info.answered < info.records),
     newRecords: async () => await runs.newIds(info),
+    putAway: () => new Map<string, string>(),
     baseAnswers: async () => await baseAnswersOf(runs, info, context.source),
     info,
     facts: [toFacts(info)],
@@ -168,6 +171,7 @@ async function fileResults(
     ...setup,
     ...part,
     newRecords: async () => journal.newRecords(),
+    putAway: () => journal.putAway(),
     baseAnswers: async () => baseAnswers,
     info: null,
     facts,

@@ -38,21 +38,6 @@ test("every mail of a kind is found under its kind, whichever section holds it",
   await expect.poll(() => page.locator("#sections").isVisible()).toBe(true);
 });
 
-test("a deadline needs the likeliest level or half of the shares", async () => {
-  const names = ["neither", "likeliest", "half", "flat"];
-  const cwd = await triaged(named(...names), [
-    { levels: [0.5, 0.05, 0, 0, 0.25, 0.2] },
-    { levels: [0.35, 0.1, 0.1, 0.05, 0.4, 0] },
-    { levels: [0.4, 0.1, 0, 0, 0.3, 0.2] },
-    { levels: [0.17, 0.17, 0.17, 0.17, 0.17, 0.17] },
-  ]);
-  const { texts } = await reports.open(await reportOf(cwd));
-  expect((await texts("#deadlines .subject")).toSorted()).toEqual(["half", "likeliest"]);
-  expect(await texts("#deadlines .about")).toEqual([
-    "Answers whose own words speak of a deadline or a reminder: category personal_reminder, or importance “critical” or higher, as the likeliest answer or at 0.5 or more.",
-  ]);
-});
-
 test("a row has one word for its level, that of its filter too", async () => {
   const cwd = await triaged(named("torn"), [{ levels: [0.5, 0, 0.1, 0, 0, 0.4] }]);
   const { texts } = await reports.open(await reportOf(cwd));

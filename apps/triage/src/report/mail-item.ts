@@ -1,7 +1,7 @@
 import { html, type Html } from "evaluator-kit/html";
 import {
   doubtsOf,
-  type MailRow,
+  type ListedRow,
   pickOf,
   type ShownAnswer,
   type ShownQuestion,
@@ -20,7 +20,7 @@ export interface ListFacts extends Pick<Sections, "questions" | "score" | "choic
 }
 
 /** Returns a mail as an item of the list: its head, and the details that open below it. */
-export function mailItem(row: MailRow, facts: ListFacts): Html {
+export function mailItem(row: ListedRow, facts: ListFacts): Html {
   // Without the script the style sorts by day.
   const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
   return html`<li class="${row.isNew ? "mail is-new" : "mail"}" style="--day:${-day}">
@@ -31,7 +31,7 @@ export function mailItem(row: MailRow, facts: ListFacts): Html {
   </li>`;
 }
 
-function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Html {
+function levelOf({ answers }: ListedRow, { score, questions }: ListFacts): Html {
   const [question, answer] = [questions[score], answers?.[score]];
   if (question === undefined || answer === undefined) {
     return html`<span class="level level-none">${answers === null ? "?" : ""}</span>`;
@@ -43,11 +43,14 @@ function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Html {
   >`;
 }
 
-function headOf(row: MailRow, facts: ListFacts): Html {
+function headOf(row: ListedRow, facts: ListFacts): Html {
   const marks = [
     row.isNew && markOf("new", "new"),
     row.isMasked && markOf("warn", "the name shows another address"),
     row.dated !== "" && markOf("warn", row.dated),
+    row.mails > 1 && markOf("act", `${row.mails} mails`),
+    row.waiting !== "" &&
+      markOf(row.waiting === "you" ? "new" : "act", `waiting for ${row.waiting}`),
     row.rule !== -1 && markOf("act", `→ ${facts.actions[row.rule] ?? ""}`),
   ].filter((mark) => mark !== false);
   const address = row.address === "" ? null : html` <span class="address">${row.address}</span>`;
@@ -79,9 +82,11 @@ function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts
   return parts.join(" · ");
 }
 
-function barsOf({ answers }: MailRow, { questions }: ListFacts): Html {
+function barsOf({ answers, signs, isFirst }: ListedRow, { questions }: ListFacts): Html {
   const bars = answers?.map((answer, at) => barOf(questions[at] as ShownQuestion, answer));
-  return html`<span class="answers">${bars ?? null}</span>`;
+  const all = [...signs, ...(isFirst ? ["first mail of this address"] : [])].join(" · ");
+  const evidence = all === "" ? null : html`<span class="signs">${all}</span>`;
+  return html`<span class="answers">${bars ?? null}${evidence}</span>`;
 }
 
 function barOf({ title, form, names }: ShownQuestion, { value, shares }: ShownAnswer): Html {
@@ -104,7 +109,7 @@ function shadeOf(form: ShownQuestion["form"], level: number, levels: number): nu
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
-function moreOf(row: MailRow, { questions, file }: ListFacts): Html {
+function moreOf(row: ListedRow, { questions, file }: ListFacts): Html {
   const said = row.answers?.map((answer, at) => {
     const question = questions[at] as ShownQuestion;
     return html`<dt>${question.id} (${question.type})</dt>
@@ -112,6 +117,7 @@ function moreOf(row: MailRow, { questions, file }: ListFacts): Html {
   });
   const words = [row.id, ...(file === null ? [] : [file])].map(quoted).join(" ");
   return html`${said === undefined ? null : html`<dl>${said}</dl>`}
+    ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
     <p class="way-back">${wayBack(row)}</p>
     <p><code>npm run triage -- explain ${words}</code></p>`;
 }
@@ -138,23 +144,13 @@ function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string 
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-function wayBack({ id, isOfGmail, location }: MailRow): Html | string {
-  const link = isOfGmail ? gmailLink(id) : "";
-  if (link === "") {
-    return location === "" ? "Where it stands, its export knows." : `It is in ${location}.`;
+function wayBack({ link, location }: ListedRow): Html | string {
+  if (link === null) {
+    return location === "" ? "Its place is known to its export." : `It is in ${location}.`;
   }
   const place = location === "" ? "" : ` (${location})`;
-  return html`<a href="${link}" rel="noreferrer" target="_blank">Show it in Gmail</a>${place}`;
-}
-
-/** Returns the address at which Gmail shows a mail; empty for an id of another form. */
-function gmailLink(id: string): string {
-  const base = "https://mail.google.com/mail/";
-  if (/^[0-9a-f]{16}$/.test(id)) return `${base}#all/${id}`;
-  // A second mail with the same id has a number behind it.
-  const messageId = id.replace(/#\d{1,9}$/, "");
-  if (!/^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(messageId)) return "";
-  return `${base}#search/${encodeURIComponent(`rfc822msgid:${messageId.toWellFormed()}`)}`;
+  const { href, program } = link;
+  return html`<a href="${href}" rel="noreferrer" target="_blank">Show it in ${program}</a>${place}`;
 }
 
 /** Quotes a text as one word of a shell. */

@@ -1,15 +1,49 @@
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
-import type { MailRow } from "./mail-row.ts";
+import { type ListedRow, type MailRow, pickOf } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
 
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE TABLE mails
-  (mail INTEGER PRIMARY KEY, section INT, weight REAL, day TEXT, sender TEXT, row TEXT);
+CREATE TABLE mails (mail INTEGER PRIMARY KEY, id TEXT, section INT, weight REAL, day TEXT, time TEXT,
+  sender TEXT, isOwn INT, isHidden INT, thread INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
 BEGIN`;
-const inOrder = "CREATE INDEX IF NOT EXISTS ranks ON mails (section, weight DESC, day DESC)";
-const ranked = "ORDER BY section, weight DESC, day DESC, mail";
+const order = "section, weight DESC, day DESC, mail";
+const waiting = `CASE WHEN NOT max(isOwn) OVER threads THEN ''
+  WHEN max(time || isOwn) OVER threads LIKE '%1' THEN 'them' ELSE 'you' END`;
+// The first mail of a thread is the highest one; a thread of hidden mails is left out as a whole.
+const listing = `UPDATE mails SET thread = rootOf(thread);
+DELETE FROM mails WHERE thread IN (SELECT thread FROM mails GROUP BY thread HAVING min(isHidden));
+CREATE INDEX ranks ON mails (${order});
+CREATE TABLE firsts AS SELECT mail, min(time) FROM mails WHERE NOT isOwn GROUP BY sender;
+CREATE TABLE listed (mail INTEGER PRIMARY KEY, place INT, mails INT, waiting TEXT);
+INSERT INTO listed SELECT mail, row_number() OVER (threads ORDER BY ${order}), count(*) OVER threads, ${waiting}
+  FROM mails WINDOW threads AS (PARTITION BY thread);
+CREATE VIEW list AS SELECT mails.*, place, json_set(row, '$.thread', thread, '$.place', place, '$.mails', mails,
+  '$.waiting', waiting, '$.isFirst', mail IN (SELECT mail FROM firsts)) AS shown
+  FROM mails JOIN listed USING (mail)`;
+
+/** What the list reads of a mail beside its row. */
+export interface ListEntry extends ReturnType<Sections["rankOf"]> {
+  readonly id: string;
+  /** When it was received, in ISO 8601. */
+  readonly time: string;
+  readonly isOwn: boolean;
+  /** Whether it is done or snoozed. */
+  readonly isHidden: boolean;
+  /** The number of a mail for `rootOf`. */
+  readonly thread: number;
+  readonly unsubscribe: string;
+}
+
+/** A row of the table of senders. */
+export interface SenderRow {
+  readonly sender: string;
+  readonly mails: number;
+  /** The mean of the score; null without one. */
+  readonly score: number | null;
+  readonly unsubscribe: string;
+}
 
 /** The mails of a page, sorted by section, urgency and day and kept outside memory, with their numbers. */
 export class MailList implements Disposable {
@@ -18,9 +52,14 @@ export class MailList implements Disposable {
   readonly #database = new DatabaseSync("");
   readonly #insert;
   readonly #questions: Sections["questions"];
-  /** How many mails each section has. */
-  readonly counts: number[];
+  readonly #score: number;
+  /** How many mails and threads each section has. */
+  readonly counts: { mails: number; threads: number }[];
+  /** For each question and each pick the number of threads, `3:0`. */
+  readonly picks = new Map<string, number>();
   length = 0;
+  /** Mails that are done or snoozed. */
+  hidden = 0;
   failed = 0;
   added = 0;
   /** For each question the number of mails by value. */
@@ -30,21 +69,29 @@ export class MailList implements Disposable {
   /** For each question with levels the mean level of each of these mails, else an empty list. */
   readonly levels: readonly number[][];
 
-  constructor({ sections, questions }: Pick<Sections, "sections" | "questions">) {
-    this.counts = sections.map(() => 0);
+  constructor({ sections, questions, score }: Pick<Sections, "sections" | "questions" | "score">) {
+    this.counts = sections.map(() => ({ mails: 0, threads: 0 }));
     this.values = questions.map(() => new Map());
     this.levels = questions.map(() => []);
     this.#questions = questions;
+    this.#score = score;
     this.#database.exec(setup);
     this.#insert = this.#database.prepare(
-      "INSERT INTO mails (section, weight, day, sender, row) VALUES (?, ?, ?, ?, ?)",
+      `INSERT INTO mails (id, section, weight, day, time, sender, isOwn, isHidden, thread, unsubscribe,
+        score, picks, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
   }
 
-  add(row: MailRow, { section, weight }: ReturnType<Sections["rankOf"]>): void {
+  add(row: MailRow, entry: ListEntry): void {
+    const { id, section, weight, time, isOwn, isHidden, thread, unsubscribe } = entry;
     const sender = (row.address || row.sender).toLowerCase();
-    this.#insert.run(section, weight, row.day, sender, JSON.stringify(row));
-    this.counts[section] = (this.counts[section] ?? 0) + 1;
+    const score = row.answers?.[this.#score]?.value ?? null;
+    const picks = row.answers?.map(({ value }, at) => {
+      return `${at}:${pickOf(this.#questions[at] as Sections["questions"][number], value)}`;
+    });
+    const flags = [Number(isOwn), Number(isHidden), thread, unsubscribe, score] as const;
+    const texts = [picks?.join(" ") ?? "", JSON.stringify(row)] as const;
+    this.#insert.run(id, section, weight, row.day, time, sender, ...flags, ...texts);
     this.length += 1;
     this.added += Number(row.isNew);
     if (row.answers === null) this.failed += 1;
@@ -60,31 +107,59 @@ export class MailList implements Disposable {
     if (!Number.isNaN(time)) this.days.push(time);
   }
 
-  /** Returns the first mails of a section. */
-  first(section: number, limit: number): MailRow[] {
-    this.#database.exec(inOrder);
-    const sql = `SELECT row FROM mails WHERE section = ? ${ranked} LIMIT ?`;
-    return this.#database
-      .prepare(sql)
-      .all(section, limit)
-      .map(({ row }) => JSON.parse(String(row)) as MailRow);
+  /** Joins the added mails to threads, leaves out the hidden ones, and counts the rest. */
+  close(rootOf: (mail: number) => number): void {
+    this.#database.function("rootOf", rootOf as (mail: unknown) => number);
+    this.#database.exec(listing);
+    const sections =
+      "SELECT section, count(*) AS mails, sum(place = 1) AS threads FROM list GROUP BY 1";
+    for (const { section, mails, threads } of this.#database.prepare(sections).iterate()) {
+      this.counts[Number(section)] = { mails: Number(mails), threads: Number(threads) };
+    }
+    this.hidden = this.length - this.counts.reduce((sum, { mails }) => sum + mails, 0);
+    let [last, seen] = [-1, new Set<string>()];
+    const all = this.#database.prepare("SELECT thread, picks FROM mails ORDER BY thread");
+    for (const { thread, picks } of all.iterate()) {
+      if (thread !== last) [last, seen] = [Number(thread), new Set()];
+      for (const pick of String(picks).split(" ")) {
+        if (!seen.has(pick)) addTo(this.picks, pick);
+        seen.add(pick);
+      }
+    }
   }
 
-  /** Returns the senders with the most mails. */
-  senders(limit: number): [sender: string, mails: number][] {
+  /** Returns the highest mails of the first threads of a section. */
+  first(section: number, limit: number): ListedRow[] {
+    const sql = `SELECT shown FROM list WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
+    const rows = this.#database.prepare(sql).all(section, limit);
+    return rows.map(({ shown }) => JSON.parse(String(shown)) as ListedRow);
+  }
+
+  /** Returns the senders with the most mails, each with the link of its newest mail that has one. */
+  senders(limit: number): SenderRow[] {
+    const sql = `SELECT sender, count(*) AS mails, avg(score) AS score, unsubscribe,
+      max(CASE unsubscribe WHEN '' THEN '' ELSE time END)
+      FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?`;
+    return this.#database.prepare(sql).all(limit) as unknown as SenderRow[];
+  }
+
+  /** Returns the ids of all mails of a thread by the printed id of one of them. */
+  idsWith(id: string): string[] {
     const sql =
-      "SELECT sender, count(*) AS mails FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?";
-    const rows = this.#database.prepare(sql).all(limit);
-    return rows.map(({ sender, mails }) => [String(sender), Number(mails)]);
+      "SELECT id FROM mails WHERE thread IN (SELECT thread FROM mails WHERE row ->> 'id' = ?)";
+    return this.#database
+      .prepare(sql)
+      .all(id)
+      .map((row) => String(row["id"]));
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */
   *packs(): Generator<string> {
     let rows: unknown[] = [];
     // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
-    const sql = `SELECT row FROM mails ${ranked.replace("section", "+section")}`;
-    for (const { row } of this.#database.prepare(sql).iterate()) {
-      if (rows.push(row) < MailList.packSize) continue;
+    const sql = `SELECT shown FROM list ORDER BY +${order}`;
+    for (const { shown } of this.#database.prepare(sql).iterate()) {
+      if (rows.push(shown) < MailList.packSize) continue;
       yield toPack(rows);
       rows = [];
     }

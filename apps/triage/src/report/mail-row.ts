@@ -1,3 +1,5 @@
+import type { MailLink } from "./mail-links.ts";
+
 /** A question as the page shows it. This file also runs in the browser. */
 export interface ShownQuestion {
   readonly id: string;
@@ -32,19 +34,35 @@ export interface MailRow {
   readonly address: string;
   /** Whether the name shows another address, as a forger's does. */
   readonly isMasked: boolean;
+  /** The results of SPF, DKIM and DMARC, and the signs of a forged sender. */
+  readonly checks: string;
+  readonly signs: readonly string[];
   readonly subject: string;
   readonly snippet: string;
   readonly isNew: boolean;
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
-  /** Whether Gmail may have it. */
-  readonly isOfGmail: boolean;
+  /** The link that opens it, if there is one. */
+  readonly link: MailLink | null;
   /** The place in its export, if known. */
   readonly location: string;
   /** In the order of the questions; null without an answer. */
   readonly answers: readonly ShownAnswer[] | null;
   /** The reason for a missing answer. */
   readonly error: string;
+}
+
+/** A mail in the list, after all mails are known. */
+export interface ListedRow extends MailRow {
+  readonly thread: number;
+  /** Its place in its thread; the highest mail has 1. */
+  readonly place: number;
+  /** The number of mails in its thread. */
+  readonly mails: number;
+  /** Whose answer its thread waits for; empty if the user wrote none of its mails. */
+  readonly waiting: "" | "you" | "them";
+  /** 1 for the first mail of its sender. */
+  readonly isFirst: number;
 }
 
 /** The lowest probability of a yes. */

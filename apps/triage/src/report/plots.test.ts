@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MailList } from "./mail-list.ts";
+import { type ListEntry, MailList } from "./mail-list.ts";
 import type { MailRow, ShownQuestion } from "./mail-row.ts";
 import { numbersSection } from "./plots.ts";
 
@@ -11,14 +11,26 @@ const importance: ShownQuestion = {
   names: ["low", "high"],
 };
 
+const entry: ListEntry = {
+  id: "",
+  section: 0,
+  weight: 0,
+  isScam: false,
+  time: "",
+  isOwn: false,
+  isHidden: false,
+  thread: 0,
+  unsubscribe: "",
+};
+
 /** Returns the numbers of a page about some mails, one a day. */
 function numbersOf(mails: number): string {
-  using list = new MailList({ sections: [], questions: [importance] });
+  using list = new MailList({ sections: [], questions: [importance], score: 0 });
   for (let at = 0; at < mails; at += 1) {
     const day = new Date(at * 86_400_000).toISOString().slice(0, 10);
     const answer = { value: at % 2, confidence: null, printed: null, shares: [] };
     const row = { day, address: "", sender: "a", isNew: false, answers: [answer] };
-    list.add(row as Partial<MailRow> as MailRow, { section: 0, weight: 0 });
+    list.add(row as Partial<MailRow> as MailRow, entry);
   }
   return String(numbersSection(list, [importance], [])).replace(/\s+/g, " ");
 }

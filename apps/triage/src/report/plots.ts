@@ -4,7 +4,7 @@ import { printCount, printMails } from "evaluator-runs/source";
 import { addTo, type MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
-const SENDERS = 15;
+const OPTIONS = 15;
 const LABEL_LENGTH = 30;
 /** More dots overlap, and a browser draws them slowly. */
 const DOTS = 2000;
@@ -36,10 +36,6 @@ export function numbersSection(
       figure(`${title} over time`, describeDots(dots.days.length), timePlot(question, dots)),
     ];
   });
-  const mailsBySender = list
-    .senders(SENDERS)
-    .map(([name, n]) => [name || "(no sender)", n] as const);
-  const senders = figure("Top senders", "mails by address", countList(mailsBySender));
   return html`<section class="numbers" id="numbers">
     <h2>In numbers</h2>
     <dl class="figures">
@@ -51,7 +47,7 @@ export function numbersSection(
           </div>`,
       )}
     </dl>
-    <div class="plots">${list.added + list.days.length === 0 ? null : [...plots, senders]}</div>
+    <div class="plots">${list.added + list.days.length === 0 ? null : plots}</div>
   </section>`;
 }
 
@@ -122,7 +118,7 @@ function countList(all: readonly (readonly [name: string, count: number])[]): Ht
   const counts = all
     .map(([name, count]) => ({ name: toLabel(name), count }))
     .toSorted((one, other) => other.count - one.count);
-  return counts.length === 0 ? nothing : barList(counts.slice(0, SENDERS), printCount);
+  return counts.length === 0 ? nothing : barList(counts.slice(0, OPTIONS), printCount);
 }
 
 function toLabel(text: string): string {

@@ -5,17 +5,18 @@ import { toPrintable } from "evaluator-kit";
 import { isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
-import { addTo, MailList } from "./mail-list.ts";
-import { pickOf, type ShownQuestion } from "./mail-row.ts";
+import { MailList } from "./mail-list.ts";
+import type { ShownQuestion } from "./mail-row.ts";
 import { numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import type { Sections } from "./sections.ts";
 
 /** Mails of a section that the page shows without its script; the others are packed. */
 const ROWS_SHOWN = 25;
+const SENDERS = 30;
 
 /** The content of a page. */
-interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
+export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
   readonly list: MailList;
   /** All runs, the last one last. */
   readonly runs: readonly RunFacts[];
@@ -36,7 +37,7 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   const script = await bundleScript(new URL("script/main.ts", import.meta.url));
   const title = `Triage of ${printMails(list.length)}`;
   const sections = parts.sections.map((section, at) => {
-    return { ...section, at, count: list.counts[at] ?? 0 };
+    return { ...section, at, count: list.counts[at]?.threads ?? 0 };
   });
   const filled = sections.filter(({ count }) => count > 0);
   const body = html`<header>
@@ -44,9 +45,10 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       <p class="basis">${describeBasis(parts)}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
     </header>
-    ${list.length === 0 ? null : sectionLinks(filled)}
+    ${filled.length === 0 ? null : sectionLinks(filled)}
     <main>
-      ${list.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${parts.changes}
+      ${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${parts.changes}
+      ${sendersSection(list, parts.questions[parts.score])}
       ${numbersSection(list, parts.questions, figuresOf(parts))}
     </main>
     ${factsElement(parts)}`;
@@ -103,7 +105,11 @@ function figuresOf({ runs, list }: ReportParts): (readonly [string, string])[] {
 // A script reads it; "<" would end the element.
 function factsElement({ list, questions, score, choice, actions, file }: ReportParts): Html {
   const facts = { questions, score, choice, actions, file };
-  const json = JSON.stringify({ ...facts, packSize: MailList.packSize, counts: list.counts });
+  const json = JSON.stringify({
+    ...facts,
+    packSize: MailList.packSize,
+    counts: list.counts.map(({ mails }) => mails),
+  });
   const text = json.replaceAll("<", String.raw`\u003c`);
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }
@@ -152,6 +158,29 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
   </section>`;
 }
 
+/** Returns a table of the senders with the most mails, and their links to unsubscribe. */
+function sendersSection(list: MailList, score: ShownQuestion | undefined): Html | null {
+  const rows = list
+    .senders(SENDERS)
+    .map(({ sender, mails, score: mean, unsubscribe }) => [
+      sender || "(no sender)",
+      printCount(mails),
+      mean === null ? "" : mean.toFixed(1),
+      unsubscribe === ""
+        ? null
+        : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`,
+    ]);
+  if (rows.length === 0) return null;
+  return html`<section class="senders" id="senders">
+    <h2>Senders</h2>
+    <p class="about">
+      Those with the most mails, and the link of their newest mail to unsubscribe. Triage opens
+      none.
+    </p>
+    ${table(["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`, "link"], rows)}
+  </section>`;
+}
+
 /** Returns the form controls; search and selection need the script. */
 function controls(filled: readonly FilledSection[], { list, score, questions }: ReportParts): Html {
   return html`<div class="controls">
@@ -165,7 +194,7 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
         <optgroup label="Sections">
           ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
         </optgroup>
-        ${questions.map((question, at) => kindsOf(question, at, list.values[at]))}
+        ${questions.map((question, at) => kindsOf(question, at, list.picks))}
       </select></label
     >
     <fieldset>
@@ -184,17 +213,11 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
   </div>`;
 }
 
-/** Returns the answers to a question as choices, with the mails of all sections. */
-function kindsOf(
-  question: ShownQuestion,
-  at: number,
-  counts: ReadonlyMap<number, number> = new Map(),
-) {
-  const kinds = new Map<number, number>();
-  for (const [value, count] of counts) addTo(kinds, pickOf(question, value), count);
+/** Returns the answers to a question as choices, with the threads of all sections. */
+function kindsOf(question: ShownQuestion, at: number, counts: ReadonlyMap<string, number>) {
   const names = question.form === "probability" ? [`${question.title}: yes`] : question.names;
   const choices = names.flatMap((name, pick) => {
-    const count = kinds.get(pick);
+    const count = counts.get(`${at}:${pick}`);
     return count === undefined ? [] : [choiceOf(`${at}:${pick}`, name, count)];
   });
   if (choices.length === 0) return null;

@@ -43,10 +43,12 @@ button:hover:not(:disabled) { border-color: var(--accent); }
 button:disabled { opacity: 0.5; cursor: default; }
 :root:not(.scripted) .script-only, :root.scripted .no-script { display: none; }
 main section, .plan, .context, .numbers { margin-top: 2.2rem; }
-.context td, .context th { min-width: 9rem; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+.context td, .signs { padding-left: 5.7rem; color: var(--warn); overflow-wrap: anywhere; }
+.context th { min-width: 9rem; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .context th { font-weight: 600; text-align: left; }
 .context th small { display: block; color: var(--quiet); font-weight: 400; }
-.context .scroll, .plan .scroll { padding: 0.3rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
+.senders { margin-top: 2.2rem; }
+.context .scroll, .plan .scroll, .senders .scroll { padding: 0.3rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 .plan td:last-child { white-space: normal; min-width: 16rem; }
 .plan td:nth-child(3) { text-align: right; }
 .promised { color: var(--good); }

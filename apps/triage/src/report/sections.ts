@@ -37,7 +37,6 @@ export function toSections(asked: Questions) {
   const scams = yesRules((id) => id === WARNING);
   const others = yesRules((id) => id !== WARNING);
   const needs = questions[score] === undefined ? [] : [needsRule(questions[score], score)];
-  const deadlines = deadlineRule(questions, Object.values(asked));
   const rest = restRules(questions[choice], choice);
   const unsure: Rule = {
     id: "unsure",
@@ -45,8 +44,8 @@ export function toSections(asked: Questions) {
     about: `Of the others, those with ${doubtRule}.`,
     takes: (answers) => doubtsOf(answers, questions).length > 0,
   };
-  const shown = [...needs, ...scams, ...others, ...deadlines, ...rest, unsure];
-  const tried = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
+  const shown = [...needs, ...scams, ...others, ...rest, unsure];
+  const tried = [...scams, ...needs, ...others, unsure, ...rest];
   return {
     /** In the order in which they are shown. */
     sections: [...shown, withoutAnswer] satisfies Section[] as readonly Section[],
@@ -58,8 +57,9 @@ export function toSections(asked: Questions) {
     /** Returns the section of a mail and its weight there; `answers` is null without an answer. */
     rankOf(answers: Answers | null) {
       const rule = answers === null ? undefined : tried.find(({ takes }) => takes(answers));
-      if (rule === undefined) return { section: shown.length, weight: 0 };
-      return { section: shown.indexOf(rule), weight: answers?.[rule.weight ?? score]?.value ?? 0 };
+      if (rule === undefined) return { section: shown.length, weight: 0, isScam: false };
+      const weight = answers?.[rule.weight ?? score]?.value ?? 0;
+      return { section: shown.indexOf(rule), weight, isScam: scams.includes(rule) };
     },
   };
 }
@@ -90,52 +90,6 @@ function yesRule({ id, title }: ShownQuestion, at: number): Rule {
     about: `${title} at ${YES} or more, the surest first${advice}.`,
     takes: (answers) => (answers[at]?.value ?? 0) >= YES,
     weight: at,
-  };
-}
-
-/** For answers whose own words name a deadline; no rule if no question has such words. */
-function deadlineRule(questions: readonly ShownQuestion[], asked: readonly Question[]): Rule[] {
-  const named = asked
-    .map((question, at) => deadlineIn(questions[at] as ShownQuestion, question, at))
-    .filter((deadline) => deadline !== null);
-  if (named.length === 0) return [];
-  const words = named.map(({ about }) => about).join(", or ");
-  return [
-    {
-      id: "deadlines",
-      title: "Deadlines",
-      about: `Answers whose own words speak of a deadline or a reminder: ${words}, as the likeliest answer or at ${YES} or more.`,
-      takes: (answers) => named.some(({ takes }) => takes(answers)),
-    },
-  ];
-}
-
-function deadlineIn(
-  { title, form, names }: ShownQuestion,
-  { criteria = {} }: Question,
-  at: number,
-): Pick<Rule, "about" | "takes"> | null {
-  const speaks = Object.entries(criteria).map(([name, text]) => {
-    const words = `${form === "option" ? name : ""} ${toText(text)}`.replaceAll("_", " ");
-    return /\b(?:deadline|reminder|due date)/i.test(words);
-  });
-  const first = speaks.indexOf(true);
-  if (form === "probability" || first === -1) return null;
-  const isLevel = form === "number";
-  // Of levels also those above the first that speaks of one.
-  const options = [...speaks.keys()].filter(
-    (option) => speaks[option] || (isLevel && option > first),
-  );
-  const words = options.map((option) => names[option]);
-  return {
-    about: `${title.toLowerCase()} ${isLevel ? `“${words[0]}” or higher` : words.join(", ")}`,
-    takes(answers) {
-      const { value = -1, shares = [] } = answers[at] ?? {};
-      const likeliest = isLevel ? shares.indexOf(Math.max(...shares)) : value;
-      const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
-      // As floating-point numbers, some sums of 0.5 are less than 0.5.
-      return options.includes(likeliest) || share >= YES - 1e-9;
-    },
   };
 }
 

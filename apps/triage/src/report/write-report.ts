@@ -30,6 +30,7 @@ import type { Mail } from "../input/mail-schema.ts";
 import {
   addressesIn,
   describeDateGap,
+  localDay,
   mailOfRecord,
   receivedDay,
   senderAddress,
@@ -37,16 +38,22 @@ import {
 import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
-import { reportPage } from "./report-page.ts";
+import { linkTo, type MailProgram } from "./mail-links.ts";
+import { reportPage, type ReportParts } from "./report-page.ts";
 import { toSections } from "./sections.ts";
+import { senderOf, signsOf } from "./sender-signs.ts";
+import { Threads } from "./threads.ts";
 import { mailSource } from "../mail-source.ts";
 
 /** The options of `report`, with its argument. */
-type ReportCommand = Pick<
+export type ReportCommand = Pick<
   Parameters<typeof withResults>[0],
   "file" | "journal" | "run" | "calibration"
 > &
-  Parameters<typeof readFilter>[0] & { readonly rules?: string | undefined };
+  Parameters<typeof readFilter>[0] & {
+    readonly rules?: string | undefined;
+    readonly open?: MailProgram | undefined;
+  };
 
 /** Makes a page from the results of the newest run: `.triage.html`, or printed without a file. */
 export async function writeReport(
@@ -56,7 +63,7 @@ export async function writeReport(
   const options = { ...command, takesFile: true, isOrdered: false };
   try {
     const pieces = await withResults(options, context, async (results) =>
-      makeReport(results, command, context),
+      reportPage(await readReport(results, command, context)),
     );
     if (command.file === undefined) await printTexts(pieces, context);
     else await writePage(command.file, pieces, context);
@@ -81,11 +88,12 @@ async function writePage(
   stderr.write(printable`Wrote ${path}\n`);
 }
 
-async function makeReport(
+/** Reads the results of a run into the parts of a page. */
+export async function readReport(
   results: RunResults,
   command: ReportCommand,
   context: ProgramContext,
-): Promise<AsyncIterable<string>> {
+): Promise<ReportParts> {
   const { questions, columns, calibration, facts } = results;
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
@@ -97,6 +105,11 @@ async function makeReport(
   const changes = compareContext(sections.questions, results);
   const asked = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
+  const program = command.open ?? null;
+  const threads = new Threads();
+  const own = new Set(addressesIn(context.env["TRIAGE_USER_ADDRESSES"] ?? ""));
+  const away = results.putAway();
+  const today = localDay(context.clock.today());
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
     all.mails += 1;
@@ -104,11 +117,22 @@ async function makeReport(
     const answered = toAnswered(row, results, newRecords);
     if (isShown?.(answered) === false) continue;
     const rule = plan?.take(answered)?.at ?? -1;
-    const shown = toMailRow(row, answered, { asked, rule });
-    list.add(shown, sections.rankOf(shown.answers));
+    const mail = mailOfRecord(row.input);
+    const shown = toMailRow(row, answered, { mail, asked, rule, program });
+    const rank = sections.rankOf(shown.answers);
+    list.add(shown, {
+      ...rank,
+      id: mail.id,
+      time: mail.received ?? mail.date,
+      isOwn: own.has(senderAddress(mail.from) ?? "") || row.input.state["sent_by_user"] === true,
+      isHidden: (away.get(mail.id) ?? "") > today,
+      thread: threads.add(mail, rank.isScam),
+      unsubscribe: rank.isScam ? "" : (mail.headers?.unsubscribe ?? ""),
+    });
     await changes.add(row);
   }
-  return reportPage({
+  list.close((mail) => threads.rootOf(mail));
+  return {
     ...sections,
     list,
     actions: (rules ?? []).map(({ action }) => action),
@@ -116,10 +140,14 @@ async function makeReport(
     runs: facts,
     all,
     calibration,
-    notes: [...describeNew(newRecords, list), ...describeShown(command, list.length, all.mails)],
+    notes: [
+      ...describeNew(newRecords, list),
+      ...describeShown(command, list.length, all.mails),
+      ...(list.hidden === 0 ? [] : [`Not shown: ${printMails(list.hidden)}, done or snoozed.`]),
+    ],
     plan: plan && plan.rules(),
     changes: changes.toHtml(),
-  });
+  };
 }
 
 function describeNew(newRecords: NewRecords | null, { added }: MailList): string[] {
@@ -134,13 +162,20 @@ function describeShown(command: ReportCommand, shown: number, all: number): stri
   return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
 }
 
+interface RowOptions {
+  readonly mail: Mail;
+  readonly asked: readonly AskedQuestion[];
+  /** The index of the rule that takes it; -1 for none. */
+  readonly rule: number;
+  readonly program: MailProgram | null;
+}
+
 /** Returns a mail as the page shows it. */
 function toMailRow(
-  { input, kept, record }: ResultRow,
+  { kept, record }: ResultRow,
   { answers, isNew }: AnsweredRecord,
-  { asked, rule }: { readonly asked: readonly AskedQuestion[]; readonly rule: number },
+  { mail, asked, rule, program }: RowOptions,
 ): MailRow {
-  const mail = mailOfRecord(input);
   return {
     id: toPrintablePath(mail.id),
     day: toPrintable(receivedDay(mail)),
@@ -150,7 +185,9 @@ function toMailRow(
     snippet: toPrintable(mail.snippet),
     isNew,
     rule,
-    ...wayBackTo(mail),
+    ...signsOf(mail),
+    link: linkTo(mail, program),
+    location: locationOf(mail),
     answers:
       kept === null || answers === null
         ? null
@@ -159,25 +196,10 @@ function toMailRow(
   };
 }
 
-function senderOf(from: string): Pick<MailRow, "sender" | "address" | "isMasked"> {
-  const address = senderAddress(from) ?? "";
-  const plain = toPrintable(from);
-  const bracket = plain.lastIndexOf("<");
-  const name = (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll('"', "").trim();
-  if (name === "" || name.toLowerCase() === address) {
-    return { sender: toPrintable(address) || plain, address: "", isMasked: false };
-  }
-  const isMasked = bracket !== -1 && addressesIn(name).some((other) => other !== address);
-  return { sender: name, address: toPrintable(address), isMasked };
-}
-
-function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "location"> {
+function locationOf({ source }: Mail): string {
   const { file = "", offset } = source ?? {};
   const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
-  const location = file === "" ? "" : toPrintablePath(file) + at;
-  // Without a source only the form of the id can name Gmail.
-  const isOfGmail = source === undefined || source.gmail === true;
-  return { isOfGmail, location };
+  return file === "" ? "" : toPrintablePath(file) + at;
 }
 
 function toShown(

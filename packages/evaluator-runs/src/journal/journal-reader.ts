@@ -179,6 +179,12 @@ export class JournalReader implements Disposable {
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
+  /** Returns the records that a person put away, each with the day of its return. */
+  putAway(): ReadonlyMap<string, string> {
+    const rows = this.#all("SELECT id, until FROM choices");
+    return new Map(rows.map(({ id, until }) => [String(id), String(until)]));
+  }
+
   /** Returns the run that was begun last, complete or not; its `begin` is null if no options were kept. */
   newestRun() {
     let begin: RunBegin | null = null;

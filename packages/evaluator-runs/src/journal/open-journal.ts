@@ -74,9 +74,28 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
         );
       }
       if (isChecked) checkDamage(database);
-      const find = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'refusals'");
-      if (find.get() === undefined) database.exec(`CREATE TEMP TABLE ${refusalsTable}`);
+      const find = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
+      for (const [name, table] of Object.entries(laterTables)) {
+        if (find.get(name) === undefined) database.exec(`CREATE TEMP TABLE ${table}`);
+      }
     });
+  } catch (error) {
+    throw toJournalError(error, path);
+  }
+}
+
+/**
+ * Puts records away until a day, or takes them back with an empty text; also while a run is under way.
+ *
+ * @throws CliError if the journal cannot be written.
+ */
+export function putAway(path: string, ids: readonly string[], until: string): void {
+  try {
+    using database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    database.exec(`BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS ${laterTables.choices}`);
+    const put = database.prepare("INSERT OR REPLACE INTO choices VALUES (?, ?)");
+    for (const id of ids) put.run(id, until);
+    database.exec("COMMIT");
   } catch (error) {
     throw toJournalError(error, path);
   }
@@ -125,7 +144,7 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   // (benchmark: triage). The query rejects a file without tables.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE; ${change}
-    CREATE TABLE IF NOT EXISTS ${refusalsTable}; PRAGMA application_id = ${APPLICATION_ID};
+    CREATE TABLE IF NOT EXISTS ${laterTables.refusals}; PRAGMA application_id = ${APPLICATION_ID};
     PRAGMA user_version = ${VERSION}; SELECT facts FROM runs LIMIT 0; COMMIT`);
 }
 
@@ -175,9 +194,12 @@ ALTER TABLE mails ADD COLUMN after INTEGER;
 ALTER TABLE mails ADD COLUMN source TEXT;
 `;
 
-/** The calls that the service refuses each time; older journals lack this table. */
-const refusalsTable =
-  "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT";
+/** Tables that older journals lack: the calls that the service refuses each time, and the records that a person put away. */
+const laterTables = {
+  refusals:
+    "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT",
+  choices: "choices (id TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT, WITHOUT ROWID",
+};
 
 /**
  * The tables. A call in `begun` was sent, and its end is not known. A record in `mails` was last

@@ -1,11 +1,11 @@
 // The script of the report's page, bundled for the browser.
 import { type ListFacts, mailItem } from "../mail-item.ts";
-import { type MailRow, pickOf } from "../mail-row.ts";
+import { type ListedRow, type MailRow, pickOf } from "../mail-row.ts";
 
 /** The data that the page gives to its script. */
 interface PageFacts extends ListFacts {
   readonly packSize: number;
-  /** The number of mails in each section. */
+  /** The number of mails in each section, with all of each thread. */
   readonly counts: readonly number[];
 }
 
@@ -27,18 +27,18 @@ function print(number: number): string {
 }
 
 const packs = [...document.querySelectorAll<HTMLElement>(".pack")].map((element) => {
-  let rows: Promise<MailRow[]> | undefined;
+  let rows: Promise<ListedRow[]> | undefined;
   return () => (rows ??= unpack(element.textContent));
 });
 
-async function unpack(base64: string): Promise<MailRow[]> {
+async function unpack(base64: string): Promise<ListedRow[]> {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text()) as MailRow[];
+  return JSON.parse(await new Response(stream).text()) as ListedRow[];
 }
 
 /** Returns the mails in a range of the list, pack by pack, so that the page stays responsive. */
-async function* rowsIn(from: number, to: number): AsyncGenerator<MailRow> {
+async function* rowsIn(from: number, to: number): AsyncGenerator<ListedRow> {
   const size = facts.packSize;
   for (let start = from - (from % size); start < to; start += size) {
     const rows = await packs[start / size]?.();
@@ -62,7 +62,7 @@ function hasWords({ sender, address, subject, snippet }: MailRow, words: readonl
   return words.every((word) => text.includes(word));
 }
 
-let mails: readonly MailRow[] = [];
+let mails: readonly ListedRow[] = [];
 let start = 0;
 let asked = 0;
 
@@ -85,10 +85,15 @@ async function find(): Promise<void> {
   const isWhole = chosen === -1 || pick !== undefined;
   const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosen));
   const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosen + 1));
-  const result: { row: MailRow; key: string | number }[] = [];
+  const result: { row: ListedRow; key: string | number }[] = [];
+  const threads = new Set<number>();
   for await (const row of rowsIn(from, to)) {
+    if (!isWhole && row.place > 1) continue;
     if ((onlyNew && !row.isNew) || !hasWords(row, words)) continue;
     if (pick !== undefined && !picks(row, chosen, pick)) continue;
+    // The first row of a thread that matches is its highest one.
+    if (threads.has(row.thread)) continue;
+    threads.add(row.thread);
     const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
     result.push({ row, key: keys[order] });
   }

@@ -1,0 +1,60 @@
+import type { Mail } from "../input/mail-schema.ts";
+
+/** The programs that can show a mail, for `--open`. */
+export const mailPrograms = ["gmail", "outlook", "message", "mid"] as const;
+/** See {@link mailPrograms}. */
+export type MailProgram = (typeof mailPrograms)[number];
+
+/** A link to a mail, and the name of the program that opens it. */
+export interface MailLink {
+  readonly href: string;
+  readonly program: string;
+}
+
+/** Returns the link to a mail in a program, by default that of its account's host; null if there is none. */
+export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null {
+  const chosen = program ?? usualProgram(mail);
+  const id = messageIdOf(mail);
+  if (chosen === "gmail") return gmailLink(mail, id);
+  if (chosen === null || id === null) return null;
+  const [plain, bracketed] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
+  return {
+    outlook: { href: `https://outlook.office.com/mail/search?q=${plain}`, program: "Outlook" },
+    message: { href: `message://${bracketed}`, program: "Apple Mail" },
+    mid: { href: `mid:${plain}`, program: "the mail program" },
+  }[chosen];
+}
+
+const hosts: readonly (readonly [RegExp, MailProgram])[] = [
+  [/[@.](?:gmail|googlemail)\.com$/i, "gmail"],
+  [/[@.](?:outlook|office365|hotmail|live)\.com$/i, "outlook"],
+  [/[@.](?:icloud|me|mac)\.com$/i, "message"],
+];
+
+function usualProgram({ source }: Mail): MailProgram | null {
+  const account = accountOf(source);
+  if (account !== null) return hosts.find(([host]) => host.test(account))?.[1] ?? "mid";
+  // Without a source only the form of the id can name Gmail.
+  return source === undefined || source.gmail === true ? "gmail" : null;
+}
+
+/** Returns the account of a mail that was read from its server, such as `ada@imap.example.com`. */
+function accountOf(source: Mail["source"]): string | null {
+  return source !== undefined && "account" in source ? String(source.account) : null;
+}
+
+function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | null {
+  const account = accountOf(source)?.replace(/@imap\.(?:gmail|googlemail)\.com$/i, "");
+  const user = account === undefined ? "" : `u/?authuser=${encodeURIComponent(account)}`;
+  const base = `https://mail.google.com/mail/${user}`;
+  if (/^[0-9a-f]{16}$/.test(id)) return { href: `${base}#all/${id}`, program: "Gmail" };
+  if (messageId === null) return null;
+  const search = encodeURIComponent(`rfc822msgid:${messageId}`);
+  return { href: `${base}#search/${search}`, program: "Gmail" };
+}
+
+function messageIdOf({ id, headers }: Mail): string | null {
+  // A second mail with the same id has a number behind it.
+  const named = (headers?.messageId ?? id.replace(/#\d{1,9}$/, "")).toWellFormed();
+  return /^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(named) ? named : null;
+}
