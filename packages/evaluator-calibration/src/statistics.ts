@@ -10,6 +10,7 @@ export {
   riskCoverage,
   toHundredths,
 } from "./thresholds/risk-coverage.ts";
+export { twoSidedP } from "./math/special-functions.ts";
 export { clopperPearson, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
 
 // Fits

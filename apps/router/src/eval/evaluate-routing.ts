@@ -1,23 +1,15 @@
 import { wilson } from "evaluator-calibration/statistics";
-import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { type Shares, type Tier, tierNames } from "../decision/tier-question.ts";
+import { heldOutGains } from "../fit/held-out.ts";
+import { type Draws, estimate, gainOf, mixAt, toGaps } from "../labels/figures.ts";
+import { cheapestOf, type Point, pointOf } from "../labels/tier-points.ts";
 import { adviseOn } from "./advice.ts";
-import {
-  cheapestOf,
-  drawPrompts,
-  estimate,
-  gainOf,
-  mixesOf,
-  pointOf,
-  tierPoints,
-} from "./figures.ts";
-import { hardness, type JudgedPrompt, type Point } from "./judged-prompts.ts";
+import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
+
+type Prompts = readonly JudgedPrompt[];
 
 /** Returns the figures of at least one routed prompt. */
-export function evaluateRouting(
-  prompts: readonly JudgedPrompt[],
-  options: Parameters<typeof adviseOn>[1],
-) {
-  const draws = drawPrompts(prompts, options);
+export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adviseOn>[1]) {
   const shareOf = (isSo: (excess: number) => boolean) => {
     const excesses = prompts.map(
       ({ used, rightTier }) => tierNames.indexOf(used) - tierNames.indexOf(rightTier),
@@ -27,45 +19,64 @@ export function evaluateRouting(
   };
   return {
     n: prompts.length,
-    /** Right tier by row, used tier by column. */
-    confusion: tierNames.map((row) =>
-      tierNames.map(
-        (column) =>
-          prompts.filter(({ used, rightTier }) => used === column && rightTier === row).length,
-      ),
-    ),
+    confusion: confusionOf(prompts),
     right: shareOf((excess) => excess === 0),
     over: shareOf((excess) => excess > 0),
     under: shareOf((excess) => excess < 0),
-    ways: waysOf(prompts).map(([name, pointAt]) => {
-      const figures = estimate(prompts, draws, (drawn) => pointOf(drawn, pointAt));
-      return Object.assign({ name }, figures);
-    }),
-    orders: ordersOf(prompts).map(([name, valueOf]) => {
-      const { points } = gainOf(prompts, valueOf);
-      const figures = estimate(prompts, draws, (drawn) => gainOf(drawn, valueOf).figures);
-      return Object.assign({ name, points }, figures);
+    ways: estimateWays(prompts, options),
+    categories: categoriesOf(prompts, options),
+    orders: ordersOf(prompts, options.seed).map(([name, values]) => {
+      const gaps = toGaps(prompts, values);
+      const figures = estimate(gaps, options, (drawn) => gainOf(drawn).figures);
+      return Object.assign({ name, points: gainOf(gaps).points }, figures);
     }),
     advice: adviseOn(prompts, options),
   };
 }
 
+/** Right tier by row, used tier by column; null if fewer models than tiers are compared. */
+function confusionOf(prompts: Prompts): number[][] | null {
+  if (prompts.some(({ models }) => models !== null && models < tierNames.length)) return null;
+  return tierNames.map((row) =>
+    tierNames.map(
+      (column) =>
+        prompts.filter(({ used, rightTier }) => used === column && rightTier === row).length,
+    ),
+  );
+}
+
+/** Returns the first ways for each category, from the file's first category on. */
+function categoriesOf(prompts: Prompts, options: Draws) {
+  const groups = Map.groupBy(prompts, ({ category }) => category);
+  return [...groups].flatMap(([name, group]) =>
+    name === null ? [] : { name, n: group.length, ways: estimateWays(group, options).slice(0, 3) },
+  );
+}
+
+function estimateWays(prompts: Prompts, options: Draws) {
+  return waysOf(prompts).map(([name, pointAt]) => {
+    const figures = estimate(prompts, options, (drawn) => pointOf(drawn.map(pointAt)));
+    return Object.assign({ name }, figures);
+  });
+}
+
 type Way = [name: string, pointAt: (prompt: JudgedPrompt) => Point];
 
 /** The routing, and simpler ways for comparison. */
-function waysOf(prompts: readonly JudgedPrompt[]): Way[] {
-  const points = tierPoints(prompts);
-  const { cost } = pointOf(prompts, ({ tiers, used }) => tiers[used]);
-  const cheapest = tierNames[cheapestOf(points)] ?? "nano";
-  const shares = tierNames.map(
-    (tier) => prompts.filter(({ used }) => used === tier).length / prompts.length,
-  );
+function waysOf(prompts: Prompts): Way[] {
+  const { cost } = pointOf(prompts.map(({ tiers, used }) => tiers[used]));
+  const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
+  const up = mixAt(cost, pointOf(cheap), pointOf(dear));
+  const shareOf = (tier: Tier) =>
+    prompts.filter(({ used }) => used === tier).length / prompts.length;
+  const shares = Object.fromEntries(tierNames.map((tier) => [tier, shareOf(tier)]));
   const ways: Way[] = [
     ["as routed", ({ tiers, used }) => tiers[used]],
-    ["always the cheapest", ({ tiers }) => tiers[cheapest]],
+    ["always the cheapest", (prompt) => prompt.cheap],
     ["always frontier", ({ tiers }) => tiers.frontier],
     ["random, in the same shares", randomly(shares)],
-    ["random, at equal cost", randomly(mixesOf(points)(cost).shares)],
+    ["random, at equal cost", randomly({ [cheapestOf(prompts)]: 1 - up, frontier: up })],
+    ["oracle", oraclePoint],
   ];
   if (!hasLengths(prompts)) return ways;
   const byLength = tiersByLength(prompts);
@@ -73,17 +84,25 @@ function waysOf(prompts: readonly JudgedPrompt[]): Way[] {
   return [...ways, ["by length, in the same shares", ofLength]];
 }
 
+/** The best quality of a prompt at its lowest cost. */
+function oraclePoint({ tiers }: JudgedPrompt): Point {
+  return Object.values(tiers).reduce((best, point) => {
+    const isCheaper = point.quality === best.quality && point.cost < best.cost;
+    return point.quality > best.quality || isCheaper ? point : best;
+  });
+}
+
 /** A prompt's mean over the tiers, weighted by their shares. */
-function randomly(shares: readonly number[]) {
+function randomly(shares: Partial<Shares>) {
   return ({ tiers }: JudgedPrompt): Point => {
     const meanOf = (name: keyof Point) =>
-      tierNames.reduce((sum, tier, at) => sum + (shares[at] ?? 0) * tiers[tier][name], 0);
+      tierNames.reduce((sum, tier) => sum + (shares[tier] ?? 0) * tiers[tier][name], 0);
     return { quality: meanOf("quality"), cost: meanOf("cost") };
   };
 }
 
 /** As many prompts of each tier as routed, the longest prompts with the highest tiers. */
-function tiersByLength(prompts: readonly JudgedPrompt[]): ReadonlyMap<JudgedPrompt, Tier> {
+function tiersByLength(prompts: Prompts): ReadonlyMap<JudgedPrompt, Tier> {
   const used = tierNames.flatMap((tier) =>
     prompts.flatMap((each) => (each.used === tier ? tier : [])),
   );
@@ -91,16 +110,18 @@ function tiersByLength(prompts: readonly JudgedPrompt[]): ReadonlyMap<JudgedProm
   return new Map(byLength.map((prompt, rank) => [prompt, used[rank] ?? "nano"]));
 }
 
-/** Orders of prompts by a value, the highest first. */
-function ordersOf(prompts: readonly JudgedPrompt[]) {
-  const orders: [name: string, valueOf: (prompt: JudgedPrompt) => number][] = [
-    ["the evaluation model", ({ decision }) => hardness(decision)],
-    ["random", () => 0],
+/** Orders of prompts by values, the highest first. */
+function ordersOf(prompts: Prompts, seed: number) {
+  const orders: [name: string, values: readonly number[]][] = [
+    ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
+    ["random", []],
   ];
-  if (hasLengths(prompts)) orders.push(["prompt length", ({ length }) => length ?? 0]);
-  return orders;
+  if (!hasLengths(prompts)) return orders;
+  orders.push(["prompt length", prompts.map(({ length }) => length ?? 0)]);
+  const withoutModel = prompts.map((prompt) => ({ ...prompt, probabilities: null }));
+  return [...orders, ["labels alone, held out", heldOutGains(withoutModel, seed)] as const];
 }
 
-function hasLengths(prompts: readonly JudgedPrompt[]): boolean {
+function hasLengths(prompts: Prompts): boolean {
   return prompts.every(({ length }) => length !== null);
 }

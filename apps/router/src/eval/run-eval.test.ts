@@ -56,7 +56,7 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   const [, costs = ""] = page.split("Quality against cost</h2>");
   const names = [...costs.matchAll(/class="name"\s+x="[^"]+"\s+y="([^"]+)"/g)];
   const heights = names.map(([, y]) => Number(y));
-  expect(heights).toHaveLength(6);
+  expect(heights).toHaveLength(7);
   for (const [at, y] of heights.slice(1).entries()) {
     expect(y - (heights[at] ?? 0)).toBeGreaterThanOrEqual(14); // no name on another
   }
@@ -87,9 +87,16 @@ test("scores of models say what is right, and costs what it costs", async () => 
       { name: "always frontier", quality: { value: 1 }, cost: { value: 10 } },
       { name: "random, in the same shares", quality: { value: 0.75 }, cost: { value: 5.5 } },
       { name: "random, at equal cost", quality: { value: 0.75 }, cost: { value: 5.5 } },
+      { name: "oracle", quality: { value: 1 }, cost: { value: 5.5 } },
       {},
     ],
-    orders: [{ name: "the evaluation model", apgr: { value: 0.75 } }, { apgr: { value: 0.5 } }, {}],
+    confusion: null,
+    orders: [
+      { name: "the evaluation model", apgr: { value: 0.75 } },
+      { apgr: { value: 0.5 } },
+      {},
+      { name: "labels alone, held out" },
+    ],
   });
 });
 
@@ -120,16 +127,47 @@ test("lines with costs beside lines without are refused before anything is asked
 test("the same prompt twice is one label for the advice", async () => {
   const lines = Array.from({ length: 60 }, (_, at) => ({ ...small, prompt: `prompt ${at % 30}` }));
   const { first } = await evaluate(lines);
-  expect(first.stdout).toContain("Cannot tell: 30 different labelled prompts are too few.");
+  expect(first.stdout).toContain("cannot tell: 30 different labelled prompts are too few.");
 });
 
 test("no advice, page or figure recommends a least confidence", async () => {
   const { folder, first } = await evaluate(await readLines("prompts.ndjson"));
   const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
   for (const text of [first.stdout, page]) {
-    expect(text).toContain("Cannot tell whether routing helps:");
+    expect(text).toContain("These labels cannot tell: ");
     expect(text).not.toMatch(/it holds|was best|ROUTER_MIN_CONFIDENCE/);
   }
+});
+
+test("scores of another scale are divided by its end, and the others are named", async () => {
+  const scaled = { prompt: "hi", scores: { small: 2, large: 8 }, costs: { small: 1, large: 9 } };
+  const { first } = await evaluate([scaled], { words: ["--json"] });
+  expect(first.stderr).toBe("Scores are divided by 10, the end of their scale.\n");
+  const { ways } = JSON.parse(first.stdout) as { ways: object[] };
+  expect(ways[1]).toMatchObject({ quality: { value: 0.2 } });
+  for (const large of [-1, 101]) {
+    const line = { ...scaled, scores: { small: 0, large } };
+    expect((await evaluate([small, line])).first.stderr).toContain(
+      "line 2: scores.large is not on a scale from 0 to 1, 5, 10 or 100.",
+    );
+  }
+});
+
+test("labels of messages that the log does not have are named", async () => {
+  const lines = [small, { requestId: "gone\u001b[31m", feedback: "nano" }];
+  const { first } = await evaluate(lines);
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(first.stderr).toContain("Not used: 1 labels of messages that the file does not have (");
+  expect(first.stderr).not.toContain("\u001b");
+});
+
+test("each category has a row", async () => {
+  const lines = [small, { ...large, category: "<hard>" }, { ...small, category: "easy" }];
+  const { folder, first } = await evaluate(lines);
+  expect(first.stdout).toMatch(/<hard> +1 +/);
+  const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
+  expect(page).toContain("&lt;hard&gt;");
+  expect(page).not.toContain("Right tier by row"); // two models on four tiers
 });
 
 test("an emulator that runs as its own process is named", async () => {

@@ -2,11 +2,9 @@ import { basename, resolve } from "node:path";
 import { type CliContext, writeWholeFile } from "evaluator-kit";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
-import { tierNames } from "../decision/tier-question.ts";
-import { readPriceList } from "../reply/price-list.ts";
-import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
-import { parseRouterOptions, type RouterOptions } from "../router-options.ts";
-import { connectServices, type Services } from "../services/connect-services.ts";
+import { tierCosts } from "../labels/tier-costs.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { connectServices } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
@@ -59,27 +57,4 @@ function deciderOfAll(prompts: readonly DecidedPrompt[]): Decider {
   const emulated = new Set(all.map(({ isEmulated }) => isEmulated));
   const isEmulated = [true, null, false].find((each) => emulated.has(each)) ?? null;
   return { modelId: [...models].join(" and ") || null, isEmulated };
-}
-
-/** Tokens of a reply, for costs at list prices. */
-const REPLY_TOKENS = 300;
-
-async function tierCosts(
-  { catalog }: Services,
-  tierModels: RouterOptions["tierModels"],
-  signal: AbortSignal,
-): Promise<{ of: (messages: DecidedPrompt["messages"]) => readonly number[]; basis: string }> {
-  const prices = catalog && (await readPriceList(catalog, signal).catch(() => null));
-  const known = tierNames.flatMap((tier) => prices?.get(tierModels[tier]) ?? []);
-  if (known.length < tierNames.length) {
-    return { of: () => [0, 1, 2, 3], basis: "the tiers' places, 0 to 3, as no prices are known" };
-  }
-  return {
-    of(messages) {
-      const input = estimateTokens(messages.reduce((sum, { content }) => sum + content.length, 0));
-      const usage = { ...noUsage, input, output: REPLY_TOKENS };
-      return known.map((price) => costOf(usage, price) ?? 0);
-    },
-    basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
-  };
 }

@@ -1,0 +1,108 @@
+import type { Estimate, Interval } from "evaluator-calibration";
+import { seededRandom } from "evaluator-kit";
+import type { LabelledPrompt, Point } from "./tier-points.ts";
+
+/** How often rows are drawn for an interval. */
+export type Draws = Readonly<Record<"seed" | "draws", number>>;
+
+/**
+ * Returns the figures of all rows, with the middle 95 % of their values in draws with replacement;
+ * draws without a value do not count.
+ */
+export function estimate<TRow, TFigures extends Record<string, number | null>>(
+  rows: readonly TRow[],
+  { seed, draws }: Draws,
+  figuresOf: (rows: readonly TRow[]) => TFigures,
+) {
+  const random = seededRandom(seed);
+  const draw = () => rows.flatMap(() => rows[Math.floor(random() * rows.length)] ?? []);
+  const drawn = Array.from({ length: draws }, () => figuresOf(draw()));
+  const estimates = Object.entries(figuresOf(rows)).map(([name, value]) => {
+    if (value === null) return [name, null];
+    const sorted = drawn.flatMap((each) => each[name] ?? []).toSorted((one, other) => one - other);
+    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
+    return [name, { value, low: at(0.025), high: at(0.975) }];
+  });
+  return Object.fromEntries(estimates) as {
+    [TName in keyof TFigures]: Estimate | Extract<TFigures[TName], null>;
+  };
+}
+
+/** Returns a share in percent, with its interval. */
+export function percent({ share, low, high }: Interval & { readonly share: number }): string {
+  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)}%`);
+  return `${at} (${from} to ${to})`;
+}
+
+/** Returns a figure of three digits with its interval; a dash for null. */
+export function figure(estimate: Estimate | null): string {
+  if (estimate === null) return "–";
+  const { value, low, high } = estimate;
+  const [at, from, to] = [value, low, high].map((each) =>
+    each.toLocaleString("en", { maximumSignificantDigits: 3 }),
+  );
+  return `${at} (${from} to ${to})`;
+}
+
+/** A prompt in an order: the quality that the dear tier adds, and the value that is its place. */
+export type OrderedGap = Readonly<Record<"gap" | "value", number>>;
+
+/** Returns the rows of {@link gainOf} for one value of each prompt. */
+export function toGaps(
+  prompts: readonly LabelledPrompt[],
+  values: readonly number[],
+): OrderedGap[] {
+  return prompts.map(({ cheap, dear }, at) => {
+    return { gap: dear.quality - cheap.quality, value: values[at] ?? 0 };
+  });
+}
+
+/** The share of prompts for the dear tier, and the recovered part of the gap, 0..1 (PGR). */
+type GainPoint = Readonly<Record<"share" | "recovered", number>>;
+
+/**
+ * Returns the gain if the prompts with the highest values go to the dear tier and all others to the
+ * cheap one; among equal values, the curve is straight. APGR is the mean recovered gap over all
+ * shares; CPT is the smallest share that recovers half, or four fifths, of the gap.
+ */
+export function gainOf(rows: readonly OrderedGap[]) {
+  const gap = sumOf(rows);
+  if (gap <= ROUNDING) return { points: [], figures: { apgr: null, cpt50: null, cpt80: null } };
+  const groups = [...Map.groupBy(rows, ({ value }) => value)];
+  const points: GainPoint[] = [{ share: 0, recovered: 0 }];
+  let [asked, recovered, apgr] = [0, 0, 0];
+  for (const [, group] of groups.toSorted(([one], [other]) => other - one)) {
+    const width = group.length / rows.length;
+    const gained = sumOf(group) / gap;
+    apgr += width * (recovered + gained / 2);
+    asked += width;
+    recovered += gained;
+    points.push({ share: asked, recovered });
+  }
+  const [cpt50, cpt80] = [shareFor(points, 0.5), shareFor(points, 0.8)];
+  return { points, figures: { apgr, cpt50, cpt80 } };
+}
+
+/** Sums of the same terms in different orders differ by less. */
+export const ROUNDING = 1e-9;
+
+function sumOf(rows: readonly OrderedGap[]): number {
+  return rows.reduce((sum, { gap }) => sum + gap, 0);
+}
+
+function shareFor(points: readonly GainPoint[], wanted: number): number | null {
+  for (const [index, { share, recovered }] of points.entries()) {
+    const before = points[index - 1];
+    if (recovered < wanted) continue;
+    if (before === undefined || recovered === before.recovered) return share;
+    const part = (wanted - before.recovered) / (recovered - before.recovered);
+    return before.share + part * (share - before.share);
+  }
+  return null;
+}
+
+/** Returns the share of the dear tier in a random mix of both ends that has a cost, or the nearest one. */
+export function mixAt(cost: number, cheap: Point, dear: Point): number {
+  const share = (cost - cheap.cost) / (dear.cost - cheap.cost) || 0; // equal costs: 0 of 0
+  return Math.min(Math.max(share, 0), 1);
+}

@@ -1,0 +1,164 @@
+import { CliError, parseJson, toPrintable } from "evaluator-kit";
+import { z } from "zod";
+import { toTierState } from "../conversation/user-turns.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { feedbackSchema, readLines } from "../report/read-records.ts";
+
+const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
+const shares = z.record(tier, z.number());
+
+/** A decision in the decision log, or in the file of kept decisions. */
+export const decisionSchema = z.object({
+  tierChosen: tier,
+  probabilities: shares,
+  confidence: z.number().nullable(),
+  promise: z.object({ act: z.string().nullable() }).nullish(),
+  evaluatorModelId: z.string().nullable().default(null),
+  wire: z.string().nullable().default(null),
+});
+
+const loggedSchema = decisionSchema.extend({ requestId: z.string() });
+
+const message = z.object({ role: z.string(), content: z.string() });
+const promptObject = z.object(
+  {
+    id: z.union([z.string(), z.number()]).optional(),
+    prompt: z.string().optional(),
+    messages: z
+      .array(message)
+      .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user")
+      .optional(),
+    /** The evaluation model's, for `router:fit`. */
+    probabilities: shares.optional(),
+  },
+  "is no JSON object",
+);
+
+const hasPrompt = (line: z.infer<typeof promptObject>) =>
+  (line.prompt ?? line.messages) !== undefined;
+const noPrompt = "has no prompt or messages";
+
+function messagesOf({ prompt = "", messages }: z.infer<typeof promptObject>) {
+  return messages ?? [{ role: "user", content: prompt }];
+}
+
+/** A prompt without a label. */
+export const promptSchema = promptObject.refine(hasPrompt, noPrompt).transform((line) => {
+  const { id = null, probabilities = null } = line;
+  return { id, text: toText(messagesOf(line)), probabilities };
+});
+
+/** Scores have one of these scales, which begin at 0. */
+const scales = [1, 5, 10, 100];
+const notScore = "is not on a scale from 0 to 1, 5, 10 or 100";
+
+const labelSchema = promptObject
+  .extend({
+    /** The right tier, unless it follows from the scores. */
+    tier: tier.optional(),
+    category: z.string().optional(),
+    /** Quality of each model's answer. */
+    scores: z.record(z.string(), z.number().min(0, notScore).max(100, notScore)).optional(),
+    costs: z.record(z.string(), z.number().min(0)).optional(),
+  })
+  .refine(hasPrompt, noPrompt)
+  .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
+  .refine(
+    ({ scores }) => scores === undefined || Object.keys(scores).length > 1,
+    "has scores of one model; two at least are compared",
+  )
+  .refine(
+    ({ scores = { "": 0 }, costs = scores }) =>
+      Object.keys(scores).every((model) => Object.hasOwn(costs, model)),
+    "has costs, but not of all models that it scores",
+  )
+  .transform((line) => {
+    const { tier = null, scores = null, costs = null, category = null } = line;
+    const { probabilities = null } = line;
+    return { messages: messagesOf(line), tier, scores, costs, category, probabilities };
+  });
+
+/** A labelled prompt; a line of the decision log has a decision and no messages. */
+export type Label = z.infer<typeof labelSchema> & {
+  readonly decision: z.infer<typeof decisionSchema> | null;
+};
+
+/** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
+export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
+  const labels: Label[] = [];
+  const decided = new Map<string, Label["decision"]>();
+  const feedbackOf = new Map<string, Tier>();
+  for await (const { value, where } of readValues(path)) {
+    const { data: feedback } = feedbackSchema.safeParse(value);
+    const { data: record } = loggedSchema.safeParse(value);
+    if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
+    else if (record !== undefined) decided.set(record.requestId, record);
+    else if (!("requestId" in Object(value))) {
+      labels.push({ ...parseLine(labelSchema, value, where), decision: null });
+    }
+  }
+  const unjudged = { messages: [], scores: null, costs: null, category: null };
+  for (const [id, tier] of feedbackOf) {
+    const decision = decided.get(id) ?? null;
+    const probabilities = decision?.probabilities ?? null;
+    if (decision !== null) labels.push({ ...unjudged, tier, decision, probabilities });
+  }
+  const foreign = [...feedbackOf.keys()].filter((id) => !decided.has(id));
+  if (foreign.length > 0) warn(describeForeign(foreign));
+  checkCosts(labels, path);
+  return scaleScores(labels, warn);
+}
+
+/** Reads lines of JSON with their places. @throws CliError if the file cannot be read. */
+export async function* readValues(path: string) {
+  let number = 0;
+  for await (const line of readLines(path)) {
+    number += 1;
+    const where = `${JSON.stringify(path)}, line ${number}`;
+    if (line.trim() !== "") yield { value: parseJson(line), where, number };
+  }
+}
+
+/** @throws CliError with the place and the field. */
+export function parseLine<TSchema extends z.ZodType>(
+  schema: TSchema,
+  value: unknown,
+  where: string,
+): z.output<TSchema> {
+  const { data, error } = schema.safeParse(value);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  const field = issue?.path.map(String).join(".") ?? "";
+  throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
+}
+
+function describeForeign(ids: readonly string[]): string {
+  const names = ids.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
+  return `Not used: ${ids.length} labels of messages that the file does not have (${names.join(", ")}).\n`;
+}
+
+/** Costs of the file and list prices may have different units. */
+function checkCosts(labels: readonly Label[], path: string): void {
+  const { length } = labels.filter(({ costs }) => costs !== null);
+  if (length === 0 || length === labels.length) return;
+  const problem = `${length} of ${labels.length} labelled prompts have costs`;
+  throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
+}
+
+/** Divides the scores of a file by the end of their scale. */
+function scaleScores(labels: readonly Label[], warn: (text: string) => void): Label[] {
+  const most = labels.reduce((max, { scores }) => Math.max(max, ...Object.values(scores ?? {})), 0);
+  const scale = scales.find((end) => most <= end) ?? 1;
+  if (scale > 1) warn(`Scores are divided by ${scale}, the end of their scale.\n`);
+  const toShare = ([model, score]: [string, number]) => [model, score / scale] as const;
+  return labels.map((label) => ({
+    ...label,
+    scores: label.scores && Object.fromEntries(Object.entries(label.scores).map(toShare)),
+  }));
+}
+
+/** Returns the text that decides: the user's last message, or none for a line of the decision log. */
+export function toText(messages: Label["messages"]): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return toTierState(last?.content ?? "").user_message;
+}

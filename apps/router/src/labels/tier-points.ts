@@ -1,0 +1,119 @@
+import { type Shares, type Tier, tierNames } from "../decision/tier-question.ts";
+import type { RouterOptions } from "../router-options.ts";
+import { type Label, toText } from "./read-labels.ts";
+
+/** Quality, 0..1, and cost. */
+export type Point = Readonly<Record<"quality" | "cost", number>>;
+
+/** A labelled prompt with the quality and cost of each tier. */
+export interface LabelledPrompt {
+  readonly tiers: Readonly<Record<Tier, Point>>;
+  /** The points of the tier with the lowest mean cost in the file, and of the frontier tier. */
+  readonly cheap: Point;
+  readonly dear: Point;
+  /** The lowest tier with the best quality. */
+  readonly rightTier: Tier;
+  /** The text that decides; empty if it is unknown. */
+  readonly text: string;
+  /** Characters of the conversation; null if the text is unknown. */
+  readonly length: number | null;
+  readonly category: string | null;
+  /** How many models have scores; null if the label is a tier. */
+  readonly models: number | null;
+  /** The evaluation model's. */
+  readonly probabilities: Shares | null;
+  /** Whether an earlier prompt has the same text. */
+  readonly isRepeat: boolean;
+}
+
+/** Judges every tier for each label; `costsOf` are the tiers' costs, if the file has none. */
+export function toTierPoints(
+  labels: readonly Label[],
+  tierModels: RouterOptions["tierModels"],
+  costsOf: (messages: Label["messages"]) => readonly number[],
+): LabelledPrompt[] {
+  const ranked = rankModels(labels);
+  const seen = new Set<string>();
+  const points = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
+    const key = JSON.stringify(messages);
+    const isRepeat = messages.length > 0 && seen.has(key);
+    seen.add(key);
+    const scored = ranked.filter((model) => Object.hasOwn(scores ?? {}, model));
+    const models = modelsOfTiers(scored, tierModels);
+    const lowest = tierNames.indexOf(tier ?? "frontier");
+    const quality = models.map((model, at) =>
+      scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
+    );
+    const cost = costs === null ? costsOf(messages) : models.map((model) => costs[model] ?? 0);
+    const entries = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
+    const tiers = Object.fromEntries(entries) as Record<Tier, Point>;
+    const rightTier = tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier";
+    const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
+    const length = messages.length === 0 ? null : characters;
+    return {
+      tiers,
+      rightTier,
+      text: toText(messages),
+      length,
+      category,
+      models: scores && scored.length,
+      probabilities,
+      isRepeat,
+    };
+  });
+  const cheapest = cheapestOf(points);
+  return points.map((point) =>
+    Object.assign(point, { cheap: point.tiers[cheapest], dear: point.tiers.frontier }),
+  );
+}
+
+/** Returns the tier with the lowest mean cost, the first of equals. */
+export function cheapestOf(prompts: readonly Pick<LabelledPrompt, "tiers">[]): Tier {
+  const costs = tierPoints(prompts).map(({ cost }) => cost);
+  return tierNames[costs.indexOf(Math.min(...costs))] ?? "nano";
+}
+
+/** Returns the point of each tier if it answers all prompts. */
+export function tierPoints(prompts: readonly Pick<LabelledPrompt, "tiers">[]): Point[] {
+  return tierNames.map((tier) => pointOf(prompts.map(({ tiers }) => tiers[tier])));
+}
+
+/** Returns the mean quality and cost. */
+export function pointOf(points: readonly Point[]): Point {
+  return {
+    quality: meanOf(points.map(({ quality }) => quality)),
+    cost: meanOf(points.map(({ cost }) => cost)),
+  };
+}
+
+/** Returns the mean; 0 of none. */
+export function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * Orders all scored models by their mean cost; without costs, by their first use. There is one order
+ * for the whole file: a prompt with a higher cost at the cheaper model must not swap the two.
+ */
+function rankModels(labels: readonly Label[]): string[] {
+  const scored = labels.flatMap(({ scores, costs }) =>
+    Object.keys(scores ?? {}).map((model) => ({ model, cost: costs?.[model] ?? 0 })),
+  );
+  const means = [...Map.groupBy(scored, ({ model }) => model)].map(([model, all]) => {
+    return { model, mean: all.reduce((sum, { cost }) => sum + cost, 0) / all.length };
+  });
+  return means.toSorted((one, other) => one.mean - other.mean).map(({ model }) => model);
+}
+
+/** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
+function modelsOfTiers(
+  scored: readonly string[],
+  tierModels: RouterOptions["tierModels"],
+): string[] {
+  const own = tierNames.map((tier) =>
+    [tier, tierModels[tier]].find((name) => scored.includes(name)),
+  );
+  if (own.every((name) => name !== undefined)) return own;
+  const step = (scored.length - 1) / (tierNames.length - 1);
+  return tierNames.map((_, tier) => scored[Math.round(tier * step)] ?? "");
+}

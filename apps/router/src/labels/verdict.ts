@@ -1,0 +1,98 @@
+import type { Estimate } from "evaluator-calibration";
+import {
+  type Draws,
+  estimate,
+  figure,
+  gainOf,
+  type OrderedGap,
+  ROUNDING,
+  toGaps,
+} from "./figures.ts";
+import { pOfMean } from "./mean-test.ts";
+import { type LabelledPrompt, pointOf, tierPoints } from "./tier-points.ts";
+
+/** The fewest different prompts for an advice. */
+const LEAST_LABELS = 40;
+
+/** The APGR of random decisions. */
+const CHANCE = 0.5;
+
+/** Why the labels do not show that routing helps. */
+export interface Doubt {
+  readonly verdict: "cheapest-is-best" | "cannot-tell";
+  readonly sentence: string;
+}
+
+/**
+ * Returns why not to route different prompts, the highest values to the dear tier; null if the order is
+ * better than chance. If few prompts have a gap, the interval is too narrow, but not the test.
+ */
+export function findDoubt(
+  prompts: readonly LabelledPrompt[],
+  values: readonly number[],
+  options: Draws,
+): Doubt | null {
+  const n = prompts.length;
+  if (n < LEAST_LABELS) {
+    const sentence = `These labels cannot tell: ${n} different labelled prompts are too few. ${LEAST_LABELS} labels may suffice.`;
+    return { verdict: "cannot-tell", sentence };
+  }
+  const best = Math.max(...tierPoints(prompts).map(({ quality }) => quality));
+  if (best <= pointOf(prompts.map(({ cheap }) => cheap)).quality + ROUNDING) {
+    const sentence = "The cheapest model is your best: do not route.";
+    return { verdict: "cheapest-is-best", sentence };
+  }
+  const gaps = toGaps(prompts, values);
+  const { apgr } = estimate(gaps, options, (drawn) => gainOf(drawn).figures);
+  if (apgr !== null && apgr.low > CHANCE && pOfOrder(gaps) <= 0.025) return null;
+  const none = { value: CHANCE, low: CHANCE, high: CHANCE }; // a middle tier is the best
+  return doubtOf(n, { ...(apgr ?? none), name: "APGR", chance: CHANCE });
+}
+
+/** Returns the p-value of an order: above chance, the gaps of higher ranks are larger. */
+function pOfOrder(rows: readonly OrderedGap[]): number {
+  const groups = [...Map.groupBy(rows, ({ value }) => value)];
+  let below = -rows.length / 2;
+  const gained = groups
+    .toSorted(([one], [other]) => one - other)
+    .flatMap(([, group]) => {
+      const rank = below + group.length / 2;
+      below += group.length;
+      return group.map(({ gap }) => (rank * gap) / rows.length);
+    });
+  return pOfMean(gained, -CHANCE);
+}
+
+/** The smallest gain that is worth more labels. Chosen. */
+const LEAST_GAIN = 0.02;
+
+/** Returns the doubt about a figure that `n` labels do not separate from chance. */
+export function doubtOf(n: number, of: Estimate & { name: string; chance: number }): Doubt {
+  const gain = Math.max(of.value - of.chance, LEAST_GAIN);
+  const wanted = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
+  const labels = (10 * Math.ceil(wanted / 10)).toLocaleString("en");
+  const chance = `${of.name} is ${figure(of)}; without decisions it is ${of.chance}`;
+  const sentence = `These labels cannot tell: ${chance}. About ${labels} labels may suffice.`;
+  return { verdict: "cannot-tell", sentence };
+}
+
+interface Routing {
+  readonly threshold: number;
+  readonly saving: number;
+  readonly quality: Estimate;
+}
+
+/** Describes a routing beside always frontier. */
+export function describeRouting({ threshold, saving, quality }: Routing): string {
+  const difference = points(quality.value);
+  const half = points((quality.high - quality.low) / 2);
+  const percent = Math.floor(100 * saving + ROUNDING);
+  return `With ${Number(threshold.toPrecision(2))}: ${percent} % cheaper, quality ${difference} ± ${half} points`;
+}
+
+function points(quality: number): string {
+  return (100 * quality)
+    .toFixed(1)
+    .replace(/^-0\.0$/, "0.0")
+    .replace("-", "\u2212");
+}
