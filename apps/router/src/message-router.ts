@@ -1,4 +1,10 @@
-import { askedOf, decide, type Routing, UnfitCalibrationError } from "./decision/decide.ts";
+import {
+  askedOf,
+  decide,
+  keepAllowed,
+  type Routing,
+  UnfitCalibrationError,
+} from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
@@ -67,7 +73,8 @@ export class MessageRouter {
   ): Promise<Decision> {
     const options = { signal: call.signal, headers: this.#headersOf(call) };
     try {
-      return await decide(state, this.#routing, options);
+      const decision = await decide(state, this.#routing, options);
+      return keepAllowed(decision, call.key, this.#routing);
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
@@ -91,7 +98,7 @@ export class MessageRouter {
     const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
     const { services } = this.#routing;
     const { redact, tracing } = services;
-    const plan = planOf(first, services.replies.current);
+    const plan = planOf(first, services.replies.current, call.key);
     const meter: TokenMeter = { characters: 0, reported: null };
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
     const ask = () =>

@@ -61,7 +61,8 @@ function replyRoute(
     if (request.unsupported && !isPassedBy(api, routing)) throw request.unsupported;
     const call = callOf(c, api.name);
     const chosen = await choose(api, request, call);
-    const [target] = planOf(chosen.decision, routing.services.replies.current).targets;
+    const { current } = routing.services.replies;
+    const [target] = planOf(chosen.decision, current, call.key).targets;
     const ignored = ignoredBy(target, api, request);
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const reply = toReplyCall({ c, api, request, call, chosen, router });

@@ -1,5 +1,6 @@
-import { decideUnasked } from "../decision/decide.ts";
+import { decideUnasked, keepAllowed } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
+import { mayName, type Named } from "../decision/replies.ts";
 import { cheapestTier } from "../decision/tier-question.ts";
 import { createTurns, type EarlierTurn, staysWarm } from "../decision/turns.ts";
 import { isClientTask, readUserTurns, toTierState } from "../conversation/user-turns.ts";
@@ -26,18 +27,21 @@ export interface Chosen {
 export function createModelChooser(parts: ChooserParts) {
   const { router, routing } = parts;
   const turnOf = createTurns();
-  const unasked = (
-    named: Parameters<typeof decideUnasked>[0],
-    cause: Decision["cause"],
-  ): Chosen => ({
-    decision: decideUnasked(named, cause, routing),
+  const current = () => routing.services.replies.current;
+  const unasked = (named: Named, cause: Decision["cause"], { key }: Call): Chosen => ({
+    decision: keepAllowed(decideUnasked(named, cause, routing), key, routing),
     autoDecision: null,
     keep: () => undefined,
   });
 
   async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
     const model = meaningOf(request.model, api, parts);
-    if (typeof model !== "string") return unasked(model, "requested");
+    if (model === "cheapest") return unasked({ tier: cheapestTier }, "requested", call);
+    if (model !== "auto") {
+      if (mayName(model, call.key, current())) return unasked(model, "requested", call);
+      const problem = "The key may use neither this model nor this tier; use auto.";
+      throw new HttpError(403, problem, { param: "model" });
+    }
     const texts = readUserTurns(request.conversation);
     const text = texts.at(-1);
     if (text === undefined) {
@@ -45,14 +49,17 @@ export function createModelChooser(parts: ChooserParts) {
       const param = api.name === "responses" ? "input" : "messages";
       throw new HttpError(400, problem, { param });
     }
-    if (isClientTask(request.conversation, text)) return unasked({ tier: cheapestTier }, "task");
+    if (isClientTask(request.conversation, text)) {
+      return unasked({ tier: cheapestTier }, "task", call);
+    }
     return decideTurn(texts, call);
   }
 
   async function decideTurn(texts: readonly string[], call: Call): Promise<Chosen> {
     const text = texts.at(-1) ?? "";
     const { shadowModel } = routing.policy;
-    const isShadow = shadowModel !== null;
+    const shadow = shadowModel === null ? null : targetOf(shadowModel, parts);
+    const isShadow = shadow !== null && mayName(shadow, call.key, current());
     const turn = turnOf(call.caller, texts);
     const decideNew = async (before: EarlierTurn | null) => {
       const next = await router.decide(toTierState(text), call, { isShadow });
@@ -61,11 +68,11 @@ export function createModelChooser(parts: ChooserParts) {
       return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" as const };
     };
     const decided = turn.decide(decideNew).then(({ decision, isKept }) => {
-      return isKept ? keptOf(decision) : decision;
+      return keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
     });
     if (!isShadow) return { decision: await decided, autoDecision: null, keep: turn.keep };
     decided.catch(() => undefined); // the log records that it failed
-    return { ...unasked(targetOf(shadowModel, parts), "shadow"), autoDecision: decided };
+    return { ...unasked(shadow, "shadow", call), autoDecision: decided };
   }
 
   /** A later step of a turn costs no evaluation. */

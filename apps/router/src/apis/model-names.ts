@@ -1,5 +1,5 @@
 import type { Routing } from "../decision/decide.ts";
-import { cheapestTier, type Tier, tierNames } from "../decision/tier-question.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { HttpError } from "../http-error.ts";
@@ -32,8 +32,8 @@ export function missingModel(parts: NamedModels): HttpError {
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
-/** A name's meaning: the evaluation model's choice, a tier, or a model. */
-type Meaning = "auto" | { readonly tier: Tier } | { readonly target: Target };
+/** A name's meaning: the evaluation model's choice, the cheapest tier, a named tier, or a model. */
+type Meaning = "auto" | "cheapest" | { readonly tier: Tier } | { readonly target: Target };
 
 /** Returns the meaning of the name that a client sent. @throws HttpError (404) */
 export function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
@@ -45,7 +45,7 @@ export function meaningOf(asked: string, api: Api, models: NamedModels): Meaning
   if (tier !== undefined) return { tier };
   const isModel = current.isConfigured(name) || routing.prices.has(name);
   if (!isModel && options.clientModels === "auto" && api.clientModels.test(name)) {
-    return smallModel.test(name) ? { tier: cheapestTier } : autoModel;
+    return smallModel.test(name) ? "cheapest" : autoModel;
   }
   return targetOf(name, models);
 }

@@ -9,7 +9,8 @@ import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "e
 import type { Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
 import type { Redact } from "../reply/redactor.ts";
-import { priceOf, type Replies } from "./replies.ts";
+import { type Allowance, allowedTiers, type Named, priceOf, type Replies } from "./replies.ts";
+import { HttpError } from "../http-error.ts";
 import type { Cause, Decider, Decision, RoutingPolicy, TierState } from "./decision.ts";
 import {
   type Shares,
@@ -101,16 +102,33 @@ const unasked = {
 };
 
 /** Returns the decision for a tier, or a model of no tier, that no evaluation chose. */
-export function decideUnasked(
-  named: { readonly tier: Tier } | { readonly target: Target },
-  cause: Cause,
-  routing: Routing,
-): Decision {
+export function decideUnasked(named: Named, cause: Cause, routing: Routing): Decision {
   const chosen =
     "tier" in named
       ? toTierModel(named.tier, routing)
       : { tierUsed: null, ...askedOf(named.target, routing) };
   return { ...unasked, ...chosen, cause };
+}
+
+/**
+ * Replaces a tier that is not allowed by the next allowed one up, else by the dearest, else by an allowed
+ * model. @throws HttpError (403) without any of these.
+ */
+export function keepAllowed(
+  decision: Decision,
+  allowance: Allowance | null,
+  routing: Routing,
+): Decision {
+  const { tierUsed } = decision;
+  const { current } = routing.services.replies;
+  if (allowance === null || tierUsed === null) return decision;
+  const tiers = allowedTiers(allowance, current);
+  if (tiers.includes(tierUsed)) return decision;
+  const isUp = (tier: Tier) => tierNames.indexOf(tier) > tierNames.indexOf(tierUsed);
+  const tier = tiers.find(isUp) ?? tiers.at(-1) ?? null;
+  const plan = tier ? current.tiers[tier] : current.planOfModel(allowance.models?.[0] ?? "");
+  if (plan === null) throw new HttpError(403, "This key may use no tier and no known model here.");
+  return { ...decision, tierUsed: tier, ...askedOf(plan.targets[0], routing), cause: "key" };
 }
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;

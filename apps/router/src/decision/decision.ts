@@ -29,6 +29,7 @@ export type Cause =
   | "turn" // an earlier step of the user's turn decided
   | "warm-cache" // the conversation's model has most of it in its cache, so that it costs less
   | "task" // a program asks for a title, tags or the like
+  | "key" // the client's key may not use the choice
   | "shadow"
   | "model-refused" // the model before answered 402, 403, 404 or 429
   | "model-failed"; // it answered 5xx

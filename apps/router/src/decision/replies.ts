@@ -1,7 +1,7 @@
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
 import type { Decision } from "./decision.ts";
-import { cheapestTier, type Tier } from "./tier-question.ts";
+import { cheapestTier, type Tier, tierNames } from "./tier-question.ts";
 
 /** Who replies for each tier and for each name of a model, as configured. */
 export interface Replies {
@@ -14,13 +14,50 @@ export interface Replies {
   readonly planOfModel: (model: string) => ReplyPlan | null;
 }
 
-/** Returns the plan of a decision. Its model goes first: an earlier one of the tier failed in this turn. */
-export function planOf({ tierUsed, model, upstream }: Decision, replies: Replies): ReplyPlan {
+/** The tiers and models that a client may use; null for all. */
+export interface Allowance {
+  readonly tiers: readonly Tier[] | null;
+  readonly models: readonly string[] | null;
+}
+
+const modelOf = (tier: Tier, replies: Replies): string => replies.tiers[tier].targets[0].model;
+
+/** Returns the allowed tiers, the cheapest first. Models alone allow the tiers that ask them. */
+export function allowedTiers({ tiers, models }: Allowance, replies: Replies): readonly Tier[] {
+  const isAllowed = (tier: Tier) => models?.includes(modelOf(tier, replies)) ?? true;
+  return tierNames.filter((tier) => tiers?.includes(tier) ?? isAllowed(tier));
+}
+
+/** A tier, or a model of no tier. */
+export type Named = { readonly tier: Tier } | { readonly target: Target };
+
+/** Whether a client may name a tier or a model. Tiers alone allow their models. */
+export function mayName(named: Named, allowance: Allowance | null, replies: Replies): boolean {
+  if (allowance === null) return true;
+  const tiers = allowedTiers(allowance, replies);
+  if ("tier" in named) return tiers.includes(named.tier);
+  const { model } = named.target;
+  if (allowance.models !== null) return allowance.models.includes(model);
+  return allowance.tiers === null || tiers.some((tier) => modelOf(tier, replies) === model);
+}
+
+/** Returns the allowed plan of a decision. Its model goes first: an earlier one of the tier failed in this turn. */
+export function planOf(
+  { tierUsed, model, upstream }: Decision,
+  replies: Replies,
+  allowance: Allowance | null = null,
+): ReplyPlan {
   const named = tierUsed === null ? replies.planOfModel(model) : null;
   const plan = named ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
   const [first, ...rest] = plan.targets.slice(Math.max(0, plan.targets.findIndex(isAsked)));
-  return first === undefined ? plan : { ...plan, targets: [first, ...rest] };
+  if (first === undefined) return plan;
+  // A fallback of an allowed tier may be any model but that of another tier.
+  const isOfTier = (each: Target) =>
+    tierNames.some((tier) => modelOf(tier, replies) === each.model);
+  const isOwn = (target: Target) => allowance?.models === null && !isOfTier(target);
+  const later = rest.filter((target) => isOwn(target) || mayName({ target }, allowance, replies));
+  return { ...plan, targets: [first, ...later] };
 }
 
 /** Returns the price of a target: its own, or the gateway's; null if it is unknown. */

@@ -27,6 +27,7 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   "warm-cache": null,
   task: null,
   shadow: null,
+  key: ({ model }) => `This key may not use the choice; ${model} replies.`,
   "low-confidence": ({ tierChosen, tierUsed }) =>
     `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
   "evaluation-failed": failureTierReplies("The evaluation failed"),
