@@ -1,7 +1,6 @@
 import type { TextSink } from "evaluator-kit";
-import { type Handler, Hono } from "hono";
+import { Hono } from "hono";
 import { requestId } from "hono/request-id";
-import { z } from "zod";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
@@ -10,13 +9,12 @@ import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
-import type { openDecisionLog } from "./records/decision-log.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
-import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
-import { HttpError } from "./http-error.ts";
+import { type ClientEnv, traced } from "./routes/client-request.ts";
 import { addFailureRoutes } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
+import { addLogRoutes, type DecisionLog } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
 
 type AppParts = Parameters<typeof addGuards>[1] & {
@@ -27,10 +25,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
-  readonly log?: Pick<
-    Awaited<ReturnType<typeof openDecisionLog>>,
-    "path" | "add" | "dropped"
-  > | null;
+  readonly log?: DecisionLog | null;
   readonly accessLog?: TextSink;
   readonly isStopping?: () => boolean;
 };
@@ -58,7 +53,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   addChatRoutes(app, router, { guards, pingMs });
   addApiRoutes(app, { router, routing, options, guards });
   addStatusRoutes(app, parts, latest);
-  app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
+  addLogRoutes(app, { log, options, guards, feedback: metrics.feedback });
   app.get("/metrics", async (c) =>
     c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
   );
@@ -71,11 +66,6 @@ function addStatusRoutes(
   latest: NonNullable<Routing["latest"]>,
 ): void {
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
-  app.get("/decisions", async (c) => {
-    if (log === null) throw new HttpError(404, withoutLog("decisions"));
-    const { decisionsPage } = await import("./report/decisions-page.ts");
-    return c.html(await decisionsPage(log.path), 200, { "Cache-Control": "no-store" });
-  });
   app.get("/tiers", async (c) => {
     await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {
@@ -92,34 +82,4 @@ function addStatusRoutes(
     const kept = log && { decisionLog: { dropped: log.dropped() } };
     return c.json({ status, ...kept, decider: deciderOf(evaluatorModelId, wire) }, code);
   });
-}
-
-const feedbackSchema = z.object({
-  requestId: z.string().regex(/^[\w\-=]{1,255}$/, "is no id that this router gave"),
-  tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`),
-});
-
-/** Takes `{ requestId, tier }`: the tier that would have been right. */
-function feedbackRoute(
-  { options, log }: AppParts,
-  { feedback }: ReturnType<typeof createMetrics>,
-): Handler<ClientEnv> {
-  return async (c) => {
-    const { data, error } = feedbackSchema.safeParse(await readJson(c.req));
-    if (data === undefined) {
-      const [issue] = error.issues;
-      const problem = `${issue?.path.map(String).join(".") || "the body"} ${issue?.message}`;
-      throw new HttpError(400, `Send { "requestId": "…", "tier": "…" }: ${problem}.`);
-    }
-    if (!log) throw new HttpError(409, withoutLog("feedback"));
-    const { requestId, tier } = data;
-    const [time, instance] = [new Date().toISOString(), options.instance ?? "router"];
-    log.add({ time, instance, requestId, feedback: tier });
-    feedback.inc({ tier });
-    return c.body(null, 204);
-  };
-}
-
-function withoutLog(what: string): string {
-  return `Nothing keeps ${what} here: start the router with ROUTER_DECISION_LOG.`;
 }

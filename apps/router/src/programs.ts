@@ -50,20 +50,6 @@ const report = declare("The report", "npm run router:report --", (command, conte
     }),
 );
 
-const labels = declare("The labels", "npm run --silent router:labels --", (command, context) =>
-  command
-    .description("Print the feedback of a decision log as labels, one line of JSON each.")
-    .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
-    .addHelpText("after", "\nExample: npm run --silent router:labels -- log.jsonl > labels.ndjson")
-    .action(async (log) => {
-      const { readFeedback } = await import("./report/read-records.ts");
-      for (const [id, truth] of await readFeedback(logPath(log, context))) {
-        const label = { id, question: "tier", truth, labeler: "feedback" };
-        context.stdout.write(`${JSON.stringify(label)}\n`);
-      }
-    }),
-);
-
 const evaluation = declare("The evaluation", "npm run router:eval --", (command, context) =>
   command
     .description(
@@ -91,7 +77,7 @@ const keys = declare("The keys", "npm run router:keys --", async (command, conte
 });
 
 /** Every program of the router. */
-export const programs = { router, selfCheck, report, labels, eval: evaluation, keys };
+export const programs = { router, selfCheck, report, eval: evaluation, keys };
 
 function declare(
   name: string,

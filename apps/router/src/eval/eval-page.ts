@@ -1,13 +1,17 @@
 import { toPrintable } from "evaluator-kit";
-import { html, page, table } from "evaluator-kit/page";
+import { html, type Html, page, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { card, pageStyle } from "../report/decisions-page.ts";
 import { figure, percent } from "../labels/figures.ts";
 import { costPlot, gainPlot } from "./eval-plots.ts";
 import type { evaluateRouting } from "./evaluate-routing.ts";
 
-const style = `${pageStyle}
+const style = `
+main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
+main > * { min-width: 0; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
+.notice { margin-top: 0.35rem; color: var(--quiet); }
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .dominated .point, .dominated .name { fill: var(--quiet); }
 .warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
@@ -48,6 +52,14 @@ export function evalPage(figures: RoutingFigures): string {
       )}
     </main>`;
   return page({ title, style, body });
+}
+
+/** Returns a card with a notice below its content. */
+function card(title: string, content: Html, notice?: string): Html {
+  return html`<section class="card">
+    <h2>${title}</h2>
+    ${content} ${notice === undefined ? null : html`<p class="notice">${notice}</p>`}
+  </section>`;
 }
 
 const orderFigures = ["APGR", "CPT(50%)", "CPT(80%)"];

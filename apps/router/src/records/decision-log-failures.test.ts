@@ -135,7 +135,10 @@ test("a disk that hangs fills no memory: beyond 10,000 waiting records they are 
 });
 
 test("what the log dropped is in the metrics and in the answer of readyz", async () => {
-  const { request } = await testRouter({}, { log: { path: "", add: () => {}, dropped: () => 3 } });
+  const { request } = await testRouter(
+    {},
+    { log: { path: "", add: () => {}, written: async () => {}, dropped: () => 3 } },
+  );
   expect(await (await request("/metrics")).text()).toContain(
     "router_decision_log_dropped_total 3\n",
   );

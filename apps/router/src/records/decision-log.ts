@@ -52,10 +52,9 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/** Feedback on one message: the tier that would have been right. */
-type FeedbackRecord = Pick<MessageRecord, "time" | "instance" | "requestId"> & {
-  readonly feedback: Tier;
-};
+/** A further line on a message: the tier that would have been right, or whether the reply was good. */
+type Note = Pick<MessageRecord, "time" | "instance" | "requestId"> &
+  ({ readonly feedback: Tier } | { readonly thumb: "up" | "down" });
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
@@ -80,11 +79,13 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
   };
   return {
     path,
-    add: (record: MessageRecord | FeedbackRecord): void => {
+    add: (record: MessageRecord | Note): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
       waiting.push(`${JSON.stringify(record)}\n`);
       if (waiting.length === 1) void inTurn(writeWaiting);
     },
+    /** Resolves after the records so far are written or dropped. */
+    written: () => work,
     /** Returns how many records were dropped since the start. */
     dropped: losses.count,
     /** Opens a new file of the same path, after a rotation moved the old one. */

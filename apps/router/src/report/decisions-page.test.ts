@@ -1,38 +1,137 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { temporaryFolder } from "evaluator-kit/testing";
+import { appendFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loggedRecord } from "../testing/logged-record.ts";
-import { decisionsPage } from "./decisions-page.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
+import { readNotes } from "../testing/read-notes.ts";
+import { testRouter } from "../testing/test-router.ts";
 
-const record = { ...loggedRecord, outputTokens: 5 };
+type Listed = Readonly<Record<"requestId" | "tier" | "costUsd" | "ms", unknown>>;
 
-/** Returns the two costs of the only day: paid, and on the frontier tier. */
-async function costsOnPage(...records: readonly object[]): Promise<string[]> {
-  const path = join(await temporaryFolder(), "decisions.jsonl");
-  await writeFile(path, records.map((each) => JSON.stringify(each)).join("\n"));
-  const cells = (await decisionsPage(path)).match(/(?<=<td[^>]*>)[^<]*(?=<\/td>)/g) ?? [];
-  return cells.slice(7, 9);
+/** Opens a router on a log of messages, which have the ids m-0, m-1 and so on. */
+async function openLog(...fields: readonly object[]) {
+  const { path, log } = await openTestLog();
+  const records = fields.map((each, at) =>
+    Object.assign({ ...loggedRecord, requestId: `m-${at}` }, each),
+  );
+  await appendFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  const { request } = await testRouter({}, { log });
+  const list = async (query = "") => {
+    const response = await request(`/decisions.json${query}`);
+    return (await response.json()) as { messages: Listed[]; next: string | null; error?: string };
+  };
+  const page = async (address: string) => (await request(address)).text();
+  return { path, request, list, page };
 }
 
-test("a day's costs are the sums of its messages", async () => {
-  expect(await costsOnPage(record, record)).toEqual(["$0.022", "$0.2"]);
+const ids = (messages: readonly Listed[]) => messages.map(({ requestId }) => requestId);
+
+test("messages are listed the latest first, a hundred a page, each once", async () => {
+  const { list } = await openLog(...Array.from({ length: 250 }, () => ({})));
+  const first = await list();
+  const second = await list(`?after=${first.next}`);
+  const third = await list(`?after=${second.next}`);
+  const all = [first, second, third].flatMap(({ messages }) => ids(messages));
+  expect(all).toEqual(Array.from({ length: 250 }, (_, at) => `m-${249 - at}`));
+  expect([first, second, third].map(({ messages }) => messages.length)).toEqual([100, 100, 50]);
+  expect(third.next).toBeNull();
 });
 
-test("costs of upstreams without a price are unknown, not 0", async () => {
-  const local = { ...record, decisionCostUsd: null, replyCostUsd: null, frontierCostUsd: null };
-  expect(await costsOnPage(local)).toEqual(["unknown", "unknown"]);
-  expect(await costsOnPage(local, record)).toEqual(["$0.011 and unknown", "$0.1 and unknown"]);
+test("each filter alone, and all together", async () => {
+  const { list } = await openLog(
+    { time: "2026-11-20T23:59:59.999Z", key: "alice" },
+    { time: "2026-11-21T00:00:00.000Z", key: "alice", tierUsed: "fast", cause: "low-confidence" },
+    { time: "2026-11-22T10:00:00.000Z", key: "bob", tierUsed: "fast" },
+    { time: "2026-11-23T10:00:00.000Z", model: "alice", cause: null },
+  );
+  const found = async (query: string) => ids((await list(query)).messages);
+  expect(await found("?tier=fast")).toEqual(["m-2", "m-1"]);
+  expect(await found("?key=alice")).toEqual(["m-1", "m-0"]);
+  expect(await found("?cause=low-confidence")).toEqual(["m-1"]);
+  expect(await found("?from=2026-11-21&to=2026-11-22")).toEqual(["m-2", "m-1"]);
+  expect(await found("?to=2026-11-21T00:00:00.000Z")).toEqual(["m-1", "m-0"]);
+  const all = "?tier=fast&key=alice&cause=low-confidence&from=2026-11-20&to=2026-11-21";
+  expect(await found(all)).toEqual(["m-1"]);
+  expect(await found("?tier=&key=&cause=&from=&to=&after=")).toHaveLength(4); // an empty form
 });
 
-test("a free model costs $0", async () => {
-  const free = { ...record, decisionCostUsd: 0, replyCostUsd: 0 };
-  expect(await costsOnPage(free)).toEqual(["$0", "$0.1"]);
+test.each([
+  ["?tier=huge", "tier is none of nano"],
+  ["?from=yesterday", "from is not a UTC time"],
+  ["?after=-1", "after is not the next of a page"],
+  ["?rate=1", "rate is no filter"],
+])("%s is rejected by its field", async (query, message) => {
+  const { list, request } = await openLog();
+  expect((await list(query)).error).toContain(message);
+  for (const path of ["/decisions", "/spend"]) {
+    expect((await request(path + query)).status).toBe(400);
+  }
 });
 
-test("a message without a decision and a reply costs $0", async () => {
-  const none = { tierChosen: null, tierUsed: null, cause: null, outputTokens: null };
-  const costs = { decisionCostUsd: null, replyCostUsd: null, frontierCostUsd: null };
-  const failed = { ...record, ...none, ...costs, outcome: "no-decision" };
-  expect(await costsOnPage(failed)).toEqual(["$0", "$0"]);
+test("lines of older logs, notes and torn lines are no obstacle", async () => {
+  const { list, path } = await openLog({ requestId: undefined }, { decisionMs: 20, replyMs: 300 });
+  await appendFile(path, '{"requestId":"m-0","thumb":"up"}\nnonsense\n\n{"time":"2026');
+  expect((await list()).messages).toMatchObject([
+    { requestId: "m-1", ms: 320, costUsd: 0.011, key: null, model: null },
+    { requestId: null, ms: null },
+  ]);
+});
+
+test("a message has its probabilities, its costs and the last thumb", async () => {
+  const shares = { nano: 0.7, fast: 0.2, balanced: 0.1, frontier: 0 };
+  const { page, request, path } = await openLog({ probabilities: shares, model: "<b>" }, {});
+  const before = await page("/decisions/m-0");
+  expect(before).toMatch(/nano<\/dt>[^%]*70 %/);
+  expect(before).toContain("$0.001");
+  expect(before).toContain("&lt;b&gt;");
+  expect(before).not.toContain("Noted");
+  for (const thumb of ["up", "down"]) {
+    const noted = await request(`/decisions/m-0?thumb=${thumb}`, { method: "POST" });
+    expect([noted.status, noted.headers.get("location")]).toEqual([303, "/decisions/m-0"]);
+    expect(await page("/decisions/m-0")).toContain(`Noted: ${thumb}.`);
+  }
+  expect(await page("/decisions/m-1")).not.toContain("Noted");
+  expect(await readNotes(path)).toEqual([
+    { requestId: "m-0", thumb: "up" },
+    { requestId: "m-0", thumb: "down" },
+  ]);
+});
+
+test("an unknown message is a 404, another thumb a 400, a foreign form a 403", async () => {
+  const { request } = await openLog();
+  const post = (address: string, headers = {}) => request(address, { method: "POST", headers });
+  expect((await request("/decisions/m-9")).status).toBe(404);
+  expect((await post("/decisions/m-0?thumb=sideways")).status).toBe(400);
+  expect((await post("/decisions/a%20b?thumb=up")).status).toBe(400);
+  const foreign = { origin: "http://evil.example" };
+  expect((await post("/decisions/m-0?thumb=up", foreign)).status).toBe(403);
+});
+
+test("spend is summed by day, tier and key; a cost without a price is counted", async () => {
+  const local = { decisionCostUsd: null, replyCostUsd: null, frontierCostUsd: null };
+  const { page } = await openLog(
+    { key: "alice" },
+    { key: "alice", tierUsed: "fast", time: "2026-11-21T08:00:00.000Z" },
+    { ...local, outputTokens: 5, time: "2026-11-21T08:00:00.000Z" },
+  );
+  const text = (await page("/spend")).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  expect(text).toContain("3 messages from 2026-11-20 08:00 to 2026-11-21 08:00 (UTC): $0.022.");
+  expect(text).toContain("2026-11-21 2 $0.001 $0.01 2 $0.089 2026-11-20 1 $0.001 $0.01 0 $0.089");
+  expect(text).toContain("nano 2 $0.001 $0.01 2 $0.089 fast 1 $0.001 $0.01 0 $0.089");
+  expect(text).toContain("none 1 $0 $0 2 – alice 2 $0.002 $0.02 0 $0.178");
+});
+
+test("an empty log and a log that was moved have no messages", async () => {
+  const { list, page } = await openLog();
+  expect(await list()).toEqual({ messages: [], next: null });
+  expect(await page("/decisions")).toContain("No message here matches.");
+  expect(await page("/spend")).toContain("No message here matches.");
+});
+
+test("without a log the pages are a 404 that names the variable", async () => {
+  const { request } = await testRouter();
+  for (const path of ["/decisions", "/decisions.json", "/decisions/m-0", "/spend"]) {
+    const response = await request(path);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain("ROUTER_DECISION_LOG");
+  }
 });

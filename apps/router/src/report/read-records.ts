@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { CliError, describeSystemError, parseJson } from "evaluator-kit";
 import { z } from "zod";
-import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 
 const amount = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
@@ -26,6 +26,13 @@ const loggedRecordSchema = z.object({
   replyCostUsd: amount,
   frontierCostUsd: amount,
   // Older logs lack the following fields.
+  requestId: z.string().nullable().default(null),
+  endpoint: z.string().nullable().default(null),
+  /** The named key of the client. */
+  key: z.string().nullable().default(null),
+  model: z.string().nullable().default(null),
+  probabilities: z.record(z.enum(tierNames), z.number()).nullable().default(null),
+  evaluatorModelId: z.string().nullable().default(null),
   shadow: z.object({ replyCostUsd: amount }).nullish(),
   confidence: amount.default(null),
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
@@ -61,27 +68,28 @@ export function costsOf({
 /** Feedback on a tier, in the decision log. */
 export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
 
-/** Reads messages from a byte on; null for an invalid line. @throws CliError without the file. */
-export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
-  for await (const line of readLines(path, "The decision log ", start)) {
-    if (line.trim() !== "" && feedbackOf(line) === null) yield parsedLine(line, loggedRecordSchema);
-  }
-}
+/** A further line on a message: the right tier, or whether the reply was good. */
+const noteSchema = z.union([
+  feedbackSchema,
+  z.object({ requestId: z.string(), thumb: z.enum(["up", "down"]) }),
+]);
 
-/** Reads the last feedback on each message. @throws CliError if the file cannot be read. */
-export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
-  const tiers = new Map<string, Tier>();
+/** Reads messages; null for an invalid line. @throws CliError without the file. */
+export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
   for await (const line of readLines(path, "The decision log ")) {
-    const feedback = feedbackOf(line);
-    if (feedback !== null) tiers.set(feedback.requestId, feedback.feedback);
+    if (line.trim() !== "" && noteOf(line) === null) yield parsedLine(line, loggedRecordSchema);
   }
-  return tiers;
 }
 
-/** Reads the lines of a file from a byte on. @throws CliError if it cannot be read. */
-export async function* readLines(path: string, name = "", start = 0): AsyncGenerator<string> {
+/** Parses a message of the log; null for any other line. */
+export function recordOf(line: string): LoggedRecord | null {
+  return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
+}
+
+/** Reads the lines of a file. @throws CliError if it cannot be read. */
+export async function* readLines(path: string, name = ""): AsyncGenerator<string> {
   try {
-    yield* createInterface({ input: createReadStream(path, { start }) });
+    yield* createInterface({ input: createReadStream(path) });
   } catch (error) {
     const reason = describeSystemError(error) ?? "unknown error";
     const problem = `${name}${JSON.stringify(path)} cannot be read: ${reason}.`;
@@ -89,9 +97,9 @@ export async function* readLines(path: string, name = "", start = 0): AsyncGener
   }
 }
 
-/** The test for the field saves half of the time: most lines are then parsed only once. */
-function feedbackOf(line: string) {
-  return line.includes('"feedback":') ? parsedLine(line, feedbackSchema) : null;
+/** Returns a note on a message. The test of the field is cheap: most lines are then parsed only once. */
+export function noteOf(line: string) {
+  return /"(?:feedback|thumb)":/.test(line) ? parsedLine(line, noteSchema) : null;
 }
 
 /** Parses a line of JSON; null if it is invalid. */

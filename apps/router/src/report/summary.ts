@@ -4,7 +4,8 @@ import { costsOf, type LoggedRecord } from "./read-records.ts";
 /** The sums of a decision log; costs are in US dollars. */
 export type Summary = ReturnType<typeof emptySummary>;
 
-function emptySummary() {
+/** Returns the sums of no message. */
+export function emptySummary() {
   return {
     messages: 0,
     unreadable: 0,
@@ -21,6 +22,8 @@ function emptySummary() {
     failures: new Map<string, number>(),
     /** Price of all decisions, also without a reply. */
     decisionUsd: 0,
+    /** Price of all replies, compared or not. */
+    paidUsd: 0,
     /** Decisions and replies without a known price. */
     unpriced: { decisions: 0, replies: 0 },
     /** Input of all replies, and the part of it that a cache had. */
@@ -45,12 +48,13 @@ export async function summarize(
   const summary = emptySummary();
   for await (const record of records) {
     if (record === null) summary.unreadable += 1;
-    else add(summary, record);
+    else addTo(summary, record);
   }
   return summary;
 }
 
-function add(summary: Summary, record: LoggedRecord): void {
+/** Adds a message to sums. */
+export function addTo(summary: Summary, record: LoggedRecord): void {
   const { outcome, tierChosen, tierUsed, upstream, cause, failure } = record;
   summary.messages += 1;
   summary.first ??= record.time;
@@ -76,6 +80,7 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   summary.inputTokens += record.inputTokens ?? 0;
   summary.cachedTokens += record.cacheReadTokens ?? 0;
   if (replyCostUsd === null) return;
+  summary.paidUsd += replyCostUsd;
   if (typeof shadow?.replyCostUsd === "number") {
     summary.shadowed += 1;
     summary.shadowUsd += replyCostUsd;

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readFeedback, readRecords } from "../report/read-records.ts";
+import { readRecords } from "../report/read-records.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { collect } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
+import { readNotes } from "../testing/read-notes.ts";
 
 async function startLogged() {
   const { path, log } = await openTestLog();
@@ -26,7 +27,9 @@ test("what somebody says of a tier is in the decision log by the request's id", 
     'router_feedback_total{tier="fast"} 1',
   );
   await log.close();
-  expect([...(await readFeedback(path))]).toEqual([[requestId, "fast"]]); // the last word
+  expect(await readNotes(path)).toEqual(
+    ["balanced", "fast"].map((feedback) => ({ requestId, feedback })),
+  );
   const records = await collect(readRecords(path));
   expect(records).toHaveLength(1); // feedback is no message
   const [line = ""] = (await readFile(path, "utf8")).split("\n");

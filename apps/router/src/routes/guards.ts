@@ -30,7 +30,6 @@ interface GuardParts {
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   const { page, options, reportDefect, pricesTried } = parts;
   const { accessToken, maxCallsInFlight } = options;
-  const reportPath = "/decisions";
   const pageHeaders = headersWith({
     styleSrc: [`'${page.styleHash}'`],
     scriptSrc: [`'${page.scriptHash}'`],
@@ -38,7 +37,7 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
     imgSrc: ["data:"],
   });
   app.use(setContext(reportDefect));
-  app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
+  for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
   app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
   if (accessToken !== null || parts.keys) app.use(requireKey(parts));
@@ -191,18 +190,29 @@ function refuseSize(maxSize: number): never {
   throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
 }
 
-function headersWith(sources: Record<string, string[]>): MiddlewareHandler {
+/** The pages of the log have bars with styles, and forms instead of a script. */
+const reportHeaders = headersWith(
+  { styleSrc: ["'unsafe-inline'"] },
+  // With no-referrer a browser names no origin for a form.
+  { formAction: "'self'", referrerPolicy: "same-origin" },
+);
+
+function headersWith(
+  sources: Record<string, string[]>,
+  { formAction = "'none'", referrerPolicy = "no-referrer" } = {},
+): MiddlewareHandler {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       ...sources,
       baseUri: ["'none'"],
-      formAction: ["'none'"],
+      formAction: [formAction],
       frameAncestors: ["'none'"],
       requireTrustedTypesFor: ["'script'"],
       trustedTypes: ["'none'"],
     },
     xFrameOptions: "DENY",
+    referrerPolicy,
     strictTransportSecurity: false, // loopback has no https
   });
 }

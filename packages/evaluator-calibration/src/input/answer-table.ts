@@ -82,8 +82,6 @@ export class AnswerTable {
       throw new CalibrationInputError(location, "is no JSON object; each record is one");
     }
     this.#noteCluster(value["id"] ?? value["requestId"], value);
-    // A person's word on a decision is a label; the router's own command reads it.
-    if ("requestId" in value && "feedback" in value) return;
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
     else if ("answers" in value) {
       const { answers } = value;
@@ -93,7 +91,8 @@ export class AnswerTable {
       const ids = [idOf(value, location)];
       this.#addAnswers(answers, { ids, source: sourceOf(value, location), location });
     } else if ("question" in value) this.#addLine(value, location);
-    else {
+    else if (!("requestId" in value)) {
+      // Other lines of a decision log, such as feedback, hold no answer.
       const wanted = "id, question and probability (or probabilities)";
       throw new CalibrationInputError(location, `has no question; each record holds ${wanted}`);
     }

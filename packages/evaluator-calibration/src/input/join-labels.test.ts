@@ -179,8 +179,7 @@ test("a router's decision joins by either of its ids, and one that failed is kno
     outcome: "no-decision",
     probabilities: null,
   };
-  const feedback = { requestId: "r-1", feedback: "fast" }; // a label, which is no answer
-  const table = tableOf([decision, failed, feedback]);
+  const table = tableOf([decision, failed]);
   expect(table.days).toEqual({ from: "2026-03-02", to: "2026-03-02" });
   const join = joinOf(table, [
     { id: "gen_1", truth: "nano" },
@@ -250,4 +249,17 @@ test("levels are ordered unless the record names a kind without an order", () =>
     { id: "a", question: "named", type: "choice", probabilities },
   ]).columns;
   expect([level?.isOrdered, named?.isOrdered]).toEqual([true, false]);
+});
+
+test("a router's decision log holds its own labels", () => {
+  const lines = [
+    { requestId: "r-1", outcome: "replied", probabilities: { nano: 0.9, fast: 0.1 } },
+    ...[{ feedback: "fast" }, { thumb: "up" }, { feedback: "nano" }].map((note) =>
+      Object.assign({ requestId: "r-1" }, note),
+    ),
+  ];
+  const join = joinOf(tableOf(lines), lines, { last: true });
+  expect(join.columns.map(({ truth }) => truth)).toEqual([[0]]); // the last word
+  expect(join.countsOf("tier")).toMatchObject({ labelled: 1, joined: 1, repeated: 1 });
+  expect(join.labelers.list).toEqual(["feedback"]);
 });

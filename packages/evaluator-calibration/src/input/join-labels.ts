@@ -7,7 +7,7 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import { parseLabel } from "./labels.ts";
+import { isUnlabelledLogLine, parseLabel } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export type JoinedColumn = ReturnType<typeof emptyJoin>;
@@ -123,6 +123,7 @@ export class LabelJoin {
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
   add(record: InputRecord, file: string): void {
+    if (isUnlabelledLogLine(record.value)) return;
     const { by = "group", onePer = "group" } = this.#options;
     const label = parseLabel(record, { file, by, onePer });
     if (label.truth === null && !label.isSkipped) {

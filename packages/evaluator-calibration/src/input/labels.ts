@@ -15,14 +15,15 @@ import {
  * @throws CalibrationInputError that names the invalid field.
  */
 export function parseLabel(
-  { line, value }: InputRecord,
+  { line, value: given }: InputRecord,
   { file, by, onePer }: { readonly file: string; readonly by: string; readonly onePer: string },
 ) {
   const location = { file, line };
   const wanted = "a label is { id, question?, truth }";
-  if (!isObject(value)) {
+  if (!isObject(given)) {
     throw new CalibrationInputError(location, `is no JSON object; ${wanted}`);
   }
+  const value = "feedback" in given ? toLabel(given) : given;
   const { truth, skipped } = value;
   const id = idOf(value, location);
   const isSkipped = yesOrNo(skipped) === 1;
@@ -54,6 +55,17 @@ export function parseLabel(
     cluster: Object.hasOwn(value, onePer) ? textOf(value, onePer, location) : null,
     labeler: textOf(value, "labeler", location),
   };
+}
+
+/** Feedback in a router's decision log is a label of the tier question. */
+function toLabel({ requestId, feedback, ...fields }: Fields): Fields {
+  if (requestId === undefined) return { feedback, ...fields };
+  return { id: requestId, question: "tier", truth: feedback, labeler: "feedback" };
+}
+
+/** Whether a record is a line of a router's decision log without a label. */
+export function isUnlabelledLogLine(value: unknown): boolean {
+  return isObject(value) && "requestId" in value && !("feedback" in value || "truth" in value);
 }
 
 function isBlank(value: unknown): boolean {

@@ -136,9 +136,14 @@ export function barList(
   </ol>`;
 }
 
-/** Returns a table: its head, then rows that begin with their name. */
-export function table(head: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
-  return html`<div class="scroll" tabindex="0">
+/** Returns a table: its head, then rows that begin with their name. With a name, it is a region. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly HtmlValue[])[],
+  name?: string,
+): Html {
+  const region = name === undefined ? null : html` role="region" aria-label="${name}"`;
+  return html`<div class="scroll" tabindex="0" ${region}>
     <table class="table">
       <thead>
         <tr>

@@ -82,7 +82,6 @@ byId("base").textContent = base;
 byId("curl").textContent =
   `curl ${base}/chat/completions -H 'content-type: application/json' -d '${body}'`;
 copyOnClick(byId("copy-curl"), () => byId("curl").textContent);
-byId("decisions").hidden = !("feedback" in document.body.dataset);
 
 /** Sends a message and shows the answer in a new card, until it ends or is stopped. */
 async function showAnswer(message: string, signal: AbortSignal) {

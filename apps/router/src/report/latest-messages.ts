@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { tierNames } from "../decision/tier-question.ts";
+import { HttpError } from "../http-error.ts";
+import { readBackwards } from "../records/read-backwards.ts";
+import { type LoggedRecord, noteOf, recordOf } from "./read-records.ts";
+
+const text = z.string().max(256, "is too long").optional();
+const time = z
+  .string()
+  .regex(
+    /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z?)?$/,
+    "is not a UTC time, such as 2026-11-24",
+  )
+  .optional();
+
+const filterSchema = z.strictObject({
+  tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`).optional(),
+  key: text,
+  cause: text,
+  from: time,
+  /** Inclusive: a day holds all of its messages. */
+  to: time,
+  /** The `next` of the page before. */
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, "is not the next of a page")
+    .optional(),
+});
+
+/** Which messages of the decision log are wanted. */
+export type MessageFilter = z.infer<typeof filterSchema>;
+
+/** Reads a filter from an address; an empty field is unset. @throws HttpError (400) with the field. */
+export function parseFilter(query: Readonly<Record<string, string>>): MessageFilter {
+  const given = Object.entries(query).filter(([, value]) => value !== "");
+  const { data, error } = filterSchema.safeParse(Object.fromEntries(given));
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const names = Object.keys(filterSchema.shape).join(", ");
+  const problem =
+    issue?.code === "unrecognized_keys"
+      ? `${String(issue.keys[0]).slice(0, 40)} is no filter; use ${names}`
+      : `${String(issue?.path[0])} ${issue?.message}`;
+  throw new HttpError(400, `${problem}.`);
+}
+
+/** Returns the address of a page with a filter, or of its next part. */
+export function addressOf(path: string, filter: MessageFilter, after: string | null): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...filter, after: after ?? undefined })) {
+    if (value !== undefined) query.set(name, value);
+  }
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** The part of the log that one request reads: about sixty thousand messages. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Visits lines of a log, the latest first, until `visit` returns false or the bytes are read. Returns
+ * the `after` that goes on from there; null at the start of the log.
+ */
+export async function visitLatest(
+  path: string,
+  { after, mostBytes = MOST_BYTES }: { after?: string | undefined; mostBytes?: number },
+  visit: (line: string) => boolean,
+): Promise<string | null> {
+  let newest: number | null = null;
+  const before = after === undefined ? undefined : Number(after);
+  for await (const lines of readBackwards(path, { before })) {
+    for (const { text: line, start } of lines) {
+      newest ??= start;
+      const goesOn = visit(line) && newest - start < mostBytes;
+      if (!goesOn) return start === 0 ? null : String(start);
+    }
+  }
+  return null;
+}
+
+/** Prepares a filter; returns a line's message if it is wanted, else null. */
+export function messageFilter({ tier, key, cause, from = "", to }: MessageFilter) {
+  const words = [tier, key, cause]
+    .flatMap((word) => word ?? [])
+    .map((word) => JSON.stringify(word));
+  return (line: string): LoggedRecord | null => {
+    // Most lines that are not wanted are not parsed.
+    const record = words.every((word) => line.includes(word)) ? recordOf(line) : null;
+    if (record === null || record.time < from) return null;
+    if (to !== undefined && record.time.slice(0, to.length) > to) return null;
+    const isWanted =
+      (tier === undefined || record.tierUsed === tier) &&
+      (key === undefined || record.key === key) &&
+      (cause === undefined || record.cause === cause);
+    return isWanted ? record : null;
+  };
+}
+
+/** Messages on a page. */
+const PAGE_LENGTH = 100;
+
+/** Returns the latest wanted messages, and the `after` of the next page; null if there is none. */
+export async function listMessages(path: string, filter: MessageFilter) {
+  const messages: LoggedRecord[] = [];
+  const wantedOf = messageFilter(filter);
+  const next = await visitLatest(path, filter, (line) => {
+    const record = wantedOf(line);
+    if (record !== null) messages.push(record);
+    return messages.length < PAGE_LENGTH;
+  });
+  return { messages, next };
+}
+
+/** The part of the log in which one message is looked for, without parsing it. */
+const MOST_SEARCHED_BYTES = 512 * 1024 * 1024;
+
+/** Returns a message with its last note; null if the searched part of the log has none of this id. */
+export async function findMessage(path: string, id: string) {
+  const quoted = JSON.stringify(id);
+  const found = { record: null as LoggedRecord | null, note: null as ReturnType<typeof noteOf> };
+  await visitLatest(path, { mostBytes: MOST_SEARCHED_BYTES }, (line) => {
+    if (!line.includes(quoted)) return true;
+    const [record, note] = [recordOf(line), noteOf(line)];
+    if (record?.requestId === id) found.record = record;
+    if (note?.requestId === id) found.note ??= note;
+    return found.record === null;
+  });
+  return found;
+}

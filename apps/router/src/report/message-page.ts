@@ -1,0 +1,85 @@
+import { html, type Html } from "evaluator-kit/page";
+import { tierNames } from "../decision/tier-question.ts";
+import type { findMessage } from "./latest-messages.ts";
+import type { LoggedRecord } from "./read-records.ts";
+import { reportPage, tierBadge, timeText } from "./report-page.ts";
+import { dollars } from "./summary.ts";
+
+type Note = Awaited<ReturnType<typeof findMessage>>["note"];
+
+/** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
+export function messagePage(record: LoggedRecord, note: Note): Promise<string> {
+  const { tierUsed, model, requestId } = record;
+  const content = html`<article class="message-card">
+    <div class="decision" data-tier="${tierUsed ?? "none"}">
+      <h2 class="choice">${tierBadge(tierUsed)}<span class="model">${model}</span></h2>
+      ${sharesOf(record)} ${factsOf(record)}
+    </div>
+    ${thumbsOf(requestId ?? "", note)}
+  </article>`;
+  const about = `Request ${requestId}. The log holds no text.`;
+  return reportPage({ title: "One message", path: "/decisions", about, content });
+}
+
+function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
+  if (probabilities === null) return null;
+  const shares = tierNames.map((tier) => {
+    const share = probabilities[tier] ?? 0;
+    const [chosen, percent] = [tier === tierChosen ? "chosen" : "", (100 * share).toFixed(0)];
+    return html`<div class="share ${chosen}" data-tier="${tier}">
+      <dt>${tier}</dt>
+      <dd>
+        <span class="bar" style="--share:${share}"></span><span class="percent">${percent} %</span>
+      </dd>
+    </div>`;
+  });
+  return html`<dl class="shares">${shares}</dl>`;
+}
+
+function factsOf(record: LoggedRecord): Html {
+  const facts: [string, Html | string | number | null][] = [
+    ["time (UTC)", timeText(record.time)],
+    ["cause", record.cause],
+    ["outcome", record.failure ?? record.outcome],
+    ["key", record.key],
+    ["endpoint", record.endpoint],
+    ["upstream", record.upstream],
+    ["decided by", record.evaluatorModelId],
+    ["confidence", record.confidence?.toFixed(2) ?? null],
+    ["decision ms", record.decisionMs],
+    ["reply ms", record.replyMs],
+    ["tokens in", record.inputTokens],
+    ["tokens out", record.outputTokens],
+    ["decision cost", costText(record.decisionCostUsd)],
+    ["reply cost", costText(record.replyCostUsd)],
+    ["frontier would cost", costText(record.frontierCostUsd)],
+  ];
+  const known = facts.filter(([, value]) => value !== null);
+  return html`<dl class="facts">
+    ${known.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function costText(costUsd: number | null): string | null {
+  return costUsd === null ? null : dollars.format(costUsd);
+}
+
+function thumbsOf(requestId: string, note: Note): Html {
+  const noted = note === null ? "" : "thumb" in note ? note.thumb : `${note.feedback} was right`;
+  const buttons = (["up", "down"] as const).map((thumb) => {
+    const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
+    const address = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;
+    return html`<form method="post" action="${address}">
+      <button type="submit">${words}</button>
+    </form>`;
+  });
+  return html`<div class="reply-actions">
+    ${buttons}${note === null ? null : html`<span class="said">Noted: ${noted}.</span>`}
+  </div>`;
+}

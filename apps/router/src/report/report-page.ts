@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { html, type Html, page } from "evaluator-kit/page";
+import type { Tier } from "../decision/tier-question.ts";
+
+const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
+
+interface ReportPage {
+  readonly title: string;
+  /** The page that the navigation marks. */
+  readonly path: keyof typeof pages;
+  /** Below the title. */
+  readonly about: string;
+  readonly content: Html;
+}
+
+/** Returns a page of the decision log, in the style of the router's page and without a script. */
+export async function reportPage({ title, path, about, content }: ReportPage): Promise<string> {
+  const links = Object.entries(pages).map(([address, name]) => {
+    const current = address === path ? html` aria-current="page"` : null;
+    return html`<a href="${address}" ${current}>${name}</a> `;
+  });
+  const body = html`<div class="column">
+    <header>
+      <nav class="pages" aria-label="Pages">${links}</nav>
+      <h1>${title}</h1>
+      <p class="tagline">${about}</p>
+    </header>
+    <main class="stack">${content}</main>
+  </div>`;
+  const styles = [
+    new URL("../page/style.css", import.meta.url),
+    new URL("report.css", import.meta.url),
+  ];
+  const [routerStyle = "", ownStyle] = await Promise.all(
+    styles.map((url) => readFile(url, "utf8")),
+  );
+  return page({
+    title: `${title} · Tier router`,
+    style: routerStyle + ownStyle,
+    body,
+    formsTo: "self",
+  });
+}
+
+/** Returns a tier in its colour. */
+export function tierBadge(tier: Tier | null): Html {
+  return tier === null ? html`none` : html`<span class="badge" data-tier="${tier}">${tier}</span>`;
+}
+
+/** Returns a time of the log for a person. */
+export function timeText(time: string): Html {
+  return html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
+}

@@ -1,0 +1,100 @@
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import { tierNames } from "../decision/tier-question.ts";
+import { HttpError } from "../http-error.ts";
+import type { createMetrics } from "../metrics.ts";
+import type { openDecisionLog } from "../records/decision-log.ts";
+import { decisionsPage, toListed } from "../report/decisions-page.ts";
+import { findMessage, listMessages, parseFilter } from "../report/latest-messages.ts";
+import { messagePage } from "../report/message-page.ts";
+import { spendPage } from "../report/spend-page.ts";
+import type { RouterOptions } from "../router-options.ts";
+import { type ClientEnv, readJson } from "./client-request.ts";
+import type { Guards } from "./guards.ts";
+
+/** The decision log of a running router. */
+export type DecisionLog = Omit<Awaited<ReturnType<typeof openDecisionLog>>, "reopen" | "close">;
+
+interface LogParts {
+  readonly log: DecisionLog | null;
+  readonly options: Pick<RouterOptions, "instance">;
+  readonly guards: Guards;
+  readonly feedback: ReturnType<typeof createMetrics>["feedback"];
+}
+
+const noStore = { "Cache-Control": "no-store" };
+
+/** Adds the pages of the decision log, and the routes that note feedback in it. */
+export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
+  const { log, guards, feedback } = parts;
+  app.get("/decisions", async (c) => {
+    const filter = parseFilter(c.req.query());
+    const messages = await listMessages(pathOf(log), filter);
+    return c.html(await decisionsPage(filter, messages), 200, noStore);
+  });
+  app.get("/decisions.json", async (c) => {
+    const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));
+    return c.json({ messages: messages.map(toListed), next }, 200, noStore);
+  });
+  app.get("/decisions/:id", async (c) => {
+    const { record, note } = await findMessage(pathOf(log), c.req.param("id"));
+    if (record === null)
+      throw new HttpError(404, "The log's latest part has no message of this id.");
+    return c.html(await messagePage(record, note), 200, noStore);
+  });
+  app.post("/decisions/:id", async (c) => {
+    const fields = { requestId: c.req.param("id"), thumb: c.req.query("thumb") };
+    const note = parse(thumbSchema, fields, `Name a thumb: ?thumb=up or ?thumb=down`);
+    await addNote(parts, note);
+    return c.redirect(`/decisions/${note.requestId}`, 303);
+  });
+  app.get("/spend", async (c) =>
+    c.html(await spendPage(pathOf(log), parseFilter(c.req.query())), 200, noStore),
+  );
+  app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {
+    const usage = 'Send { "requestId": "…", "tier": "…" }';
+    const { requestId, tier } = parse(feedbackSchema, await readJson(c.req), usage);
+    await addNote(parts, { requestId, feedback: tier });
+    feedback.inc({ tier });
+    return c.body(null, 204);
+  });
+}
+
+function pathOf(log: DecisionLog | null): string {
+  if (log === null) throw new HttpError(404, withoutLog("decisions"));
+  return log.path;
+}
+
+const requestId = z.string().regex(/^[\w\-=]{1,255}$/, "is no id that this router gave");
+const thumbSchema = z.object({
+  requestId,
+  thumb: z.enum(["up", "down"], "is neither up nor down"),
+});
+const feedbackSchema = z.object({
+  requestId,
+  tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`),
+});
+
+function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: string): TFields {
+  const { success, data, error } = schema.safeParse(fields);
+  if (success) return data;
+  const [issue] = error.issues;
+  const problem = `${issue?.path.map(String).join(".") || "the body"} ${issue?.message}`;
+  throw new HttpError(400, `${usage}: ${problem}.`);
+}
+
+type NoteFields =
+  | z.infer<typeof thumbSchema>
+  | { requestId: string; feedback: z.infer<typeof feedbackSchema>["tier"] };
+
+/** Notes feedback on a message; the page that is read next has it. */
+async function addNote({ log, options }: LogParts, note: NoteFields): Promise<void> {
+  if (log === null) throw new HttpError(409, withoutLog("feedback"));
+  const [time, instance] = [new Date().toISOString(), options.instance ?? "router"];
+  log.add({ time, instance, ...note });
+  await log.written();
+}
+
+function withoutLog(what: string): string {
+  return `Nothing keeps ${what} here: start the router with ROUTER_DECISION_LOG.`;
+}
