@@ -143,7 +143,8 @@ export function table(
   name?: string,
 ): Html {
   const region = name === undefined ? null : html` role="region" aria-label="${name}"`;
-  return html`<div class="scroll" tabindex="0" ${region}>
+  const attributes = html`tabindex="0"${region}`;
+  return html`<div class="scroll" ${attributes}>
     <table class="table">
       <thead>
         <tr>
