@@ -6,6 +6,7 @@ import {
   Option,
   packageVersion,
   runCommand,
+  wholeNumber,
 } from "evaluator-kit";
 import {
   addRunCommands,
@@ -55,6 +56,7 @@ records have no answer; 130, 143 interrupted.`,
   // An action imports its command's code: loading all of it would add half the time of a short run.
   addImport(program, context);
   addReport(program, context);
+  addActs(program, context);
   addExplain(program, context);
   addQuestions(program, context);
   return program;
@@ -112,6 +114,50 @@ function addReport(program: Program, context: ProgramContext): void {
       const { writeReport } = await import("./report/write-report.ts");
       await runAction(context, () => writeReport({ ...options, file }, context));
     });
+}
+
+function addActs(program: Program, context: ProgramContext): void {
+  program
+    .command("plan")
+    .summary("write what rules would do with the mails of a mailbox")
+    .description("Writes one line per mail that a rule takes, for apply; changes no mail.")
+    .argument("<file>", "the file of mails that was imported from a mailbox")
+    .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
+    .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)", ndjsonFile)
+    .addOption(sharedOptions.journal(context.source))
+    .addOption(sharedOptions.run)
+    .addOption(sharedOptions.calibration)
+    .action(async (file, options) => {
+      const { writePlan } = await import("./mailbox/write-plan.ts");
+      await runAction(context, () => writePlan({ ...options, file }, context));
+    });
+  program
+    .command("apply")
+    .summary("do what a plan names: move mails, set flags and keywords")
+    .description("Does what a plan names, and nothing else; undo takes it back.")
+    .argument("<plan>", "the file that plan wrote", ndjsonFile)
+    .option("--yes", "apply also the rules without a promise")
+    .addOption(
+      new Option("--limit <n>", "mails at most").argParser(wholeNumber({ min: 1 })).default(1000),
+    )
+    .action(async (plan, options) => {
+      const { applyPlan } = await import("./mailbox/apply-plan.ts");
+      await runAction(context, () => applyPlan({ ...options, plan }, context));
+    });
+  program
+    .command("undo")
+    .summary("take back what apply did")
+    .description("Takes back what apply did with a plan; what you changed since stays.")
+    .argument("<plan>", "the file that plan wrote", ndjsonFile)
+    .action(async (plan) => {
+      const { undoPlan } = await import("./mailbox/apply-plan.ts");
+      await runAction(context, () => undoPlan(plan, context));
+    });
+}
+
+function ndjsonFile(name: string): string {
+  if (name.endsWith(".ndjson")) return name;
+  throw new InvalidArgumentError("A plan is to end in .ndjson.");
 }
 
 function addExplain(program: Program, context: ProgramContext): void {

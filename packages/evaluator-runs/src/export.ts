@@ -57,7 +57,8 @@ export async function exportResults(
 
 type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
 
-function describePlan(rules: PlannedRules, all: number, word: string): string {
+/** Returns a line for each rule, with its number of records and its promise, and then the sum. */
+export function describePlan(rules: PlannedRules, all: number, word: string): string {
   const sum = rules.reduce((total, { taken }) => total + taken, 0);
   const lines = rules.map(({ rule: { line, text, action }, taken, promise }) => {
     const named = printable`line ${String(line)}: ${text} → ${action}`;

@@ -1,4 +1,5 @@
 export { type ResultRow, toValues } from "./columns/columns.ts";
+export { describePlan } from "./export.ts";
 export { inputOf } from "./journal-address.ts";
 export { type RunResults, withResults } from "./journal-results.ts";
 export type { NewRecords, RunFacts } from "./journal/journal-reader.ts";

@@ -24,10 +24,17 @@ export interface Rule {
   readonly text: string;
   /** What another program is to do with them. */
   readonly action: string;
+  /** The index of the action in its line. */
+  readonly actionAt: number;
 }
 
 const PROBLEMS_SHOWN = 10;
 const ACTION_LENGTH = 200;
+
+interface RulesOptions extends Pick<CliContext, "cwd"> {
+  /** Returns the problem of an action; null if there is none. @default any word is an action */
+  readonly checkAction?: (action: string) => string | null;
+}
 
 /**
  * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment.
@@ -37,7 +44,7 @@ const ACTION_LENGTH = 200;
 export async function readRules(
   file: string,
   columns: readonly Column[],
-  { cwd }: Pick<CliContext, "cwd">,
+  { cwd, checkAction }: RulesOptions,
 ): Promise<Rule[]> {
   const path = resolve(cwd, file);
   const text = await readTextFile(path, "Check the path after --rules.");
@@ -46,7 +53,10 @@ export async function readRules(
   for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {
     try {
       const rule = readRule(line, index + 1, columns);
-      if (rule !== null) rules.push(rule);
+      if (rule === null) continue;
+      const problem = checkAction?.(rule.action) ?? null;
+      if (problem !== null) throw new ConditionError(rule.actionAt, problem);
+      rules.push(rule);
     } catch (error) {
       if (!(error instanceof ConditionError)) throw error;
       problems.push(`line ${index + 1} column ${error.at + 1}: ${error.message}`);
@@ -70,7 +80,8 @@ function readRule(text: string, line: number, columns: readonly Column[]): Rule 
     throw new ConditionError(end, "say after an arrow what is to be done, such as -> junk");
   }
   const action = readAction(text, arrow.end);
-  return { line, conditions, action, text: text.slice(0, arrow.at).trim() };
+  const actionAt = text.length - text.slice(arrow.end).trimStart().length;
+  return { line, conditions, action, actionAt, text: text.slice(0, arrow.at).trim() };
 }
 
 // A comment needs a space before it: "label #1" is an action.

@@ -1,0 +1,90 @@
+import { CliError, printable, readTextFile } from "evaluator-kit";
+import { z } from "zod";
+
+const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
+const words = "archive, junk, move FOLDER, keyword NAME, flag or read";
+// An atom of IMAP (RFC 9051) without a backslash, so that it is no system flag.
+const keywordForm = /^(?:(?![(){%*"\\\]])[!-~]){1,100}$/;
+
+/** Returns the action of a rule with its folder or keyword, or the problem with it. */
+export function parseAction(text: string) {
+  const [word, ...rest] = text.split(" ");
+  const name = rest.join(" ");
+  const action = actions.find((one) => one === word);
+  const hasName = action === "move" || action === "keyword";
+  if (action === undefined || hasName !== (name !== "")) {
+    return printable`a plan has no action "${text}"; use ${words}`;
+  }
+  if (action === "keyword" && !keywordForm.test(name)) {
+    return printable`"${name}" is not a keyword; use letters, digits, -, _ and $`;
+  }
+  return { action, target: hasName ? name : null };
+}
+
+/** The place of a mail. */
+export const placeSchema = z.object({
+  /** The URL of the account, without a folder. */
+  account: z.string(),
+  folder: z.string().min(1),
+  uidvalidity: z.int().min(1),
+  uid: z.int().min(1),
+});
+/** See {@link placeSchema}. */
+export type Place = Readonly<z.infer<typeof placeSchema>>;
+
+const lineSchema = placeSchema.extend({
+  id: z.string(),
+  modseq: z.string().nullable(),
+  /** Without angle brackets. */
+  messageId: z.string().nullable(),
+  from: z.string(),
+  subject: z.string(),
+  action: z.enum(actions),
+  target: z.string().nullable(),
+  rule: z.string(),
+  /** The promise of the act; null if there is none. */
+  evidence: z.looseObject({}).nullable(),
+});
+/** One line of a plan: the action for one mail. */
+export type PlanLine = z.infer<typeof lineSchema>;
+
+/** Reads a plan. @throws CliError that names the first broken line and its problem. */
+export async function readPlan(path: string): Promise<PlanLine[]> {
+  const text = await readTextFile(path, "Make it first: npm run triage -- plan FILE --rules RULES");
+  const lines = new Map<string, PlanLine>();
+  for (const [index, json] of text.split("\n").entries()) {
+    if (json.trim() === "") continue;
+    const line = parseLine(json);
+    const problem = typeof line === "string" ? line : problemIn(line, lines);
+    if (typeof line === "string" || problem !== null) {
+      const place = printable`Line ${String(index + 1)} of ${path} ${problem ?? ""}.`;
+      throw new CliError(`${place} Remove the line, or make the plan again.`);
+    }
+    lines.set(keyOf(line), line);
+  }
+  return [...lines.values()];
+}
+
+function parseLine(json: string): PlanLine | string {
+  try {
+    const { data, error } = lineSchema.safeParse(JSON.parse(json));
+    const [{ path, message } = { path: [], message: "" }] = error?.issues ?? [];
+    return data ?? `has a problem in "${path.join(".")}": ${message}`;
+  } catch {
+    return "is not JSON";
+  }
+}
+
+function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string | null {
+  const { action, target, account } = line;
+  const parsed = parseAction(target === null ? action : `${action} ${target}`);
+  const [first = line] = lines.values();
+  if (typeof parsed === "string") return `has a problem in "action": ${parsed}`;
+  if (account !== first.account) return `is of the account ${account}, not ${first.account}`;
+  return lines.has(keyOf(line)) ? `has the mail of a line before, ${line.id}` : null;
+}
+
+/** Returns a text that no two mails of an account share. */
+export function keyOf({ folder, uidvalidity, uid }: Place): string {
+  return `${uidvalidity}:${uid}:${folder}`;
+}
