@@ -22,6 +22,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly services: Services;
   readonly prices: Routing["prices"];
   readonly calibration?: Routing["calibration"];
+  readonly fit?: Routing["fit"];
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
@@ -32,13 +33,21 @@ type AppParts = Parameters<typeof addGuards>[1] & {
 
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { options, services, prices, calibration = null, log = null, reportDefect } = parts;
+  const {
+    options,
+    services,
+    prices,
+    calibration = null,
+    fit = null,
+    log = null,
+    reportDefect,
+  } = parts;
   const { policy, instance, pingMs } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
   const wire = isEmulator ? services.engineAddress : null;
   const latest = { answer: { evaluatorModelId: null, wire } };
-  const routing = { services, policy, prices, calibration, latest };
+  const routing = { services, policy, prices, calibration, fit, latest };
   const app = new Hono<ClientEnv>();
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
   const observers = [metrics.observe, log?.add, parts.observe].filter((each) => each !== undefined);

@@ -7,6 +7,7 @@ import {
   type Program,
   type ProgramOptions,
   runCommand,
+  share,
   UsageError,
   wholeNumber,
 } from "evaluator-kit";
@@ -76,8 +77,32 @@ const keys = declare("The keys", "npm run router:keys --", async (command, conte
   addKeyCommands(command.description("Keep the keys of ROUTER_KEYS (router-keys.json)."), context);
 });
 
+const fit = declare("The fit", "npm run router:fit --", (command, context) => {
+  command
+    .description("Fit labelled prompts, and choose a threshold that promises quality and saving.")
+    .argument("<labels>", "the prompts of router:eval with scores and costs; or the decision log")
+    .option("--out <file>", "the fit, for ROUTER_FIT", "fit.json")
+    .option("--keep-quality <share>", "the least share of frontier's quality", share, 0.97)
+    .option("--confidence <share>", "confidence in quality and saving", share, 0.95)
+    .option("--seed <n>", "seed of the folds", wholeNumber({ max: 2 ** 31 }), 1)
+    .option("--json", "print the result as JSON")
+    .action(async (file, options) => {
+      const { runFit } = await import("./fit/run-fit.ts");
+      await runFit(file, options, context);
+    });
+  command
+    .command("apply")
+    .description("Print the decision of a fit for each prompt, one line of JSON each.")
+    .argument("<fit>", "the file of router:fit")
+    .argument("<prompts>", "NDJSON: { id?, prompt or messages }")
+    .action(async (path, file) => {
+      const { applyFit } = await import("./fit/run-fit.ts");
+      await applyFit(path, file, context);
+    });
+});
+
 /** Every program of the router. */
-export const programs = { router, selfCheck, report, eval: evaluation, keys };
+export const programs = { router, selfCheck, report, eval: evaluation, keys, fit };
 
 function declare(
   name: string,

@@ -50,6 +50,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_KEEP_ALIVE_TIMEOUT_MS: milliseconds(upToADay).default(75_000),
     ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
     ROUTER_CALIBRATION: optional(z.string()),
+    ROUTER_FIT: optional(z.string()),
     ROUTER_DECISION_LOG: optional(z.string()),
     ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
     ROUTER_INSTANCE: matching(
@@ -140,6 +141,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** Time a client may leave its answer unread. */
     stallMs: values.ROUTER_STALL_TIMEOUT_MS,
     calibrationFile: values.ROUTER_CALIBRATION,
+    fitFile: values.ROUTER_FIT,
     decisionLog: values.ROUTER_DECISION_LOG,
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */

@@ -16,6 +16,7 @@ import {
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
+import { readFit } from "./fit/artifact.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
@@ -55,6 +56,7 @@ async function reconfigure(
 ): Promise<void> {
   try {
     const options = await readOptions();
+    await readFitOf(options); // other models do not fit
     services.reconfigure(options);
     if (options.config !== null) warn("The configuration was read again.\n");
   } catch (error) {
@@ -81,6 +83,7 @@ async function serve(
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
   const { decisionLog: path, calibrationFile, host } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
+  const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
   if (stdout.isTTY !== true) {
@@ -98,6 +101,7 @@ async function serve(
       services,
       keys,
       calibration,
+      fit,
       reportDefect,
       prices,
       pricesTried: pricesTried.promise,
@@ -183,6 +187,11 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
     advice:
       "Name a calibration.json that evaluator-cli calibrate wrote from this router's decision log.",
   });
+}
+
+async function readFitOf({ fitFile, tierModels }: RouterOptions) {
+  if (fitFile === null) return null;
+  return await readFit(fitFile, tierModels, `ROUTER_FIT=${JSON.stringify(fitFile)}`);
 }
 
 const exposed =

@@ -11,7 +11,7 @@ import type { ModelPrice } from "../reply/usage.ts";
 import type { Redact } from "../reply/redactor.ts";
 import { type Allowance, allowedTiers, type Named, priceOf, type Replies } from "./replies.ts";
 import { HttpError } from "../http-error.ts";
-import type { Cause, Decider, Decision, RoutingPolicy, TierState } from "./decision.ts";
+import type { Cause, Decider, Decision, RoutingPolicy, TierFit, TierState } from "./decision.ts";
 import {
   type Shares,
   type Tier,
@@ -40,6 +40,8 @@ export interface Routing {
   readonly prices: ReadonlyMap<string, ModelPrice>;
   /** Corrects the evaluation model's probabilities. @default null */
   readonly calibration?: CalibrationArtifact | null;
+  /** Decides instead of the evaluation model. @default null */
+  readonly fit?: TierFit | null;
   /** Holds the model and the wire of the latest answer. */
   readonly latest?: { answer: Pick<AskedEvaluation, "evaluatorModelId" | "wire"> };
 }
@@ -61,13 +63,16 @@ export async function decide(
   routing: Routing,
   call: { signal: AbortSignal; headers: Record<string, string> },
 ): Promise<Decision> {
-  const { services, policy } = routing;
+  const { services, policy, fit = null } = routing;
+  if (fit?.needsEvaluation === false) {
+    return decideUnasked({ tier: fit.decide(state.user_message, null).tier }, "fit", routing);
+  }
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
   const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    return toDecision(await services.evaluator.evaluate(request, limited), routing);
+    return toDecision(await services.evaluator.evaluate(request, limited), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
     const cause = causeOf(error);
@@ -133,8 +138,8 @@ export function keepAllowed(
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;
 
-function toDecision(evaluation: TierEvaluation, routing: Routing): Decision {
-  const { services, policy, calibration = null, latest } = routing;
+function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routing): Decision {
+  const { services, policy, calibration = null, fit = null, latest } = routing;
   const { timing, costUsd, requestId, modelId, answers, confidence } = evaluation;
   const { redact, engineAddress } = services;
   const asked: AskedEvaluation = {
@@ -151,7 +156,13 @@ function toDecision(evaluation: TierEvaluation, routing: Routing): Decision {
     calibration === null
       ? { probabilities: printed, printedProbabilities: null, confidence: confidence.tier }
       : calibrated(evaluation, asked, calibration);
-  const { tierUsed, cause } = applyPolicy(choice, shares, policy);
+  const { tierUsed, cause } =
+    fit === null
+      ? applyPolicy(choice, shares, policy)
+      : ({
+          tierUsed: fit.decide(state.user_message, shares.probabilities).tier,
+          cause: "fit",
+        } as const);
   const used = { ...toTierModel(tierUsed, routing), cause };
   return { tierChosen: choice, ...used, promise: null, ...shares, ...asked };
 }

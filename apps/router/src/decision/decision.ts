@@ -25,6 +25,7 @@ export type Cause =
   | "evaluation-failed"
   | "decision-timeout"
   | "calibration-mismatch"
+  | "fit" // a fit of `router:fit` decided
   | "requested"
   | "turn" // an earlier step of the user's turn decided
   | "warm-cache" // the conversation's model has most of it in its cache, so that it costs less
@@ -33,6 +34,14 @@ export type Cause =
   | "shadow"
   | "model-refused" // the model before answered 402, 403, 404 or 429
   | "model-failed"; // it answered 5xx
+
+/** A fit of `router:fit`, which decides instead of the evaluation model. */
+export interface TierFit {
+  /** Whether it reads the evaluation model's probabilities. */
+  readonly needsEvaluation: boolean;
+  /** Returns the tier, and the predicted gain in quality of the frontier tier. */
+  readonly decide: (text: string, probabilities: Shares | null) => { tier: Tier; gain: number };
+}
 
 /** One tier with its model and price, as `/tiers` lists it. */
 export interface TierEntry {

@@ -5,7 +5,7 @@ import { COLUMNS, type Features } from "./features.ts";
 export interface Weights {
   readonly intercept: number;
   /** One for each column. */
-  readonly weights: Float64Array;
+  readonly weights: ArrayLike<number>;
 }
 
 /** Steps of the conjugate gradients; more change no order. */
@@ -14,7 +14,7 @@ const STEPS = 30;
 const PENALTY = 1;
 
 /** Fits weights by ridge regression, with conjugate gradients: linear in the number of features. */
-export function fitRidge(rows: readonly Features[], targets: readonly number[]): Weights {
+export function fitRidge(rows: readonly Features[], targets: readonly number[]) {
   const intercept = meanOf(targets);
   const weights = new Float64Array(COLUMNS);
   const residual = addRows(rows, (at) => (targets[at] ?? 0) - intercept);

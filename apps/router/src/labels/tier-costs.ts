@@ -21,7 +21,7 @@ export async function tierCosts(
     return { of: () => [0, 1, 2, 3], basis, prices: null };
   }
   return {
-    of(messages: Label["messages"]) {
+    of: (messages: Label["messages"]): number[] => {
       const input = estimateTokens(messages.reduce((sum, { content }) => sum + content.length, 0));
       const usage = { ...noUsage, input, output: REPLY_TOKENS };
       return prices.map((price) => costOf(usage, price) ?? 0);

@@ -33,6 +33,7 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   "evaluation-failed": failureTierReplies("The evaluation failed"),
   "decision-timeout": failureTierReplies("The decision took too long"),
   "calibration-mismatch": failureTierReplies("The calibration was made for another model"),
+  fit: ({ tierUsed }) => `A fit to labels chose ${tierUsed}.`,
   "model-refused": ({ tierUsed }) =>
     `The model of ${tierUsed} was refused; the fallback model replies.`,
   "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,

@@ -1,0 +1,4 @@
+import { runProgram } from "evaluator-kit";
+import { programs } from "./programs.ts";
+
+await runProgram(...programs.fit);

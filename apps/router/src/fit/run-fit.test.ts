@@ -1,0 +1,143 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Environment, runToExitCode, seededRandom } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { programs } from "../programs.ts";
+
+/** Runs router:fit in a folder with a file of labels. */
+async function inFolder(lines: readonly object[]) {
+  const folder = await temporaryFolder();
+  const write = (name: string, values: readonly object[]) =>
+    writeFile(join(folder, name), values.map((value) => `${JSON.stringify(value)}\n`).join(""));
+  await write("labels.ndjson", lines);
+  const run = async (words: readonly string[], env: Environment = {}) => {
+    const context = createTestContext({ env, cwd: folder });
+    const [program, options] = programs.fit;
+    const exitCode = await runToExitCode(program, words, { ...options, context });
+    return { exitCode, ...context.printed };
+  };
+  return { folder, write, run, fit: () => run(["labels.ndjson", "--json"]) };
+}
+
+/** Prompts of which the small model fails those about proofs; the costs have the dear model first. */
+function proofs({ n = 400, small = 0 } = {}) {
+  const random = seededRandom(7);
+  return Array.from({ length: n }, (_, at) => {
+    const isHard = random() < 0.3;
+    const prompt = `${isHard ? "prove the lemma" : "say hello to"} number ${at}`;
+    return {
+      id: `p${at}`,
+      prompt,
+      scores: { large: 1, small: isHard ? small : 1 },
+      costs: { large: 20, small: 1 },
+    };
+  });
+}
+
+test("a fit promises a saving, is written, and decides like its labels", async () => {
+  const { folder, run, fit } = await inFolder(proofs());
+  const { exitCode, stdout, stderr } = await fit();
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  const result = JSON.parse(stdout) as { promise: { saving: number }; sentence: string };
+  expect(result).toMatchObject({
+    verdict: "route",
+    promise: { quality: 0.97, confidence: 0.95 },
+    heldOut: { apgr: expect.any(Number), length: expect.any(Number) },
+    artifact: "fit.json",
+  });
+  expect(result.promise.saving).toBeGreaterThan(0.5);
+  expect(result.promise.saving).toBeLessThan(0.95 * 0.75);
+  expect(result.sentence).toMatch(
+    /^With [\d.]+: \d+ % cheaper, quality \S+ ± \S+ points; 95 % sure that it keeps 97 % of frontier's, for prompts like these\.$/,
+  );
+  const applied = await run(["apply", "fit.json", "labels.ndjson"]);
+  const lines = applied.stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(400);
+  const [id, tier] = [expect.any(String), expect.stringMatching(/^(nano|frontier)$/)];
+  expect(JSON.parse(lines[0] ?? "")).toEqual({ id, tier, gain: expect.any(Number) });
+  const text = await readFile(join(folder, "fit.json"), "utf8");
+  expect(text).not.toContain("lemma"); // no text of a label
+});
+
+test("the same labels and seed give the same fit", async () => {
+  const files = await Promise.all(
+    [1, 2].map(async () => {
+      const { folder, fit } = await inFolder(proofs());
+      await fit();
+      return await readFile(join(folder, "fit.json"), "utf8");
+    }),
+  );
+  expect(files[0]).toBe(files[1]);
+});
+
+test("without a gap the cheapest model is best, and no fit is written", async () => {
+  const { folder, fit } = await inFolder(proofs({ small: 1 }));
+  const { exitCode, stdout } = await fit();
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    verdict: "cheapest-is-best",
+    promise: null,
+    artifact: null,
+  });
+  await expect(readFile(join(folder, "fit.json"))).rejects.toThrow("ENOENT");
+});
+
+test("too few labels end with 3, and a number that may suffice", async () => {
+  const { exitCode, stdout } = await (await inFolder(proofs({ n: 30 }))).fit();
+  expect(exitCode).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    verdict: "cannot-tell",
+    sentence: expect.stringContaining("40 labels may suffice"),
+  });
+});
+
+test("equal prompts count once, so copies of noise are no evidence", async () => {
+  const labels = proofs({ n: 100 }).map((label, at) =>
+    Object.assign(label, { prompt: `prompt ${at % 39}` }),
+  );
+  const { stdout } = await (await inFolder(labels)).fit();
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: "cannot-tell", promise: null });
+});
+
+test("a fit that was changed, or is for other models, is refused", async () => {
+  const { folder, run, fit } = await inFolder(proofs());
+  await fit();
+  const apply = (env: Environment = {}) => run(["apply", "fit.json", "labels.ndjson"], env);
+  const other = await apply({ ROUTER_MODEL_FRONTIER: "acme/other" });
+  expect(other).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(other.stderr).toContain("as frontier, which is acme/other here. Make it again with");
+  const text = await readFile(join(folder, "fit.json"), "utf8");
+  for (const [changed, words] of [
+    [text.replace('"labels":400', '"labels":4000'), "was changed: its hash is another"],
+    [text.slice(0, -100), "is no fit of this version"],
+    ["null", "is no fit of this version"],
+  ] as const) {
+    await writeFile(join(folder, "fit.json"), changed);
+    const { exitCode, stderr } = await apply();
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(words),
+    });
+  }
+});
+
+test("the decision log with feedback is fitted by its probabilities, which prompts then need", async () => {
+  const random = seededRandom(3);
+  const lines = Array.from({ length: 300 }, (_, at) => {
+    const feedback = random() < 0.4 ? "frontier" : "nano";
+    const share = feedback === "nano" ? 0.9 : 0.2;
+    const probabilities = { nano: share, fast: 0, balanced: 0, frontier: 1 - share };
+    const record = { requestId: `r${at}`, tierChosen: "nano", probabilities, confidence: 0.8 };
+    return [record, { requestId: `r${at}`, feedback }];
+  });
+  const { run, write, fit } = await inFolder(lines.flat());
+  const { stdout } = await fit();
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: "route", heldOut: { length: null } });
+  const easy = { nano: 0.9, fast: 0, balanced: 0, frontier: 0.1 };
+  await write("prompts.ndjson", [{ prompt: "hi", probabilities: easy }, { prompt: "hi" }]);
+  const { exitCode, stdout: printed, stderr } = await run(["apply", "fit.json", "prompts.ndjson"]);
+  expect(JSON.parse(printed)).toMatchObject({ id: 1, tier: "nano" });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("line 2: has no probabilities, which this fit needs.");
+});

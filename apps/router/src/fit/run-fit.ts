@@ -1,0 +1,68 @@
+import { hash } from "node:crypto";
+import { resolve } from "node:path";
+import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
+import { readRouterConfig } from "../config/router-config.ts";
+import { parseLine, promptSchema, readLabels, readValues } from "../labels/read-labels.ts";
+import { tierCosts } from "../labels/tier-costs.ts";
+import { toTierPoints } from "../labels/tier-points.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { connectServices } from "../services/connect-services.ts";
+import { printFit, readFit } from "./artifact.ts";
+import { fitLabels } from "./fit-labels.ts";
+
+type FitOptions = Parameters<typeof fitLabels>[1] & {
+  readonly out: string;
+  readonly json?: true | undefined;
+};
+
+/** Fits the labels of a file, and writes the fit if it may be used. */
+export async function runFit(file: string, typed: FitOptions, context: CliContext): Promise<void> {
+  const { env, cwd, stdout, stderr, signal } = context;
+  const options = parseRouterOptions(env, await readRouterConfig(env, cwd));
+  const { tierModels } = options;
+  const labels = await readLabels(resolve(cwd, file), (text) => void stderr.write(text));
+  if (labels.length === 0) throw new UsageError("The file has no labelled prompt.");
+  const services = connectServices(options);
+  try {
+    const costs = await tierCosts(services, tierModels, signal);
+    const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), typed);
+    if (fit !== null && result.promise !== null) {
+      const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
+      const parts = {
+        ...fit,
+        promise: result.promise,
+        tiers: tierModels,
+        prices: costs.prices,
+        labelsHash,
+      };
+      await writeWholeFile(resolve(cwd, typed.out), printFit(parts));
+    }
+    const printed = { ...result, artifact: fit && typed.out };
+    stdout.write(typed.json === true ? `${JSON.stringify(printed)}\n` : describe(printed));
+    if (result.verdict === "cannot-tell") context.exitCode = exitCodes.notEnoughEvidence;
+  } finally {
+    await services.close();
+  }
+}
+
+type Printed = Omit<ReturnType<typeof fitLabels>, "fit"> & { readonly artifact: string | null };
+
+function describe({ sentence, heldOut, artifact }: Printed): string {
+  const [apgr, length] = [heldOut.apgr, heldOut.length].map((each) => each?.toFixed(3) ?? "–");
+  const use = artifact === null ? "" : `Start the router with ROUTER_FIT=${artifact}\n`;
+  return `${sentence}\nAPGR on held-out labels: ${apgr}; by prompt length: ${length}; chance: 0.5.\n${use}`;
+}
+
+/** Prints the decision of a fit for each prompt of a file. */
+export async function applyFit(fitFile: string, file: string, context: CliContext): Promise<void> {
+  const { env, cwd, stdout } = context;
+  const { tierModels } = parseRouterOptions(env, await readRouterConfig(env, cwd));
+  const fit = await readFit(resolve(cwd, fitFile), tierModels);
+  for await (const { value, where, number } of readValues(resolve(cwd, file))) {
+    const { id, text, probabilities } = parseLine(promptSchema, value, where);
+    if (fit.needsEvaluation && probabilities === null) {
+      throw new CliError(`${where}: has no probabilities, which this fit needs.`);
+    }
+    stdout.write(`${JSON.stringify({ id: id ?? number, ...fit.decide(text, probabilities) })}\n`);
+  }
+}
