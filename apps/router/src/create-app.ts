@@ -5,6 +5,7 @@ import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import { type MessageRecord, MessageRouter } from "./message-router.ts";
+import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
@@ -28,6 +29,8 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
   readonly log?: DecisionLog | null;
   readonly accessLog?: TextSink;
+  /** A clock that is never set, in milliseconds. @default performance.now */
+  readonly now?: () => number;
   readonly isStopping?: () => boolean;
 };
 
@@ -50,10 +53,14 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const routing = { services, policy, prices, calibration, fit, latest };
   const app = new Hono<ClientEnv>();
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
-  const observers = [metrics.observe, log?.add, parts.observe].filter((each) => each !== undefined);
+  const minuteLimits = new MinuteLimits(parts.now);
+  const count = ({ key, inputTokens, outputTokens }: MessageRecord) =>
+    key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
+  const all = [metrics.observe, count, log?.add, parts.observe];
+  const observers = all.filter((each) => each !== undefined);
   const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
-  const guards = addGuards(app, parts);
+  const guards = addGuards(app, { ...parts, minuteLimits });
   const form = { describePath: describeApiPath, toBody: toErrorBody };
   addFailureRoutes(app, { redact: services.redact, reportDefect, ...form });
   for (const path of ["/chat", "/decide", ...apis.map(({ path }) => path)]) {

@@ -161,7 +161,7 @@ interface MessageEnd {
   readonly auto?: Decision | null;
 }
 
-function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: MessageEnd) {
+function toMessageRecord(instance: string, { requestId, endpoint, key }: Call, end: MessageEnd) {
   const { outcome, failure, decision, reply, billed, auto } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply
   const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
@@ -178,6 +178,8 @@ function toMessageRecord(instance: string, { requestId, endpoint }: Call, end: M
     instance,
     requestId,
     endpoint,
+    /** The name of the client's key; null if the router asks for none. */
+    key: key && key.name,
     outcome,
     /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
     failure: failure?.name ?? reply?.failure ?? null,

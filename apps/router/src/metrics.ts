@@ -7,14 +7,14 @@ import type { ClientEnv } from "./routes/client-request.ts";
 
 const counters = {
   messages_total: [
-    "Messages by endpoint, outcome, tier used and cause.",
-    ["endpoint", "outcome", "tier", "cause"],
+    "Messages by endpoint, outcome, tier used, cause and key.",
+    ["endpoint", "outcome", "tier", "cause", "key"],
   ],
   http_responses_total: ["Responses by method, route and status.", ["method", "route", "status"]],
   feedback_total: ["Feedback by the tier that would have been right.", ["tier"]],
   cost_usd_total: [
     "US dollars spent on decisions and replies, and the frontier tier's price, if prices are known.",
-    ["part"],
+    ["part", "key"],
   ],
   unpriced_total: ["Decisions and replies without a known price; they are in no cost.", ["part"]],
   estimated_cost_usd_total: [
@@ -22,6 +22,9 @@ const counters = {
     [],
   ],
 } satisfies Record<string, [help: string, labelNames: string[]]>;
+
+/** The most names of keys in labels; the further ones are `other`. */
+const MOST_KEYS = 100;
 
 /** Creates the metrics in a new registry, so that several routers can share a process. */
 export function createMetrics(callsInFlight: () => number, logDropped?: () => number) {
@@ -59,17 +62,24 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
     buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
     registers,
   });
+  const names = new Set<string>();
+  function labelOf(key: string | null): { key?: string } {
+    if (key === null) return {};
+    if (names.size < MOST_KEYS) names.add(key);
+    return { key: names.has(key) ? key : "other" };
+  }
   function observe(record: MessageRecord): void {
+    const label = labelOf(record.key);
     const { endpoint, outcome, tierUsed, cause, wire, outputTokens } = record;
     const tier = tierUsed ?? "none";
-    counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none" });
+    counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none", ...label });
     const { decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
     for (const [part, costUsd, isPaid] of [
       ["decision", decisionCostUsd, wire !== null],
       ["reply", replyCostUsd, outputTokens !== null],
       ["frontier", frontierCostUsd, false],
     ] as const) {
-      if (costUsd !== null) counts.cost_usd_total.inc({ part }, costUsd);
+      if (costUsd !== null) counts.cost_usd_total.inc({ part, ...label }, costUsd);
       else if (isPaid) counts.unpriced_total.inc({ part });
     }
     if (record.isEstimate) counts.estimated_cost_usd_total.inc(replyCostUsd ?? 0);
@@ -96,8 +106,9 @@ function log(responses: Counter, output: TextSink | undefined): MiddlewareHandle
     const { status } = c.res;
     responses.inc({ method: knownMethods.has(method) ? method : "other", route, status });
     const ms = Math.round(performance.now() - startedAt);
+    const key = c.var.key === null ? "" : ` ${c.var.key.name}`;
     output?.write(
-      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
+      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}${key}\n`,
     );
   };
 }

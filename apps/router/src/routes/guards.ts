@@ -6,6 +6,7 @@ import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/read-body.ts";
 import { findKey, ownerOf } from "../keys/router-key.ts";
 import type { LiveKeys } from "../keys/key-store.ts";
+import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "../http-error.ts";
@@ -18,6 +19,7 @@ interface GuardParts {
   readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
   /** The named keys. @default null */
   readonly keys?: Pick<LiveKeys, "current"> | null;
+  readonly minuteLimits?: MinuteLimits;
   readonly reportDefect: (error: Error) => void;
   /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
@@ -28,8 +30,7 @@ interface GuardParts {
  * those of the routes with a JSON body.
  */
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
-  const { page, options, reportDefect, pricesTried } = parts;
-  const { accessToken, maxCallsInFlight } = options;
+  const { page, options, reportDefect } = parts;
   const pageHeaders = headersWith({
     styleSrc: [`'${page.styleHash}'`],
     scriptSrc: [`'${page.scriptHash}'`],
@@ -40,8 +41,8 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
   app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
-  if (accessToken !== null || parts.keys) app.use(requireKey(parts));
-  return createRouteGuards(maxCallsInFlight, pricesTried);
+  if (options.accessToken !== null || parts.keys) app.use(requireKey(parts));
+  return createRouteGuards(parts);
 }
 
 /**
@@ -139,11 +140,12 @@ const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
 /** The guards of the routes with a JSON body. */
 export type Guards = ReturnType<typeof addGuards>;
 
-/** At most `maxCalls` ask a model at once. */
-function createRouteGuards(maxCalls: number, pricesTried: Promise<void> | undefined) {
+/** At most `maxCallsInFlight` ask a model at once, and each key asks as often as it may. */
+function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
   const slots = new Set<ClientEnv["Variables"]["slot"]>();
   const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
-    if (slots.size >= maxCalls) {
+    if (c.var.key !== null) minuteLimits?.take(c.var.key, (name, value) => c.header(name, value));
+    if (slots.size >= options.maxCallsInFlight) {
       const error = "The router is busy with other messages; try again in a moment.";
       throw new HttpError(503, error, { retryAfter: "1" });
     }
