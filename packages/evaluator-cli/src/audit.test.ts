@@ -166,6 +166,11 @@ test("several labelers vote; a second label of one labeler is refused without --
 
 test.each([
   ["a second act", [...acts(2), acts(1)[0]], "acts.ndjson line 3: is a second act on the same"],
+  [
+    "a second act without a label",
+    [...acts(2, { prefix: "u" }), acts(2, { prefix: "u" })[1]],
+    "acts.ndjson line 3: is a second act on the same",
+  ],
   ["no id", [{ question: "refund", act: "no" }], "acts.ndjson line 1: id is missing or wrong"],
   ["no evidence", [{ id: "a", question: "q", act: "no" }], "line 1: evidence is missing or wrong"],
   [
@@ -177,6 +182,34 @@ test.each([
   const { exitCode, stdout, stderr } = await auditOf(lines as object[], labels(acts(1)));
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain(message);
+});
+
+test("lines that differ in their id only are read like any other", async () => {
+  const folder = await temporaryFolder();
+  const auditOfTexts = async (texts: readonly string[]) => {
+    await writeFile(join(folder, "acts.ndjson"), texts.join("\n"));
+    await writeLines(folder, "later.ndjson", labels(acts(60)));
+    return await run(folder, ["audit", "acts.ndjson", "--labels", "later.ndjson"]);
+  };
+  const texts = acts(60).map((act) => JSON.stringify(act));
+  const end = texts[0]?.slice('{"id":"t0",'.length) ?? "";
+  const kept = "refund no: kept, 0 wrong of 60 (0 % to 6 %)\n";
+  const spaced = texts.with(1, `  {"id" : "t1", ${end}`).with(2, `{"id":"\\u0074${2}",${end}`);
+  expect((await auditOfTexts(spaced)).stdout).toBe(kept);
+  const twice = `{"id":"x",${end.slice(0, -1)},"id":"t0"}`;
+  expect((await auditOfTexts([twice, ...texts.slice(1)])).stdout).toBe(kept);
+  const broken = {
+    [`{"id":"a"},${end}`]: "line 2: is not JSON; check line 2 column 11",
+    [`{"id":a,${end}`]: "line 2: is not JSON",
+    [`{"id":"a",${end}]`]: `line 2: is not JSON; check line 2 column ${11 + end.length}`,
+    [`{"id":7,${end}`]: "line 2: id is missing or wrong",
+    [`{"id":"",${end}`]: "line 2: id is missing or wrong",
+  };
+  for (const [text, problem] of Object.entries(broken)) {
+    const { exitCode, stdout, stderr } = await auditOfTexts([texts[0] ?? "", text]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toContain(problem);
+  }
 });
 
 test("acts without one act, and truths that are no yes and no no, are refused", async () => {

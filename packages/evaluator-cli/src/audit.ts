@@ -7,9 +7,9 @@ import {
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { joinNewLabels } from "./new-labels.ts";
+import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { type ActColumn, readActs } from "./read-acts.ts";
-import { readArtifact } from "./read-files.ts";
+import { fieldsOf, readArtifact } from "./read-files.ts";
 import { count, range } from "./report/sentences.ts";
 
 type AuditOptions = ReportOptions<"audit">;
@@ -17,11 +17,12 @@ type AuditOptions = ReportOptions<"audit">;
 /** Tests on later labels whether the promises that acts rest on were kept. */
 export async function audit(name: string, options: AuditOptions, context: CliContext) {
   const { question: questions } = options;
-  const table = await readActs(name, context);
+  const labels = await readLabels(options.labels, context);
+  const ids = new Set(labels.records.map(({ value }) => String(fieldsOf(value)["id"])));
+  const table = await readActs(name, context, (id) => ids.has(id));
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
   const artifacts = await readArtifacts(options, columns, context);
-  const wanted = { ...options, questions, artifacts };
-  const { join, notes } = await joinNewLabels(table, wanted, context);
+  const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
   const audits = columns.flatMap((column) => {
     const joined = join.columns.find((one) => one.column === column);
     return checkPromises(column, joined);

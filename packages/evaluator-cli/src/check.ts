@@ -8,7 +8,7 @@ import {
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { joinNewLabels } from "./new-labels.ts";
+import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
 import { describeCheck, percent, type TestedThreshold } from "./report/sentences.ts";
 
@@ -23,7 +23,8 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   }
   // Labels may hold their answers.
   const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
-  const found = await joinNewLabels(table, { ...options, artifacts: [artifact] }, context);
+  const labels = await readLabels(options.labels, context);
+  const found = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
   const columns = found.join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );

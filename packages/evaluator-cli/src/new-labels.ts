@@ -1,11 +1,23 @@
-import { type CalibrationArtifact, type JoinOptions, LabelJoin } from "evaluator-calibration";
+import {
+  type CalibrationArtifact,
+  type InputRecord,
+  type JoinOptions,
+  LabelJoin,
+} from "evaluator-calibration";
 import { CliError, type CliContext } from "evaluator-kit";
 import { fieldsOf, hashOfId, readRecords } from "./read-files.ts";
 
 type LabelledTable = ConstructorParameters<typeof LabelJoin>[0];
 
+/** Reads a file of labels. */
+export async function readLabels(name: string, context: CliContext) {
+  const records: InputRecord[] = [];
+  const { sha256 } = await readRecords(name, context, (record) => records.push(record));
+  return { name, records, sha256 };
+}
+
 interface NewLabelsOptions extends JoinOptions {
-  readonly labels: string;
+  readonly labels: Awaited<ReturnType<typeof readLabels>>;
   /** The calibrations whose promises are tested. */
   readonly artifacts: readonly CalibrationArtifact[];
 }
@@ -16,24 +28,23 @@ interface NewLabelsOptions extends JoinOptions {
  *
  * @throws CliError if all labels made the promise.
  */
-export async function joinNewLabels(
+export function joinNewLabels(
   table: LabelledTable,
-  { labels: name, artifacts, ...options }: NewLabelsOptions,
-  context: CliContext,
+  { labels, artifacts, ...options }: NewLabelsOptions,
 ) {
   const join = new LabelJoin(table, options);
   const made = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
   let [used, taken] = [0, 0];
-  const { sha256 } = await readRecords(name, context, (record) => {
+  for (const record of labels.records) {
     // A label with `draw` was drawn for a promise.
     const { id, draw } = fieldsOf(record.value);
     if (draw != null || (made.size > 0 && made.has(hashOfId(String(id))))) used += 1;
     else {
       taken += 1;
-      join.add(record, name);
+      join.add(record, labels.name);
     }
-  });
-  const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === sha256);
+  }
+  const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === labels.sha256);
   if (isSame || (used > 0 && taken === 0)) {
     const problem = "These labels made the promise, so they cannot test it.";
     throw new CliError(`${problem} Label other records of the same model and questions.`);

@@ -1,16 +1,22 @@
-import { AnswerColumn, CalibrationInputError, type SourceLocation } from "evaluator-calibration";
+import {
+  AnswerColumn,
+  CalibrationInputError,
+  type InputRecord,
+  type SourceLocation,
+} from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import { readRecords } from "./read-files.ts";
 
-/** The fields of an act that are read. */
-interface ActLine {
+interface Act {
   readonly id: string;
-  readonly question: string;
-  readonly act: string | null;
+  readonly act: string;
   readonly evidence: Readonly<Record<(typeof shares)[number], number>> & {
     readonly artifact: string;
   };
 }
+
+/** The fields of a line that are read. */
+type ActLine = Omit<Act, "act"> & { readonly question: string; readonly act: string | null };
 
 const shares = ["printed", "threshold", "maxRisk", "confidence"] as const;
 
@@ -21,6 +27,8 @@ const about = { kind: "boolean", options: ["no", "yes"] } as const;
  * sure the answer is of its act.
  */
 export class ActColumn extends AnswerColumn {
+  /** The ids of all acts, also of those without a row. */
+  readonly #actedOn = new Set<string>();
   /** By row. */
   readonly acts: string[] = [];
   /** By act; those of options and levels are the same. */
@@ -29,6 +37,30 @@ export class ActColumn extends AnswerColumn {
   /** Whether the acts are options or levels, also if some are named yes and no. */
   isOfOptions = false;
 
+  constructor(question: string, artifact: string) {
+    const source = { modelId: artifact, wire: null, basis: "model", questionHash: null } as const;
+    super({ ...about, ids: [], values: [], question, source });
+  }
+
+  /** Adds an act, as a row if it is wanted. @throws CalibrationInputError if it is the second on a record. */
+  addAct({ id, act, evidence }: Act, location: SourceLocation, isWanted: boolean): void {
+    if (this.#actedOn.has(id)) {
+      const problem = "is a second act on the same record and question; keep one of them";
+      throw new CalibrationInputError(location, problem);
+    }
+    this.#actedOn.add(id);
+    this.promises.set(act, evidence);
+    this.isOfOptions ||= act !== "yes" && act !== "no";
+    if (!isWanted) return;
+    const { question, source } = this;
+    this.add(
+      { ...about, ids: [id], values: [evidence.printed], question, source },
+      location,
+      false,
+    );
+    this.acts.push(act);
+  }
+
   /** Returns 1 if the act was right, else 0. @throws CalibrationInputError if the truth must be a yes or a no. */
   override truthOf(truth: unknown, location: SourceLocation, row: number): number {
     const act = this.isOfOptions ? String(truth) : about.options[super.truthOf(truth, location)];
@@ -36,29 +68,31 @@ export class ActColumn extends AnswerColumn {
   }
 }
 
-/** Reads the lines that `act` printed, for a join with labels. @throws CliError if none is an act. */
-export async function readActs(name: string, context: CliContext) {
+/**
+ * Reads the lines that `act` printed, for a join with labels; `isWanted` selects those that become rows.
+ *
+ * @throws CliError if none is an act.
+ */
+export async function readActs(
+  name: string,
+  context: CliContext,
+  isWanted: (id: string) => boolean = () => true,
+) {
   const columns = new Map<string, ActColumn>();
   const questions = new Set<string>();
-  await readRecords(name, context, ({ line, value }) => {
+  const take = ({ line, value }: InputRecord) => {
     const location = { file: name, line };
     const { id, question, act, evidence } = checkLine(value, location);
     questions.add(question);
     if (act === null) return;
-    const { artifact: modelId, printed } = evidence;
-    const source = { modelId, wire: null, basis: "model", questionHash: null } as const;
-    const answer = { ...about, ids: [id], values: [printed], question, source };
-    const key = `${modelId} ${question}`;
-    const column = columns.get(key) ?? new ActColumn(answer);
-    if (!column.add(answer, location, false)) {
-      const problem = "is a second act on the same record and question; keep one of them";
-      throw new CalibrationInputError(location, problem);
+    const key = `${evidence.artifact} ${question}`;
+    let column = columns.get(key);
+    if (column === undefined) {
+      columns.set(key, (column = new ActColumn(question, evidence.artifact)));
     }
-    column.acts.push(act);
-    column.promises.set(act, evidence);
-    column.isOfOptions ||= act !== "yes" && act !== "no";
-    columns.set(key, column);
-  });
+    column.addAct({ id, act, evidence }, location, isWanted(id));
+  };
+  await readRecords(name, context, take, createActParser());
   const table = {
     columns: [...columns.values()],
     questions: [...questions],
@@ -69,6 +103,33 @@ export async function readActs(name: string, context: CliContext) {
   if (columns.size > 0) return table;
   const problem = printable`${name} holds no act; give a file of lines that act printed.`;
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+}
+
+const START = '{"id":';
+const MOST_ENDS = 1000;
+
+/** Returns a parser of acts. Most of a million lines differ in their id alone, so their ends are parsed once. */
+function createActParser() {
+  const ends = new Map<string, ActLine>();
+  const parseEnd = (end: string) => {
+    const fields = JSON.parse(`{${end}`) as ActLine;
+    if (ends.size < MOST_ENDS) ends.set(end, fields);
+    return fields;
+  };
+  return (line: string): unknown => {
+    const at = line.indexOf(',"question":');
+    if (at < 0 || !line.startsWith(START)) return JSON.parse(line);
+    const end = line.slice(at + 1);
+    try {
+      const fields = ends.get(end) ?? parseEnd(end);
+      const { question, act, evidence } = fields;
+      const id = "id" in fields ? fields.id : JSON.parse(line.slice(START.length, at));
+      return { id, question, act, evidence };
+    } catch {
+      // The whole line has the position of the mistake.
+      return JSON.parse(line);
+    }
+  };
 }
 
 /** @throws CalibrationInputError that names the wrong field. */

@@ -129,6 +129,7 @@ export async function readRecords(
   name: string,
   { cwd, clock, stderr, signal }: CliContext,
   take: (record: InputRecord) => void,
+  parseLine?: Parameters<typeof readTable>[1],
 ) {
   const path = resolve(cwd, name);
   const sha256 = createHash("sha256");
@@ -143,7 +144,7 @@ export async function readRecords(
     }
   }
   try {
-    for await (const records of readTable(chunks())) {
+    for await (const records of readTable(chunks(), parseLine)) {
       for (const record of records) {
         if ("problem" in record) throw new TableError(record.line, record.problem);
         take(record);

@@ -19,22 +19,27 @@ export type JsonRecord = { readonly line: number } & (
   | { readonly problem: string }
 );
 
+/** Returns the value of a JSON text. @throws SyntaxError of `JSON.parse` if it is none. */
+export type JsonParser = (text: string) => unknown;
+
 /**
  * Reads the records of UTF-8 JSON, those of one piece of the text at a time: an array, an object with
- * the array under `listKey`, or one record a line. An invalid record is reported, and the next one read.
+ * the array under `listKey`, or one record a line, which `parseLine` parses. An invalid record is reported, and
+ * the next one read.
  *
  * @throws CliError if the text is none of these, or is cut off.
  */
 export async function* readJsonRecords(
   chunks: AsyncIterable<Buffer>,
   listKey: string,
+  parseLine: JsonParser = JSON.parse,
 ): AsyncGenerator<Iterable<JsonRecord>> {
   const { start, all, close } = await peek(chunks, PEEK_BYTES);
   try {
     const listStart = findList(start, listKey);
     let from = listStart ?? 0;
     const splitter =
-      listStart === null ? new LineSplitter() : new ListSplitter(start.subarray(0, from));
+      listStart === null ? new LineSplitter(parseLine) : new ListSplitter(start.subarray(0, from));
     try {
       for await (const chunk of all) {
         yield splitter.split(chunk.subarray(from));
@@ -148,12 +153,14 @@ class RecordCollector {
     // Most records are within one piece, and need no copy.
     const bytes = others.length === 0 ? first : Buffer.concat(this.#parts);
     const isTooLarge = this.#length > RECORD_BYTES;
-    const { line, column } = this.#begin;
+    const begin = this.#begin;
     this.#parts = [];
     this.#length = 0;
     this.#begin = { line: this.#line, column: this.#column };
-    if (isTooLarge) return { line, problem: "is larger than 64 MB; cut it or leave it out" };
-    return parseRecord(bytes, line, column);
+    if (isTooLarge) {
+      return { line: begin.line, problem: "is larger than 64 MB; cut it or leave it out" };
+    }
+    return parseRecord(bytes, begin);
   }
 
   #count(part: Buffer): void {
@@ -166,17 +173,26 @@ class RecordCollector {
   }
 }
 
-function parseRecord(bytes: Buffer, line: number, column: number): JsonRecord {
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+function parseRecord(bytes: Buffer, begin: Position): JsonRecord {
   try {
-    return parseText(utf8.decode(bytes), line, column);
+    return parseText(utf8.decode(bytes), begin);
   } catch {
-    return { line, problem: "is not UTF-8 text; save the file in that encoding" };
+    return { line: begin.line, problem: "is not UTF-8 text; save the file in that encoding" };
   }
 }
 
-function parseText(text: string, line: number, column: number): JsonRecord {
+function parseText(
+  text: string,
+  { line, column }: Position,
+  parse = JSON.parse as JsonParser,
+): JsonRecord {
   try {
-    return { line, value: JSON.parse(text) as unknown };
+    return { line, value: parse(text) };
   } catch (error) {
     const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
     const atColumn = at.line > 1 ? at.column : column + at.column - 1;
@@ -185,7 +201,7 @@ function parseText(text: string, line: number, column: number): JsonRecord {
 }
 
 // The parser's message quotes private text; only the position is safe to show.
-function positionIn(error: unknown): { line: number; column: number } | null {
+function positionIn(error: unknown): Position | null {
   const found = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
   return found === null ? null : { line: Number(found[1]), column: Number(found[2]) };
 }
@@ -262,33 +278,40 @@ class ListSplitter {
 class LineSplitter {
   /** The line that is open at the end of a piece. */
   readonly #record = new RecordCollector();
+  readonly #parse: JsonParser;
 
-  *split(chunk: Buffer): Generator<JsonRecord> {
+  constructor(parse: JsonParser) {
+    this.#parse = parse;
+  }
+
+  split(chunk: Buffer): JsonRecord[] {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
+    let records: JsonRecord[] = [];
     if (end > 0) {
       const first = chunk.indexOf(NEWLINE);
       this.#record.add(chunk.subarray(0, first));
-      yield* this.end();
-      yield* this.#readLines(chunk.subarray(first, end));
+      records = [...this.end(), ...this.#readLines(chunk.subarray(first, end))];
     }
     this.#record.add(chunk.subarray(end));
+    return records;
   }
 
   end(): JsonRecord[] {
     return this.#record.isBlank ? [] : [this.#record.take()];
   }
 
-  *#readLines(lines: Buffer): Generator<JsonRecord> {
+  #readLines(lines: Buffer): JsonRecord[] {
     // Together, since to decode each line alone takes as long as to parse it.
     const isPlain = isUtf8(lines) && !lines.includes("\uFEFF");
-    let { line } = this.#record;
+    const { line } = this.#record;
     this.#record.skip(lines);
-    for (const text of lines.toString(isPlain ? "utf8" : "latin1").split("\n")) {
-      if (text.trim() !== "")
-        yield isPlain
-          ? parseText(text, line, 1)
-          : parseRecord(Buffer.from(text, "latin1"), line, 1);
-      line += 1;
-    }
+    const texts = lines.toString(isPlain ? "utf8" : "latin1").split("\n");
+    return texts.flatMap((text, at) => {
+      if (text.trim() === "") return [];
+      const begin = { line: line + at, column: 1 };
+      return isPlain
+        ? parseText(text, begin, this.#parse)
+        : parseRecord(Buffer.from(text, "latin1"), begin);
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { CsvSplitter } from "./csv-splitter.ts";
-import { type JsonRecord, readJsonRecords } from "./json-records.ts";
+import { type JsonParser, type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { peek, toUtf8Chunks } from "./utf8-chunks.ts";
 
 export { TableError } from "./csv-splitter.ts";
@@ -15,11 +15,14 @@ const PEEK_BYTES = 4096;
  */
 export async function* readTable(
   chunks: AsyncIterable<Buffer>,
+  parseLine?: JsonParser,
 ): AsyncGenerator<Iterable<JsonRecord>> {
   const { start, all, close } = await peek(toUtf8Chunks(chunks), PEEK_BYTES);
   try {
     const [first] = start.toString("latin1").trimStart();
-    yield* first === "[" || first === "{" ? readJsonRecords(all, "records") : readCsv(all);
+    yield* first === "[" || first === "{"
+      ? readJsonRecords(all, "records", parseLine)
+      : readCsv(all);
   } finally {
     await close();
   }
