@@ -1,47 +1,12 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { artifactHash, parseCalibrationArtifact } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
+import { acts, evidence, labels, writeLines } from "./testing/acts.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
-const evidence = {
-  artifact: "3f0c9e1b2d4a5c6d",
-  questions: "9Zc1mWq0T4bVxkSe",
-  model: "maker/judge-7",
-  printed: 0.99,
-  threshold: 0.97,
-  maxRisk: 0.05,
-  confidence: 0.95,
-  level: 0.025,
-  n: 92,
-  wrong: 0,
-};
-
-interface ActOptions {
-  readonly act?: string;
-  readonly question?: string;
-  readonly prefix?: string;
-  readonly changed?: Partial<typeof evidence>;
-}
-
-function acts(
-  n: number,
-  { act = "no", question = "refund", prefix = "t", changed }: ActOptions = {},
-) {
-  return Array.from({ length: n }, (_, index) => {
-    return { id: `${prefix}${index}`, question, act, evidence: { ...evidence, ...changed } };
-  });
-}
-
 const leftToPerson = { id: "p1", question: "refund", act: null, why: "below-threshold" };
-
-/** Labels of the acts; the first ones have another truth. */
-function labels(rows: readonly { id: string; question: string; act: string }[], wrong = 0) {
-  return rows.map(({ id, question, act }, index) => {
-    return { id, question, truth: index < wrong ? (act === "no" ? "yes" : "no") : act };
-  });
-}
 
 async function auditOf(
   lines: readonly object[],
@@ -52,10 +17,6 @@ async function auditOf(
   await writeLines(folder, "acts.ndjson", lines);
   await writeLines(folder, "later.ndjson", later);
   return await run(folder, ["audit", "acts.ndjson", "--labels", "later.ndjson", ...more]);
-}
-
-async function writeLines(folder: string, name: string, rows: readonly object[]): Promise<void> {
-  await writeFile(join(folder, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 test("a promise is kept, broken, or has not enough labels", async () => {
@@ -184,34 +145,6 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("lines that differ in their id only are read like any other", async () => {
-  const folder = await temporaryFolder();
-  const auditOfTexts = async (texts: readonly string[]) => {
-    await writeFile(join(folder, "acts.ndjson"), texts.join("\n"));
-    await writeLines(folder, "later.ndjson", labels(acts(60)));
-    return await run(folder, ["audit", "acts.ndjson", "--labels", "later.ndjson"]);
-  };
-  const texts = acts(60).map((act) => JSON.stringify(act));
-  const end = texts[0]?.slice('{"id":"t0",'.length) ?? "";
-  const kept = "refund no: kept, 0 wrong of 60 (0 % to 6 %)\n";
-  const spaced = texts.with(1, `  {"id" : "t1", ${end}`).with(2, `{"id":"\\u0074${2}",${end}`);
-  expect((await auditOfTexts(spaced)).stdout).toBe(kept);
-  const twice = `{"id":"x",${end.slice(0, -1)},"id":"t0"}`;
-  expect((await auditOfTexts([twice, ...texts.slice(1)])).stdout).toBe(kept);
-  const broken = {
-    [`{"id":"a"},${end}`]: "line 2: is not JSON; check line 2 column 11",
-    [`{"id":a,${end}`]: "line 2: is not JSON",
-    [`{"id":"a",${end}]`]: `line 2: is not JSON; check line 2 column ${11 + end.length}`,
-    [`{"id":7,${end}`]: "line 2: id is missing or wrong",
-    [`{"id":"",${end}`]: "line 2: id is missing or wrong",
-  };
-  for (const [text, problem] of Object.entries(broken)) {
-    const { exitCode, stdout, stderr } = await auditOfTexts([texts[0] ?? "", text]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain(problem);
-  }
-});
-
 test("acts without one act, and truths that are no yes and no no, are refused", async () => {
   expect(await auditOf([leftToPerson], labels(acts(1)))).toEqual({
     exitCode: 3,
@@ -254,27 +187,4 @@ test("labels that made the promise do not count: those of the artifact, and thos
     stdout: "",
     stderr: expect.stringContaining("No act rests on calibration/calibration.json;"),
   });
-});
-
-test("pick --acts draws acts uniformly without showing them, in any order of the lines", async () => {
-  const folder = await temporaryFolder();
-  const rows = [...acts(40), ...acts(60, { act: "yes", prefix: "y" })];
-  await writeLines(folder, "acts.ndjson", rows);
-  await writeLines(folder, "turned.ndjson", rows.toReversed());
-  const pick = (name: string) => run(folder, ["pick", "--acts", name, "--budget", "20"]);
-  const { exitCode, stdout, stderr } = await pick("acts.ndjson");
-  expect({ exitCode, stdout: (await pick("turned.ndjson")).stdout }).toEqual({
-    exitCode: 0,
-    stdout,
-  });
-  expect(stderr).toContain("Drew 20 of 100 records");
-  expect(stderr).toContain("give the sheet to audit");
-  const sheet = stdout.trimEnd().split("\n");
-  expect(sheet).toHaveLength(20);
-  const [row] = sheet.map((line) => JSON.parse(line) as object);
-  expect(row).toMatchObject({ question: "refund", truth: null, drawn: 0.2 });
-  expect(Object.keys(row ?? {})).toEqual(["id", "question", "truth", "stratum", "drawn"]);
-  expect(sheet.filter((line) => line.includes('"y')).length).toBeGreaterThan(5);
-  await writeLines(folder, "two.ndjson", [...rows, ...acts(9, { question: "spam" })]);
-  expect((await pick("two.ndjson")).stderr).toContain("Choose one with --question: refund, spam.");
 });

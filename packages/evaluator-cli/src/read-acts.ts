@@ -92,7 +92,7 @@ export async function readActs(
     }
     column.addAct({ id, act, evidence }, location, isWanted(id));
   };
-  await readRecords(name, context, take, createActParser());
+  await readRecords(name, { ...context, parseLine: createActParser() }, take);
   const table = {
     columns: [...columns.values()],
     questions: [...questions],

@@ -124,12 +124,13 @@ async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
+type LineParser = Parameters<typeof readTable>[1];
+
 /** Streams a file of JSON or CSV record by record; returns its name and hash. */
 export async function readRecords(
   name: string,
-  { cwd, clock, stderr, signal }: CliContext,
+  { cwd, clock, stderr, signal, parseLine }: CliContext & { readonly parseLine?: LineParser },
   take: (record: InputRecord) => void,
-  parseLine?: Parameters<typeof readTable>[1],
 ) {
   const path = resolve(cwd, name);
   const sha256 = createHash("sha256");
