@@ -10,9 +10,11 @@ import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
+import { CallBudget } from "./keys/call-budget.ts";
+import type { Ledger } from "./keys/ledger.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
-import { type ClientEnv, traced } from "./routes/client-request.ts";
+import { type ClientEnv, traced, withBudget } from "./routes/client-request.ts";
 import { addFailureRoutes } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
 import { addLogRoutes, type DecisionLog } from "./routes/log-routes.ts";
@@ -28,6 +30,8 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
   readonly log?: DecisionLog | null;
+  /** Keeps the budgets of the keys. @default null */
+  readonly ledger?: Ledger | null;
   readonly accessLog?: TextSink;
   /** A clock that is never set, in milliseconds. @default performance.now */
   readonly now?: () => number;
@@ -36,15 +40,8 @@ type AppParts = Parameters<typeof addGuards>[1] & {
 
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const {
-    options,
-    services,
-    prices,
-    calibration = null,
-    fit = null,
-    log = null,
-    reportDefect,
-  } = parts;
+  const { options, services, prices, reportDefect } = parts;
+  const { calibration = null, fit = null, log = null, ledger = null } = parts;
   const { policy, instance, pingMs } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
@@ -61,6 +58,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, { ...parts, minuteLimits });
+  if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));
   const form = { describePath: describeApiPath, toBody: toErrorBody };
   addFailureRoutes(app, { redact: services.redact, reportDefect, ...form });
   for (const path of ["/chat", "/decide", ...apis.map(({ path }) => path)]) {

@@ -1,6 +1,7 @@
 import {
   askedOf,
   decide,
+  decideUnasked,
   keepAllowed,
   type Routing,
   UnfitCalibrationError,
@@ -8,7 +9,9 @@ import {
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
-import { planOf } from "./decision/replies.ts";
+import { allowedTiers, planOf } from "./decision/replies.ts";
+import { cheapestTier, type Tier, tierNames } from "./decision/tier-question.ts";
+import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-listener.ts";
@@ -16,6 +19,7 @@ import {
   type BilledTokens,
   billedTokens,
   costOf,
+  costSoFar,
   inputOf,
   type TokenMeter,
 } from "./reply/usage.ts";
@@ -30,6 +34,8 @@ export interface Call {
   readonly caller: string;
   /** Null if the router asks for no key. */
   readonly key: RouterKey | null;
+  /** Null without a limit in US dollars. */
+  readonly budget: CallBudget | null;
   readonly signal: AbortSignal;
   readonly trace?: TraceHeaders;
 }
@@ -65,6 +71,32 @@ export class MessageRouter {
     this.#routing = routing;
   }
 
+  /** Reserves the dearest tier that `auto` may take in the budget, and returns it; null without a budget. */
+  async reserveAuto({ key, budget }: Call, evaluated: string, conversation: Conversation) {
+    if (budget === null) return null;
+    const { current } = this.#routing.services.replies;
+    const allowed = key === null ? tierNames : allowedTiers(key, current);
+    const tiers: readonly Tier[] = allowed.length > 0 ? allowed.toReversed() : [cheapestTier];
+    const decisions = tiers.map((tier) => this.#unasked(tier, key));
+    const plans = decisions.map((decision) => planOf(decision, current, key));
+    const at = await budget.reserve({ evaluated, conversation, plans });
+    return decisions[at]?.tierUsed ?? null;
+  }
+
+  /** Returns a decision for a tier, at most the one that the budget allows. */
+  capped(decision: Decision, cap: Tier | null): Decision {
+    const { tierUsed: tier } = decision;
+    const isWithin =
+      cap === null || tier === null || tierNames.indexOf(tier) <= tierNames.indexOf(cap);
+    if (isWithin) return decision;
+    const { tierUsed, cause, model, upstream, prices } = this.#unasked(cap);
+    return { ...decision, tierUsed, cause, model, upstream, prices };
+  }
+
+  #unasked(tier: Tier, key: RouterKey | null = null): Decision {
+    return keepAllowed(decideUnasked({ tier }, "budget", this.#routing), key, this.#routing);
+  }
+
   /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */
   async decide(
     state: TierState,
@@ -78,14 +110,20 @@ export class MessageRouter {
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
-      if (!isShadow) this.#record(call, { outcome, failure });
+      if (isShadow) throw thrown;
+      this.#record(call, { outcome, failure });
+      const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : null;
+      await call.budget?.settle(0, outcome === "stopped" ? stoppedEvaluation : asked);
       throw thrown;
     }
   }
 
   async decideOnly(state: TierState, call: Call): Promise<Decision> {
+    const evaluated = state.user_message;
+    await call.budget?.reserve({ evaluated, conversation: null, plans: [] });
     const decision = await this.decide(state, call);
     this.#record(call, { outcome: "decided", decision });
+    await call.budget?.settle(0, decision);
     return decision;
   }
 
@@ -98,20 +136,31 @@ export class MessageRouter {
     const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
     const { services } = this.#routing;
     const { redact, tracing } = services;
+    const { budget } = call;
     const plan = planOf(first, services.replies.current, call.key);
     const meter: TokenMeter = { characters: 0, reported: null };
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
+    let earlierUsd = 0;
+    const spentUsd = () => {
+      const usd = costSoFar(meter, conversation, decision.prices.model);
+      return usd === null ? null : earlierUsd + usd;
+    };
+    await budget?.begin(plan, spentUsd);
+    const listener = { onPieces, onBytes };
     const ask = () =>
       generateReply(conversation, {
         plan,
-        passed,
-        listener: { onPieces, onBytes },
+        passed: budget?.isOpenEnded === true ? null : passed, // no one could end it in the client's form
+        listener: budget?.limit(listener, plan) ?? listener,
         signal: call.signal,
         headers: this.#headersOf(call),
         redact,
         meter,
         signatures: this.#signatures,
         onNext: (target, cause) => {
+          earlierUsd += costOf(meter.reported, decision.prices.model) ?? 0;
+          Object.assign(meter, { characters: 0, reported: null });
+          if (cause === null) return;
           decision = { ...decision, ...askedOf(target, this.#routing), cause };
           onFallback?.(decision);
         },
@@ -121,10 +170,13 @@ export class MessageRouter {
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed } as const;
       this.#record(call, end, autoDecision);
+      const replyUsd = reply.billed === null ? earlierUsd : spentUsd();
+      await settle(budget, replyUsd, autoDecision ?? decision);
       return { decision, reply };
     } catch (error) {
       const billed = billedTokens(meter, conversation);
       this.#record(call, { outcome: "stopped", decision, billed }, autoDecision);
+      await settle(budget, spentUsd(), autoDecision ?? decision);
       throw error;
     }
   }
@@ -145,6 +197,20 @@ export class MessageRouter {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
+}
+
+/** An evaluation that was stopped may be paid for. */
+const stoppedEvaluation = { costUsd: null, wire: "unknown" };
+
+/** Settles a reply with its evaluation; it does not wait for that of a shadow. */
+async function settle(
+  budget: CallBudget | null,
+  replyUsd: number | null,
+  evaluated: Decision | Promise<Decision>,
+): Promise<void> {
+  if (budget === null) return;
+  if (!(evaluated instanceof Promise)) return budget.settle(replyUsd, evaluated);
+  void evaluated.catch(() => null).then((decision) => budget.settle(replyUsd, decision));
 }
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */

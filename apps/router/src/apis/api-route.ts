@@ -58,12 +58,14 @@ function replyRoute(
   return async (c) => {
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
-    if (request.unsupported && !isPassedBy(api, routing)) throw request.unsupported;
     const call = callOf(c, api.name);
+    const isPassed = call.budget === null && isPassedBy(api, routing);
+    if (request.unsupported && !isPassed) throw request.unsupported;
     const chosen = await choose(api, request, call);
     const { current } = routing.services.replies;
     const [target] = planOf(chosen.decision, current, call.key).targets;
-    const ignored = ignoredBy(target, api, request);
+    const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
+    const ignored = ignoredBy(isOpenEnded ? null : api, target, request);
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const reply = toReplyCall({ c, api, request, call, chosen, router });
     return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
@@ -72,11 +74,11 @@ function replyRoute(
 
 /** Returns the fields without an effect; a service that gets the body reads them itself. */
 function ignoredBy(
+  api: Api | null,
   { upstream, model }: Target,
-  api: Api,
   { conversation, unread }: ApiRequest,
 ): readonly string[] {
-  if (upstream.type === api.upstreamType) return [];
+  if (upstream.type === api?.upstreamType) return [];
   const isSerial = conversation.providerOptions["openai"]?.["parallelToolCalls"] === false;
   // At the gateway, only models of OpenAI and Anthropic support it.
   const isLost = isSerial && upstream.type === "gateway" && !/^(?:openai|anthropic)\//.test(model);

@@ -1,6 +1,7 @@
 import { decideUnasked, keepAllowed } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { mayName, type Named } from "../decision/replies.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { mayName, type Named, planOf } from "../decision/replies.ts";
 import { cheapestTier } from "../decision/tier-question.ts";
 import { createTurns, type EarlierTurn, staysWarm } from "../decision/turns.ts";
 import { isClientTask, readUserTurns, toTierState } from "../conversation/user-turns.ts";
@@ -23,43 +24,62 @@ export interface Chosen {
   readonly keep: (decision: Decision, usage: TokenUsage | null) => void;
 }
 
+interface Asked {
+  readonly call: Call;
+  readonly conversation: Conversation;
+  /** The text if it is evaluated beside the reply. */
+  readonly evaluated?: string | null;
+}
+
 /** Creates the chooser of a request's model. It throws an HttpError for an unknown model or without a text. */
 export function createModelChooser(parts: ChooserParts) {
   const { router, routing } = parts;
   const turnOf = createTurns();
   const current = () => routing.services.replies.current;
-  const unasked = (named: Named, cause: Decision["cause"], { key }: Call): Chosen => ({
-    decision: keepAllowed(decideUnasked(named, cause, routing), key, routing),
-    autoDecision: null,
-    keep: () => undefined,
-  });
+
+  /** Takes a tier or a model without its evaluation, and reserves it in the call's budget. */
+  async function takeNamed(
+    named: Named,
+    cause: Decision["cause"],
+    { call, conversation, evaluated = null }: Asked,
+  ): Promise<Chosen> {
+    const decision = keepAllowed(decideUnasked(named, cause, routing), call.key, routing);
+    const plans = [planOf(decision, current(), call.key)];
+    await call.budget?.reserve({ evaluated, conversation, plans });
+    return { decision, autoDecision: null, keep: () => undefined };
+  }
 
   async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
     const model = meaningOf(request.model, api, parts);
-    if (model === "cheapest") return unasked({ tier: cheapestTier }, "requested", call);
+    const { conversation } = request;
+    const asked = { call, conversation };
+    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", asked);
     if (model !== "auto") {
-      if (mayName(model, call.key, current())) return unasked(model, "requested", call);
+      if (mayName(model, call.key, current())) return takeNamed(model, "requested", asked);
       const problem = "The key may use neither this model nor this tier; use auto.";
       throw new HttpError(403, problem, { param: "model" });
     }
-    const texts = readUserTurns(request.conversation);
+    const texts = readUserTurns(conversation);
     const text = texts.at(-1);
     if (text === undefined) {
       const problem = "auto decides by the last user message; send one.";
       const param = api.name === "responses" ? "input" : "messages";
       throw new HttpError(400, problem, { param });
     }
-    if (isClientTask(request.conversation, text)) {
-      return unasked({ tier: cheapestTier }, "task", call);
-    }
-    return decideTurn(texts, call);
+    if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", asked);
+    return decideTurn(texts, asked);
   }
 
-  async function decideTurn(texts: readonly string[], call: Call): Promise<Chosen> {
+  async function decideTurn(texts: readonly string[], asked: Asked): Promise<Chosen> {
+    const { call, conversation } = asked;
     const text = texts.at(-1) ?? "";
     const { shadowModel } = routing.policy;
     const shadow = shadowModel === null ? null : targetOf(shadowModel, parts);
     const isShadow = shadow !== null && mayName(shadow, call.key, current());
+    const shadowed = isShadow
+      ? await takeNamed(shadow, "shadow", { ...asked, evaluated: text })
+      : null;
+    const cap = isShadow ? null : await router.reserveAuto(call, text, conversation);
     const turn = turnOf(call.caller, texts);
     const decideNew = async (before: EarlierTurn | null) => {
       const next = await router.decide(toTierState(text), call, { isShadow });
@@ -68,11 +88,12 @@ export function createModelChooser(parts: ChooserParts) {
       return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" as const };
     };
     const decided = turn.decide(decideNew).then(({ decision, isKept }) => {
-      return keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
+      const allowed = keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
+      return router.capped(allowed, cap);
     });
-    if (!isShadow) return { decision: await decided, autoDecision: null, keep: turn.keep };
+    if (shadowed === null) return { decision: await decided, autoDecision: null, keep: turn.keep };
     decided.catch(() => undefined); // the log records that it failed
-    return { ...unasked(shadow, "shadow", call), autoDecision: decided };
+    return { ...shadowed, autoDecision: decided };
   }
 
   /** A later step of a turn costs no evaluation. */

@@ -129,6 +129,12 @@ export interface ReplySettings {
   readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 }
 
+/** Returns the images and files in a part, also in a tool's result. */
+export function filesOf(part: Part): readonly (ImagePart | FilePart)[] {
+  if (part.type === "toolResult") return part.parts.flatMap(filesOf);
+  return part.type === "image" || part.type === "file" ? [part] : [];
+}
+
 /** Returns the text of parts, joined with line breaks; other parts are named by their kind, such as `[image]`. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map(textOfPart).join("\n");

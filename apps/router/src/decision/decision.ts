@@ -32,6 +32,7 @@ export type Cause =
   | "task" // a program asks for a title, tags or the like
   | "key" // the client's key may not use the choice
   | "shadow"
+  | "budget" // the key's budget has no room for a dearer tier
   | "model-refused" // the model before answered 402, 403, 404 or 429
   | "model-failed"; // it answered 5xx
 

@@ -67,13 +67,14 @@ export class Ledger {
   reserve(key: BudgetKey, amounts: readonly number[], knownNano: number) {
     return this.#within(key, async ({ query, spent, nowMs }) => {
       const room = roomOf(key, spent);
-      const allowed = room.isNear ? amounts.slice(-1) : amounts;
-      const nano = allowed.find((amount) => amount <= room.nano);
-      if (nano === undefined) return { reservation: null, room };
+      const first = room.isNear ? amounts.length - 1 : 0;
+      const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
+      const nano = amounts[at];
+      if (nano === undefined) return { reservation: null, at, room };
       const reservation = { id: randomUUID(), key, nano, knownNano, paidNano: 0 };
       await query(charge, [key.budget, 0, 1]);
       await this.#write(query, reservation, nowMs);
-      return { reservation, room: { ...room, nano: room.nano - nano } };
+      return { reservation, at, room: { ...room, nano: room.nano - nano } };
     });
   }
 

@@ -17,7 +17,7 @@ const breaks: Fetch = async () => replyStream(["half"], { isCut: true });
 
 /** Asks two targets, of which the second works. */
 function callAfter(first: Fetch) {
-  const causes: [model: string, cause: string][] = [];
+  const causes: [model: string, cause: string | null][] = [];
   const onNext: NonNullable<ReplyOptions["onNext"]> = ({ model }, cause) =>
     causes.push([model, cause]);
   const targets = [gatewayTarget(first, "a/first"), gatewayTarget(works, "a/second")] as const;

@@ -7,7 +7,7 @@ import { Attempt } from "./attempt.ts";
 import { type PassedRequest, passRequest } from "./pass-request.ts";
 import type { Redact } from "./redactor.ts";
 import { type ReplyFailure, toReplyFailure } from "./reply-failure.ts";
-import type { ReplyListener } from "./reply-listener.ts";
+import { type ReplyListener, ReplyLimitError } from "./reply-listener.ts";
 import type { ReplyEnd } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
@@ -27,8 +27,8 @@ export interface ReplyOptions {
   readonly signatures?: SignatureMemory;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called before the next target is asked, with the cause. */
-  readonly onNext?: (target: Target, cause: "model-refused" | "model-failed") => void;
+  /** Called before a target is asked after a failure, with the cause; null if it is the same target. */
+  readonly onNext?: (target: Target, cause: "model-refused" | "model-failed" | null) => void;
   /** @default the machine's own clock */
   readonly clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
@@ -107,6 +107,7 @@ async function askInTurn(call: Call): Promise<Outcome> {
     const delayMs = retryDelayMs(failed, retries, call);
     if (delayMs === null) return outcome;
     await sleep(delayMs, call);
+    call.onNext?.(target, null);
     retries += 1;
   }
 }
@@ -145,12 +146,16 @@ function sleep(delayMs: number, { clock, signal }: Call): Promise<void> {
 }
 
 async function ask(target: Target, call: Call): Promise<Outcome> {
-  const { signal, redact, plan } = call;
+  const { signal, redact, plan, meter, conversation } = call;
   const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
   try {
     return { end: await receive(target, call, attempt), failed: null };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ReplyLimitError) {
+      const { usage } = billedTokens(meter, conversation);
+      return { end: { finishReason: "length", usage }, failed: null };
+    }
     const service = target.upstream;
     const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;

@@ -1,5 +1,10 @@
 import type { ReplyPiece } from "./reply-piece.ts";
 
+/** Thrown by a listener to end the reply with the finish reason `length`. */
+export class ReplyLimitError extends Error {
+  override readonly name = "ReplyLimitError";
+}
+
 /** Receives a reply; no more of it is read until a call is done. */
 export interface ReplyListener {
   readonly onPieces: (pieces: readonly ReplyPiece[]) => void | Promise<void>;

@@ -36,8 +36,9 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
     const call = callOf(c, "chat");
-    const decision = await router.decide(toTierState(message), call);
     const conversation = conversationOf(message);
+    const cap = await router.reserveAuto(call, message, conversation);
+    const decision = router.capped(await router.decide(toTierState(message), call), cap);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));

@@ -1,5 +1,6 @@
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
+import type { CallBudget } from "../keys/call-budget.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
@@ -12,6 +13,8 @@ export interface ClientEnv {
     clientSignal: AbortSignal;
     /** The key of the client; null if the router asks for none. */
     key: RouterKey | null;
+    /** The call's part of its key's budget; null without a limit in US dollars. */
+    budget: CallBudget | null;
     reportDefect: (error: Error) => void;
     /** The client's own id of the request if it is harmless, else a new one. */
     requestId: string;
@@ -22,11 +25,11 @@ export interface ClientEnv {
 
 /** Returns a request's call of an endpoint. */
 export function callOf(
-  { req, var: { requestId, clientSignal, key } }: Context<ClientEnv>,
+  { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: Call["endpoint"],
 ): Call {
   const caller = req.header("x-api-key") ?? req.header("authorization") ?? "";
-  return { requestId, endpoint, caller, key, signal: clientSignal, trace: traceOf(req) };
+  return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: traceOf(req) };
 }
 
 /** Sets the headers of an answer that describe its decision. */
@@ -36,6 +39,20 @@ export function setDecisionHeaders(c: Context, decision: Decision): void {
   c.header("x-router-model", decision.model);
   c.header("x-router-cause", decision.cause);
   c.header("x-router-decision-ms", String(decision.decisionMs));
+}
+
+/** Opens the budget of a call, and reports it in the response. */
+export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const { key } = c.var;
+    const hasLimit = key !== null && (key.usdPerDay !== null || key.usdPerMonth !== null);
+    const budget = hasLimit ? open(key) : null;
+    c.set("budget", budget);
+    await next();
+    if (budget === null) return;
+    if (c.error !== undefined) await budget.release();
+    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
+  };
 }
 
 /** The caller's valid W3C trace, if any. */

@@ -54,6 +54,7 @@ function setContext(reportDefect: GuardParts["reportDefect"]): MiddlewareHandler
     const { signal } = c.req.raw;
     c.set("clientSignal", signal);
     c.set("key", null);
+    c.set("budget", null);
     c.set("reportDefect", reportDefect);
     try {
       return await next();

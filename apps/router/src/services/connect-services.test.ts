@@ -19,7 +19,8 @@ async function ask(message: string, env: Environment) {
     instance: "one",
     observers: [],
   });
-  const call = { signal, requestId: "test", endpoint: "chat", caller: "", key: null } as const;
+  const ids = { requestId: "test", endpoint: "chat", caller: "" } as const;
+  const call = { ...ids, signal, key: null, budget: null };
   const decision = await router.decide({ user_message: message }, call);
   const listener = { onPieces: () => undefined, onBytes: () => undefined };
   const { reply } = await router.reply(decision, conversationOf(message), { ...call, ...listener });

@@ -1,4 +1,4 @@
-import { type Conversation, type Part, textOf } from "../../conversation/conversation.ts";
+import { type Conversation, filesOf, textOf } from "../../conversation/conversation.ts";
 import { estimateTokens } from "../../reply/usage.ts";
 
 /** Anthropic's count of the largest image that it does not shrink. */
@@ -9,9 +9,4 @@ export function countTokens({ messages, tools }: Conversation): number {
   const parts = messages.flatMap((message) => message.parts);
   const characters = textOf(parts).length + JSON.stringify(tools).length;
   return estimateTokens(characters) + parts.flatMap(filesOf).length * TOKENS_PER_FILE;
-}
-
-function filesOf(part: Part): readonly Part[] {
-  if (part.type === "toolResult") return part.parts.flatMap(filesOf);
-  return part.type === "image" || part.type === "file" ? [part] : [];
 }
