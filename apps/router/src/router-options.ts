@@ -35,6 +35,7 @@ function variables(model: ReturnType<typeof modelId>) {
       ),
     ),
     ROUTER_KEYS: optional(z.string()),
+    ROUTER_LEASE_MS: milliseconds().default(60_000),
     ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
       .refine(
         (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
@@ -122,6 +123,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     accessToken: values.ROUTER_ACCESS_TOKEN,
     /** The file or the database of the named keys; null without. */
     keyStore: values.ROUTER_KEYS,
+    /** How long an amount stays reserved if the router dies, in milliseconds. */
+    leaseMs: values.ROUTER_LEASE_MS,
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */

@@ -15,6 +15,7 @@ import {
 } from "evaluator-kit";
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
+import { openLedger } from "./keys/open-ledger.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
@@ -81,7 +82,7 @@ async function serve(
   const write = (text: string) => void stdout.write(text);
   const warn = (text: string) => void stderr.write(text);
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
-  const { decisionLog: path, calibrationFile, host } = options;
+  const { decisionLog: path, calibrationFile, host, keyStore, leaseMs } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
@@ -93,6 +94,7 @@ async function serve(
       reconfigure(services, readOptions, warn).catch(reportDefect);
     });
   }
+  const ledger = keyStore === null ? null : openLedger(keyStore, leaseMs);
   const prices = new Map<string, ModelPrice>();
   const pricesTried = Promise.withResolvers<void>();
   const router = await startUnlessInterrupted(
@@ -100,6 +102,7 @@ async function serve(
       options: { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` },
       services,
       keys,
+      ledger,
       calibration,
       fit,
       reportDefect,
@@ -117,6 +120,7 @@ async function serve(
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;
+  await ledger?.close();
   await log?.close();
 }
 

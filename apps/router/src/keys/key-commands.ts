@@ -2,15 +2,18 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
 import { isDatabase, openKeyStore } from "./key-store.ts";
+import { openLedger } from "./open-ledger.ts";
+import { describeSpending, spendingOf } from "./spending.ts";
 import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
-/** Adds `add`, `list` and `revoke` to the program of the keys. */
+/** Adds `add`, `list`, `revoke` and `spend` to the program of the keys. */
 export function addKeyCommands(program: Command, context: CliContext): void {
   const { env, cwd, stdout } = context;
   const address = env["ROUTER_KEYS"] ?? "router-keys.json";
-  const opened = () => openKeyStore(isDatabase(address) ? address : resolve(cwd, address));
+  const place = isDatabase(address) ? address : resolve(cwd, address);
+  const opened = () => openKeyStore(place);
   const change = async (edit: (keys: Keys) => Keys) => {
     const store = await opened();
     await store.change(edit).finally(store.close);
@@ -52,6 +55,17 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .action(async (name, { json }) => {
       await change((keys) => without(keys, name));
       print({ revoked: name }, `The key ${name} is revoked.`, json);
+    });
+  program
+    .command("spend")
+    .description("Print what each budget has spent in this day and month (UTC).")
+    .option("--json", "print JSON")
+    .action(async ({ json }) => {
+      const store = await opened();
+      const keys = await store.read().finally(store.close);
+      const ledger = openLedger(place, 0);
+      const rows = await spendingOf(keys, ledger).finally(() => ledger.close());
+      print(rows, describeSpending(rows), json);
     });
 }
 

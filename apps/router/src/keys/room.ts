@@ -1,5 +1,7 @@
 import type { RouterKey } from "./router-key.ts";
 
+type Limits = Pick<RouterKey, "usdPerDay" | "usdPerMonth">;
+
 /** What a budget has spent in its periods, and reserved, in nanodollars. */
 export interface Spent {
   /** The UTC day and month, such as 2026-11-24 and 2026-11. */
@@ -36,9 +38,14 @@ export function toUsd(nano: number): number {
   return nano / NANO;
 }
 
+/** Whether a key has a budget; without a limit there is none. */
+export function hasBudget({ usdPerDay, usdPerMonth }: Limits): boolean {
+  return usdPerDay !== null || usdPerMonth !== null;
+}
+
 /** Returns the room that a budget's limits leave; a budget without a limit has all room. */
 export function roomOf(
-  { usdPerDay, usdPerMonth }: Pick<RouterKey, "usdPerDay" | "usdPerMonth">,
+  { usdPerDay, usdPerMonth }: Limits,
   { day, month, dayNano, monthNano, reservedNano }: Spent,
 ): Room {
   const ends = [

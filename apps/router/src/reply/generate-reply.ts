@@ -42,7 +42,7 @@ export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpErro
   readonly replyError: string | null;
   /** Null if the call failed. */
   readonly end: ReplyEnd | null;
-  /** Null if the service rejected the call, which costs nothing. */
+  /** Null if the service rejected the call or was not reached, which costs nothing. */
   readonly billed: BilledTokens | null;
 }
 
@@ -56,7 +56,8 @@ export async function generateReply(
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
   const { end, failed } = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
   const { replyError = null, failure = null, httpError = null } = failed ?? {};
-  const isRejected = httpError !== null && failure === null;
+  // Without a status, a temporary failure is that of the connection.
+  const isRejected = failure === null && (httpError !== null || failed?.isTemporary === true);
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,

@@ -1,6 +1,7 @@
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
 import type { CallBudget } from "../keys/call-budget.ts";
+import { hasBudget } from "../keys/room.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
@@ -45,8 +46,7 @@ export function setDecisionHeaders(c: Context, decision: Decision): void {
 export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const { key } = c.var;
-    const hasLimit = key !== null && (key.usdPerDay !== null || key.usdPerMonth !== null);
-    const budget = hasLimit ? open(key) : null;
+    const budget = key !== null && hasBudget(key) ? open(key) : null;
     c.set("budget", budget);
     await next();
     if (budget === null) return;

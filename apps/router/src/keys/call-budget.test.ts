@@ -1,0 +1,223 @@
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { defaultTierModels } from "../router-options.ts";
+import { readEvents } from "../testing/read-answers.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { testRouter } from "../testing/test-router.ts";
+import { decisionFor, type Differences } from "../testing/upstreams.ts";
+import { Ledger } from "./ledger.ts";
+import { hashOf, storedKeySchema } from "./router-key.ts";
+import { sqliteLedger } from "./sqlite-ledger.ts";
+
+const price = (input: number, output: number) => ({
+  inputUsdPerMillionTokens: input,
+  outputUsdPerMillionTokens: output,
+});
+const prices = new Map([
+  [defaultTierModels.nano, price(1, 2)],
+  [defaultTierModels.fast, price(10, 20)],
+  [defaultTierModels.balanced, price(100, 200)],
+  [defaultTierModels.frontier, price(1000, 2000)],
+]);
+const headers = { "content-type": "application/json", authorization: "Bearer rk_alice" };
+
+const wholeReply = (outputTokens: number, more: object = {}) =>
+  Response.json({
+    content: [{ type: "text", text: "Hello!" }],
+    finishReason: { unified: "stop" },
+    usage: { inputTokens: { total: 10 }, outputTokens: { total: outputTokens } },
+    warnings: [],
+    ...more,
+  });
+
+/** A router with one key, its budget of US dollars a day, and the ledger. */
+async function budgetRouter(
+  usdPerDay: number | null,
+  differences: Differences = {},
+  { key = {}, ...parts }: { key?: object } & Parameters<typeof testRouter>[1] = {},
+) {
+  const path = join(await temporaryFolder(), "router-keys.spend.sqlite");
+  const ledger = new Ledger(sqliteLedger(path), { leaseMs: 60_000 });
+  onTestFinished(() => ledger.close());
+  const alice = storedKeySchema.parse({
+    name: "alice",
+    budget: "team",
+    sha256: hashOf("rk_alice"),
+    usdPerDay,
+    ...key,
+  });
+  const keys = { current: () => [alice] };
+  const evaluation = () => Response.json(decisionFor("frontier"));
+  const router = await testRouter(
+    { evaluation, ...differences },
+    { keys, ledger, prices, ...parts },
+  );
+  const post = (to: string, body: object, more: Record<string, string> = {}) => {
+    const init = { method: "POST", body: JSON.stringify(body), headers: { ...headers, ...more } };
+    return router.request(to, init);
+  };
+  const messages = [{ role: "user", content: "hi" }];
+  return {
+    ...router,
+    path,
+    post,
+    ask: (model: string, more: object = {}) =>
+      post("/v1/chat/completions", { model, messages, ...more }),
+    spend: async (usd: number) => {
+      const { reservation } = await ledger.reserve(alice, [usd * 1e9], 0);
+      if (reservation !== null) await ledger.settle(reservation, usd * 1e9);
+    },
+    spent: () => ledger.spent(alice),
+  };
+}
+
+test("a call is reserved while it runs, and settled from its usage with the evaluation", async () => {
+  let reserved = 0;
+  const reply = async () => {
+    reserved = (await router.spent()).reservedNano;
+    return wholeReply(20);
+  };
+  const router = await budgetRouter(1, { reply });
+  const response = await router.ask("auto", { max_tokens: 100 });
+  expect(response.status).toBe(200);
+  expect(reserved).toBeGreaterThan(100 * 2000 * 1000);
+  expect(reserved).toBeLessThan(0.21e9);
+  const { dayNano, reservedNano, requests } = await router.spent();
+  expect({ reservedNano, requests }).toEqual({ reservedNano: 0, requests: 1 });
+  expect(dayNano / 1e9).toBeCloseTo((10 * 1000 + 20 * 2000) / 1e6, 4);
+  const remaining = Number(response.headers.get("x-router-budget-remaining-usd"));
+  expect(remaining).toBeCloseTo(1 - dayNano / 1e9, 6);
+  expect(response.headers.get("x-router-budget-reset")).toMatch(/T00:00:00.000Z$/);
+});
+
+test("auto takes the dearest tier that fits, and the cheapest from 80 % of the limit on", async () => {
+  const router = await budgetRouter(1, { reply: () => wholeReply(1) });
+  const first = await router.ask("auto", { max_tokens: 1000 });
+  expect(Object.fromEntries(first.headers)).toMatchObject({
+    "x-router-tier": "balanced",
+    "x-router-tier-chosen": "frontier",
+    "x-router-cause": "budget",
+    "x-router-model": defaultTierModels.balanced,
+  });
+  await router.spend(0.8);
+  const second = await router.ask("auto", { max_tokens: 10 });
+  expect(second.headers.get("x-router-tier")).toBe("nano");
+  expect(second.headers.get("x-router-cause")).toBe("budget");
+  const named = await router.ask("balanced", { max_tokens: 10 });
+  expect(named.headers.get("x-router-tier")).toBe("balanced");
+});
+
+test.each([
+  ["/v1/chat/completions", { error: { code: "insufficient_quota" } }],
+  ["/v1/responses", { error: { code: "insufficient_quota" } }],
+  ["/v1/messages", { error: { type: "rate_limit_error" } }],
+  ["/chat", { error: expect.stringContaining("The budget team has no room") }],
+  ["/decide", { error: expect.stringContaining("The budget team has no room") }],
+])("a spent budget refuses %s before anything is asked", async (path, error) => {
+  const router = await budgetRouter(0.5);
+  await router.spend(0.5);
+  const messages = [{ role: "user", content: "hi" }];
+  const body = path.startsWith("/v1")
+    ? { model: "auto", messages, input: "hi", max_tokens: 10 }
+    : { message: "hi" };
+  const { messages: _, ...input } = body as { messages?: unknown };
+  const response = await router.post(path, path === "/v1/responses" ? input : body);
+  expect(response.status).toBe(429);
+  expect(response.headers.get("x-should-retry")).toBe("false");
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(response.headers.get("x-router-budget-remaining-usd")).toBe("0.000000");
+  expect(await response.json()).toMatchObject(error);
+  expect(router.seen).toEqual([]);
+});
+
+test("a hundred calls at once do not spend more than the budget", async () => {
+  const router = await budgetRouter(1, { reply: () => wholeReply(100) }, { maxCallsInFlight: 200 });
+  const asked = Array.from({ length: 100 }, () => router.ask("balanced", { max_tokens: 100 }));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  const { dayNano, reservedNano } = await router.spent();
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect(reservedNano).toBe(0);
+  expect(dayNano / 1e9).toBeGreaterThan(0.8);
+  expect(dayNano / 1e9).toBeLessThanOrEqual(1.02);
+});
+
+test.each([
+  ["no reply", () => Response.json({ error: { message: "no" } }, { status: 400 })],
+  ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
+])("%s costs nothing", async (_, reply) => {
+  const router = await budgetRouter(1, { reply });
+  expect((await router.ask("frontier", { max_tokens: 10 })).status).toBeGreaterThanOrEqual(400);
+  expect(await router.spent()).toMatchObject({ dayNano: 0, reservedNano: 0, requests: 1 });
+});
+
+test("a reply that breaks off is charged with what was received", async () => {
+  const reply = () => replyStream(["a".repeat(4000)], { isCut: true });
+  const router = await budgetRouter(1, { reply });
+  const response = await router.ask("balanced", { max_tokens: 2000, stream: true });
+  await response.text();
+  const { dayNano, reservedNano } = await router.spent();
+  expect(reservedNano).toBe(0);
+  expect(dayNano).toBeGreaterThan(1000 * 200 * 1000);
+  expect(dayNano).toBeLessThan(1100 * 200 * 1000);
+});
+
+test("without max_tokens a reply goes on while there is room, and then ends with length", async () => {
+  const chunks = Array.from({ length: 40 }, () => "word ".repeat(600)); // 40,000 tokens by bytes
+  const reply = () => replyStream(chunks);
+  const router = await budgetRouter(2, { reply });
+  const response = await router.ask("balanced", { stream: true });
+  const text = await response.text();
+  expect(text).toContain('"finish_reason":"length"');
+  expect(text).toContain("[DONE]");
+  const words = text.split("word").length - 1;
+  expect(words).toBeGreaterThan((2 * 4096 * 3) / 5);
+  expect(words).toBeLessThan(20_000);
+  expect((await router.spent()).reservedNano).toBe(0);
+  const whole = await budgetRouter(2, { reply });
+  const body = await (await whole.ask("balanced")).json();
+  expect(body).toMatchObject({ choices: [{ finish_reason: "length" }] });
+});
+
+test("a client that goes away is charged with what was received", async () => {
+  const client = new AbortController();
+  const reply = () => replyStream(["a".repeat(4000), "b", "c"]);
+  const router = await budgetRouter(1, { reply });
+  const body = JSON.stringify({ message: "hi" });
+  const own = { ...headers, accept: "text/event-stream" };
+  const init = { method: "POST", body, headers: own, signal: client.signal };
+  const response = await router.request("/chat", init);
+  await readEvents(response);
+  client.abort();
+  expect((await router.spent()).reservedNano).toBe(0);
+});
+
+test("a model without a price needs one if its key has a budget", async () => {
+  const router = await budgetRouter(1, {}, { prices: new Map() });
+  const response = await router.ask("acme/x");
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain("no price for acme/x: set one in router.config.json");
+  const free = await budgetRouter(null, {}, { prices: new Map() });
+  expect((await free.ask("acme/x")).headers.get("x-router-budget-remaining-usd")).toBeNull();
+});
+
+test("a ledger that cannot be written refuses calls with a budget, and no others", async () => {
+  const ledger = new Ledger(sqliteLedger("/dev/null/spend.sqlite"), { leaseMs: 60_000 });
+  const router = await budgetRouter(1, {}, { ledger });
+  expect((await router.ask("nano")).status).toBe(503);
+  const free = await budgetRouter(null, {}, { ledger });
+  expect((await free.ask("nano")).status).toBe(200);
+});
+
+test("/decide costs its evaluation, and a shadow's decision is charged with the reply", async () => {
+  const router = await budgetRouter(1);
+  const response = await router.post("/decide", { message: "hi" });
+  expect(response.headers.get("x-router-tier")).toBe("frontier");
+  expect((await router.spent()).dayNano).toBeGreaterThan(0);
+  const policy = { minConfidence: null, failureTier: null, decisionTimeoutMs: null };
+  const shadow = { ...policy, fallbackModels: [], shadowModel: defaultTierModels.nano };
+  const shadowed = await budgetRouter(1, { reply: () => wholeReply(1) }, { policy: shadow });
+  expect((await shadowed.ask("auto")).headers.get("x-router-cause")).toBe("shadow");
+  await expect.poll(async () => (await shadowed.spent()).reservedNano).toBe(0);
+  expect((await shadowed.spent()).dayNano).toBeGreaterThan(12_000);
+});
