@@ -23,17 +23,14 @@ const notConfidence = "is not a number from 0 to 1, such as 0.6";
 const upToADay = { min: 0, max: 86_400_000 };
 const numberOfCalls = { min: 1, max: 10_000, example: "256" };
 
+const tooShort = "is short; set it to a secret of at least 16 characters";
+
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
 function variables(model: ReturnType<typeof modelId>) {
   return z.object({
     HOST: z.string().default("127.0.0.1"),
     PORT: wholeNumber("port", { max: 65_535, example: "PORT=3001" }).default(3000),
-    ROUTER_ACCESS_TOKEN: optional(
-      printable(
-        "token",
-        z.string().min(16, "is short; set it to a secret of at least 16 characters"),
-      ),
-    ),
+    ROUTER_ACCESS_TOKEN: optional(printable("token", z.string().min(16, tooShort))),
     ROUTER_KEYS: optional(z.string()),
     ROUTER_LEASE_MS: milliseconds().default(60_000),
     ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
