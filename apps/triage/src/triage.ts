@@ -119,11 +119,10 @@ function addReport(program: Program, context: ProgramContext): void {
 function addActs(program: Program, context: ProgramContext): void {
   program
     .command("plan")
-    .summary("write what rules would do with the mails of a mailbox")
-    .description("Writes one line per mail that a rule takes, for apply; changes no mail.")
-    .argument("<file>", "the file of mails that was imported from a mailbox")
+    .description("Writes what rules would do with the mails of a mailbox, for apply.")
+    .argument("<file>", "the mails that were imported from a mailbox")
     .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
-    .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)", ndjsonFile)
+    .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)")
     .addOption(sharedOptions.journal(context.source))
     .addOption(sharedOptions.run)
     .addOption(sharedOptions.calibration)
@@ -133,31 +132,22 @@ function addActs(program: Program, context: ProgramContext): void {
     });
   program
     .command("apply")
-    .summary("do what a plan names: move mails, set flags and keywords")
-    .description("Does what a plan names, and nothing else; undo takes it back.")
-    .argument("<plan>", "the file that plan wrote", ndjsonFile)
+    .description("Moves mails, and sets flags and keywords, as a plan names them; nothing else.")
+    .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")
-    .addOption(
-      new Option("--limit <n>", "mails at most").argParser(wholeNumber({ min: 1 })).default(1000),
-    )
+    .option("--limit <n>", "mails at most", wholeNumber({ min: 1 }), 1000)
     .action(async (plan, options) => {
       const { applyPlan } = await import("./mailbox/apply-plan.ts");
       await runAction(context, () => applyPlan({ ...options, plan }, context));
     });
   program
     .command("undo")
-    .summary("take back what apply did")
-    .description("Takes back what apply did with a plan; what you changed since stays.")
-    .argument("<plan>", "the file that plan wrote", ndjsonFile)
+    .description("Takes back what apply did with a plan; your changes since then stay.")
+    .argument("<plan>", "the file that plan wrote")
     .action(async (plan) => {
       const { undoPlan } = await import("./mailbox/apply-plan.ts");
       await runAction(context, () => undoPlan(plan, context));
     });
-}
-
-function ndjsonFile(name: string): string {
-  if (name.endsWith(".ndjson")) return name;
-  throw new InvalidArgumentError("A plan is to end in .ndjson.");
 }
 
 function addExplain(program: Program, context: ProgramContext): void {

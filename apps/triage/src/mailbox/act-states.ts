@@ -26,15 +26,15 @@ export interface Act extends Place {
   readonly known: Partial<SeenMail>;
 }
 
-/** The row before a command: the mail, and the folder's next UID, from which a moved mail is looked up. */
+/** The row before a command: the mail, and the next UID of the folder where it arrives. */
 export interface BegunAct extends Act {
   readonly mail: SeenMail;
   readonly arrival: { readonly uidvalidity: number; readonly uidnext: number } | null;
 }
 
-/** The row after a command: where the mail is; `gone` if it is in neither folder. */
+/** The row after a command: whether it took effect, and the mail then. */
 export interface EndedAct extends Omit<Place, "account"> {
-  readonly outcome: "done" | "not-done" | "gone";
+  readonly isDone: boolean;
   readonly flags: readonly string[];
 }
 
@@ -45,23 +45,14 @@ export interface ActEntry {
   readonly ended: EndedAct | null;
 }
 
-/** The state of a line of the plan, and the act that `undo` takes back. */
-export interface ActState {
-  readonly state: "open" | "cut" | "done" | "undone" | "gone";
-  readonly undo: Act | null;
-}
-
-/** Returns the state of each line that a journal has rows of, by its key; the newest row decides. */
-export function statesOf(entries: readonly ActEntry[]): Map<string, ActState> {
-  const states = new Map<string, ActState>();
+/** Returns for each line, by its key, whether it is to be applied, and the act that takes it back. */
+export function statesOf(entries: readonly ActEntry[]) {
+  const states = new Map<string, { readonly isOpen: boolean; readonly undo: Act | null }>();
   for (const { begun, ended } of entries) {
     const { undo = null } = states.get(begun.key) ?? {};
-    const isDone = ended?.outcome === "done";
-    if (ended === null) states.set(begun.key, { state: "cut", undo });
-    else if (ended.outcome === "gone") states.set(begun.key, { state: "gone", undo: null });
-    else if (begun.isUndo) states.set(begun.key, { state: isDone ? "undone" : "done", undo });
-    else if (isDone) states.set(begun.key, { state: "done", undo: undoOf(begun, ended) });
-    else states.set(begun.key, { state: "open", undo });
+    if (begun.isUndo) states.set(begun.key, { isOpen: false, undo: ended?.isDone ? null : undo });
+    else if (ended?.isDone) states.set(begun.key, { isOpen: false, undo: undoOf(begun, ended) });
+    else states.set(begun.key, { isOpen: true, undo: null });
   }
   return states;
 }
@@ -79,7 +70,7 @@ function undoOf(begun: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct):
 /** Returns why a mail is left alone; null if the command may be sent. */
 export function reasonToLeave({ known, folder, isUndo }: Act, mail: SeenMail | undefined) {
   const advice = isUndo ? "it stays where it is" : "import again and make a new plan";
-  if (mail === undefined) return `the mail is no longer at its UID in ${folder}; ${advice}`;
+  if (mail === undefined) return `it is no longer at its UID in ${folder}; ${advice}`;
   return isSame(known, mail) ? null : `another mail is at its UID in ${folder}; ${advice}`;
 }
 
@@ -88,45 +79,32 @@ export function isChanged({ known: { flags } }: Act, mail: SeenMail): boolean {
   return flags !== undefined && flags.join(" ") !== mail.flags.join(" ");
 }
 
-/** Returns whether a mail lacks the flag to add, or has the flag to remove. */
+/** Returns whether a mail is to be moved, lacks the flag to add, or has the flag to remove. */
 export function needsCommand({ command, target }: Act, mail: SeenMail): boolean {
-  return hasFlag(mail, target) !== (command === "add");
+  return command === "move" || hasFlag(mail, target) !== (command === "add");
 }
 
-/** Finds out from the mail now whether a command on flags took effect. */
-export function settleFlag(begun: BegunAct, mail: SeenMail | undefined): EndedAct {
-  if (mail === undefined || !isSame(begun.mail, mail)) return endOf(begun, "gone");
-  const outcome = needsCommand(begun, mail) ? "not-done" : "done";
-  return { ...endOf(begun, outcome), flags: mail.flags };
-}
-
-/** Finds out whether moves took effect, from the mails in the source and those that arrived since. */
-export function settleMoves(
-  acts: readonly BegunAct[],
-  source: ReadonlyMap<number, SeenMail>,
-  arrived: Iterable<SeenMail>,
-): EndedAct[] {
-  const left = new Set(arrived);
-  return acts.map((begun) => {
-    const { mail, arrival, target: folder } = begun;
-    const here = source.get(begun.uid);
-    if (here !== undefined && isSame(mail, here)) return endOf(begun, "not-done");
-    if (arrival === null) return endOf(begun, "gone");
-    const same = [...left].filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
-    const found = same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
-    if (found === undefined) return endOf(begun, "gone");
-    left.delete(found); // of several copies, each is one mail
-    return endOf(begun, "done", { ...arrival, folder, uid: found.uid });
-  });
-}
-
-/** Returns the row after a command; a moved mail keeps its flags. */
-export function endOf(
+/**
+ * Finds out whether a command took effect, from the mail at its UID and the mails that arrived in the
+ * target, from which the mail is removed.
+ */
+export function settleAct(
   begun: BegunAct,
-  outcome: EndedAct["outcome"],
-  { folder, uidvalidity, uid }: Omit<Place, "account"> = begun,
+  here: SeenMail | undefined,
+  arrived: SeenMail[],
 ): EndedAct {
-  return { outcome, folder, uidvalidity, uid, flags: begun.mail.flags };
+  const { folder, uidvalidity, uid, mail, arrival, target } = begun;
+  const before = { folder, uidvalidity, uid, flags: here?.flags ?? mail.flags };
+  const isHere = here !== undefined && isSame(mail, here);
+  if (isHere || arrival === null) {
+    return { isDone: isHere && !needsCommand(begun, here), ...before };
+  }
+  const same = arrived.filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
+  const found = same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
+  if (found === undefined) return { isDone: false, ...before };
+  arrived.splice(arrived.indexOf(found), 1); // of several copies, each is one mail
+  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: found.uid };
+  return { isDone: true, ...place, flags: found.flags };
 }
 
 function isSame(known: Act["known"], mail: SeenMail): boolean {

@@ -1,4 +1,4 @@
-import { CliError, printable, readTextFile } from "evaluator-kit";
+import { CliError, parseJson, printable, readTextFile } from "evaluator-kit";
 import { z } from "zod";
 
 const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
@@ -54,34 +54,26 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
   const lines = new Map<string, PlanLine>();
   for (const [index, json] of text.split("\n").entries()) {
     if (json.trim() === "") continue;
-    const line = parseLine(json);
-    const problem = typeof line === "string" ? line : problemIn(line, lines);
-    if (typeof line === "string" || problem !== null) {
-      const place = printable`Line ${String(index + 1)} of ${path} ${problem ?? ""}.`;
-      throw new CliError(`${place} Remove the line, or make the plan again.`);
+    const { data: line, error } = lineSchema.safeParse(parseJson(json));
+    const [issue] = error?.issues ?? [];
+    const problem =
+      line === undefined ? `${issue?.path.join(".")}: ${issue?.message}` : problemIn(line, lines);
+    if (line !== undefined && problem === null) lines.set(keyOf(line), line);
+    else {
+      const place = printable`Line ${String(index + 1)} of ${path} cannot be used: ${problem ?? ""}`;
+      throw new CliError(`${place}. Remove the line, or make the plan again.`);
     }
-    lines.set(keyOf(line), line);
   }
   return [...lines.values()];
-}
-
-function parseLine(json: string): PlanLine | string {
-  try {
-    const { data, error } = lineSchema.safeParse(JSON.parse(json));
-    const [{ path, message } = { path: [], message: "" }] = error?.issues ?? [];
-    return data ?? `has a problem in "${path.join(".")}": ${message}`;
-  } catch {
-    return "is not JSON";
-  }
 }
 
 function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string | null {
   const { action, target, account } = line;
   const parsed = parseAction(target === null ? action : `${action} ${target}`);
   const [first = line] = lines.values();
-  if (typeof parsed === "string") return `has a problem in "action": ${parsed}`;
-  if (account !== first.account) return `is of the account ${account}, not ${first.account}`;
-  return lines.has(keyOf(line)) ? `has the mail of a line before, ${line.id}` : null;
+  if (typeof parsed === "string") return parsed;
+  if (account !== first.account) return `its account ${account} is not ${first.account}`;
+  return lines.has(keyOf(line)) ? "a line before is about the same mail" : null;
 }
 
 /** Returns a text that no two mails of an account share. */

@@ -1,39 +1,43 @@
-import { type CliContext, CliError } from "evaluator-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { FetchMessageObject, ImapFlow } from "imapflow";
 import type { ActJournal } from "./act-journal.ts";
 import {
   type Act,
   type ActEntry,
-  endOf,
+  type BegunAct,
   isChanged,
   needsCommand,
   reasonToLeave,
   type SeenMail,
-  settleFlag,
-  settleMoves,
+  settleAct,
 } from "./act-states.ts";
 import { connect, isBusy, LostConnection, openFolder, toMailboxError } from "./connect.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 
-/** A signed-in account, and the journal of a plan about it. */
-export interface ActSession {
-  readonly client: ImapFlow;
-  readonly journal: ActJournal;
-  readonly signal: AbortSignal;
+/** What happened to the mails of some acts. */
+export interface ActReport {
+  done: number;
+  readonly left: { readonly id: string; readonly why: string }[];
+  /** The ids of the mails whose flags a person changed after `apply`. */
+  readonly changed: string[];
 }
 
-/** Signs in, finds out about commands that were cut, and signs out after use. */
-export async function withSession<TResult>(
+/** Signs in, settles commands that were cut, and runs acts in groups, until an interruption. */
+export async function runActs(
   { account, journal }: { readonly account: string; readonly journal: ActJournal },
   { env, signal }: CliContext,
-  use: (session: ActSession) => Promise<TResult>,
-): Promise<TResult> {
+  findActs: (client: ImapFlow) => Promise<Act[]>,
+): Promise<ActReport> {
   const address = parseMailboxUrl(`${account}/INBOX`);
   const client = await connect(address, env);
+  const report: ActReport = { done: 0, left: [], changed: [] };
   try {
     const cut = journal.entries().filter(({ ended }) => ended === null);
-    for (const group of inGroups(cut)) journal.end(await settle(group, client));
-    return await use({ client, journal, signal });
+    journal.end(await settle(cut, client));
+    for (const group of inGroups(await findActs(client))) {
+      if (!signal.aborted) await runGroup(group, { client, journal, report });
+    }
+    return report;
   } catch (error) {
     if (!isBusy(error)) throw toMailboxError(error, address);
     throw new CliError(`${address.host} is busy. Run the command again later.`, { cause: error });
@@ -42,66 +46,43 @@ export async function withSession<TResult>(
   }
 }
 
-/** What happened to the mails of some acts. */
-export interface ActReport {
-  done: number;
-  /** The ids of the mails that were left alone, by the reason. */
-  readonly left: Map<string, string[]>;
-  /** The ids of the mails whose flags a person changed after `apply`. */
-  readonly changed: string[];
-}
-
-/** Runs acts in groups, flags before moves; an interruption ends it between two groups. */
-export async function runActs(acts: readonly Act[], session: ActSession): Promise<ActReport> {
-  const report: ActReport = { done: 0, left: new Map(), changed: [] };
-  for (const group of inGroups(acts.map((begun) => ({ begun })))) {
-    if (session.signal.aborted) break;
-    await runGroup(
-      group.map(({ begun }) => begun),
-      session,
-      report,
-    );
-  }
-  return report;
-}
-
 // Some servers refuse long commands.
 const GROUP = 100;
 
-function inGroups<TEntry extends { readonly begun: Act }>(entries: readonly TEntry[]): TEntry[][] {
-  const isMove = ({ begun }: TEntry) => Number(begun.command === "move");
-  const sorted = entries.toSorted((one, other) => isMove(one) - isMove(other));
-  const groups = Map.groupBy(sorted, ({ begun: { folder, uidvalidity, command, target } }, index) =>
+function inGroups(acts: readonly Act[]): Iterable<Act[]> {
+  const moves = acts.filter(({ command }) => command === "move");
+  const flags = acts.filter(({ command }) => command !== "move");
+  return Map.groupBy([...flags, ...moves], ({ folder, uidvalidity, command, target }, index) =>
     JSON.stringify([folder, uidvalidity, command, target, Math.floor(index / GROUP)]),
-  );
-  return [...groups.values()];
+  ).values();
 }
 
-async function runGroup(acts: readonly Act[], session: ActSession, report: ActReport) {
-  const { client, journal } = session;
+async function runGroup(
+  acts: readonly Act[],
+  { client, journal, report }: { client: ImapFlow; journal: ActJournal; report: ActReport },
+): Promise<void> {
   const [first] = acts as [Act];
   const seen = await look(first, uidsOf(acts), client);
+  if (seen === null && !first.isUndo) {
+    const problem = printable`${first.folder} is missing or has another UIDVALIDITY than the plan`;
+    throw new CliError(`${problem} (${first.uidvalidity}). Import again and make a new plan.`);
+  }
   const refusal = refusalOf(first, client);
   const arrival = first.command === "move" ? await arrivalIn(first.target, client) : null;
   const ready = acts.flatMap((act) => {
-    const mail = seen.get(act.uid);
+    const mail = seen?.get(act.uid);
     const why = reasonToLeave(act, mail) ?? refusal;
-    if (why === null && mail !== undefined) return { ...act, mail, arrival };
-    leave(report, act, why ?? "");
-    return [];
+    if (why !== null) report.left.push({ id: act.id, why });
+    return mail === undefined || why !== null ? [] : { ...act, mail, arrival };
   });
-  if (ready.length === 0) return;
-  const ended = await (arrival === null ? store : move)(journal.begin(ready), client);
+  const begun = journal.begin(ready);
+  const ended = await settle(begun, client, await sendCommand(ready, client));
   journal.end(ended);
-  for (const { begun, ended: after } of ended) {
-    if (after?.outcome === "done") report.done += 1;
-    else leave(report, begun, "it changed at this moment, or the server refused the command");
-    if (isChanged(begun, begun.mail)) report.changed.push(begun.id);
+  for (const { begun: act, ended: after } of ended) {
+    if (after?.isDone === true) report.done += 1;
+    else report.left.push({ id: act.id, why: "it changed just now, or the server refused it" });
+    if (isChanged(act, act.mail)) report.changed.push(act.id);
   }
-}
-
-function leave({ left }: ActReport, { id }: Act, why: string): void {
-  left.set(why, [...(left.get(why) ?? []), id]);
 }
 
 /** Returns why a server cannot run a command; null if it can. */
@@ -111,24 +92,18 @@ function refusalOf({ command, target, folder }: Act, { capabilities, mailbox }: 
   if (command === "move") return `moving to ${target} is refused, as the server has no ${lacking}`;
   const { permanentFlags } = mailbox || {};
   const isKept = ["\\*", target].some((flag) => permanentFlags?.has(flag) !== false);
-  return command === "remove" || isKept
-    ? null
-    : `${target} is refused, because PERMANENTFLAGS of ${folder} has no \\*`;
+  if (command === "remove" || isKept) return null;
+  return `${target} is refused, as PERMANENTFLAGS of ${folder} has no \\*`;
 }
 
-/** Returns the mails at some UIDs; none if the folder is gone or has another UIDVALIDITY. */
+/** Returns the mails at some UIDs; null if the folder is missing or has another UIDVALIDITY. */
 async function look(
   { account, folder, uidvalidity }: Pick<Act, "account" | "folder" | "uidvalidity">,
   range: string,
   client: ImapFlow,
-): Promise<Map<number, SeenMail>> {
-  const { mailbox: open } = client;
-  const isOpen = open !== false && open.path === folder;
-  const options = { readOnly: false };
-  const mailbox = isOpen
-    ? open
-    : await openFolder(client, { account, folder }, options).catch(toNull);
-  if (mailbox?.uidValidity !== BigInt(uidvalidity)) return new Map();
+): Promise<Map<number, SeenMail> | null> {
+  const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toNull);
+  if (opened?.uidValidity !== BigInt(uidvalidity)) return null;
   const query = { flags: true, envelope: true, internalDate: true, size: true };
   const fetched = await client.fetchAll(range, query, { uid: true });
   // A server may report other mails, with their flags alone.
@@ -141,17 +116,11 @@ function toNull(error: unknown): null {
   throw error;
 }
 
-function toSeenMail({
-  uid,
-  envelope,
-  internalDate = "1970-01-01",
-  size = 0,
-  ...mail
-}: FetchMessageObject): SeenMail {
+function toSeenMail({ uid, envelope, size = 0, ...mail }: FetchMessageObject): SeenMail {
   return {
     uid,
     messageId: envelope?.messageId?.replace(/[<>\s]/g, "") ?? "",
-    received: new Date(internalDate).toISOString(),
+    received: new Date(mail.internalDate ?? 0).toISOString(),
     size,
     flags: [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted(),
     modseq: mail.modseq?.toString() ?? null,
@@ -164,47 +133,41 @@ async function arrivalIn(folder: string, client: ImapFlow) {
   return { uidvalidity: Number(uidValidity), uidnext };
 }
 
-async function store(entries: readonly ActEntry[], client: ImapFlow): Promise<ActEntry[]> {
-  const acts = entries.map(({ begun }) => begun).filter((act) => needsCommand(act, act.mail));
-  const [first] = acts;
-  if (first !== undefined) {
-    // A change since the mails were looked at has a higher one.
-    const modseqs = acts.map(({ mail }) => BigInt(mail.modseq ?? 0));
-    const unchangedSince = modseqs.reduce((one, other) => (one > other ? one : other));
-    const change = first.command === "add" ? "messageFlagsAdd" : "messageFlagsRemove";
-    await client[change](uidsOf(acts), [first.target], { uid: true, unchangedSince, silent: true });
+/** Sends the command of a group, if a mail needs it, and returns the pairs of COPYUID. */
+async function sendCommand(acts: readonly BegunAct[], client: ImapFlow) {
+  const [first, ...others] = acts.filter((act) => needsCommand(act, act.mail));
+  if (first === undefined) return undefined;
+  const { command, target } = first;
+  const uids = uidsOf([first, ...others]);
+  if (command === "move") {
+    return ((await client.messageMove(uids, target, { uid: true })) || {}).uidMap;
   }
-  return await settle(entries, client);
+  // A change since the mails were looked at has a higher one.
+  const modseqs = acts.map(({ mail }) => BigInt(mail.modseq ?? 0));
+  const unchangedSince = modseqs.reduce((one, other) => (one > other ? one : other));
+  const change = command === "add" ? "messageFlagsAdd" : "messageFlagsRemove";
+  await client[change](uids, [target], { uid: true, unchangedSince, silent: true });
+  return undefined;
 }
 
-async function move(entries: readonly ActEntry[], client: ImapFlow): Promise<ActEntry[]> {
-  const acts = entries.map(({ begun }) => begun);
-  const [{ target: folder, arrival }] = acts as [(typeof acts)[0]];
-  const result = await client.messageMove(uidsOf(acts), folder, { uid: true });
-  const { uidMap, uidValidity = arrival?.uidvalidity } = result || {};
-  const uidvalidity = Number(uidValidity);
-  const moved = entries.flatMap(({ row, begun }) => {
-    const uid = uidMap?.get(begun.uid);
-    return uid === undefined
-      ? []
-      : { row, begun, ended: endOf(begun, "done", { folder, uidvalidity, uid }) };
-  });
-  const others = entries.filter(({ begun }) => uidMap?.has(begun.uid) !== true);
-  return [...moved, ...(await settle(others, client))];
-}
-
-/** Finds out about commands of one group by looking at the mails. */
-async function settle(entries: readonly ActEntry[], client: ImapFlow): Promise<ActEntry[]> {
-  const acts = entries.map(({ begun }) => begun);
+/** Finds out about the commands of a group: by COPYUID, else by a look at the mails. */
+async function settle(
+  entries: readonly ActEntry[],
+  client: ImapFlow,
+  copied?: ReadonlyMap<number, number>,
+): Promise<ActEntry[]> {
+  const acts = entries.map(({ begun }) => begun).filter(({ uid }) => copied?.has(uid) !== true);
   const [first] = acts;
-  if (first === undefined) return [];
-  const source = await look(first, uidsOf(acts), client);
-  const { account, target: folder, arrival } = first;
-  const toEnded = (ended: ActEntry["ended"][]) =>
-    entries.map(({ row, begun }, at) => ({ row, begun, ended: ended[at] ?? null }));
-  if (arrival === null) return toEnded(acts.map((act) => settleFlag(act, source.get(act.uid))));
-  const arrived = await look({ ...arrival, account, folder }, `${arrival.uidnext}:*`, client);
-  return toEnded(settleMoves(acts, source, arrived.values()));
+  const source = first && (await look(first, uidsOf(acts), client));
+  const { account = "", target: folder = "", arrival = null } = first ?? {};
+  const target =
+    arrival && (await look({ ...arrival, account, folder }, `${arrival.uidnext}:*`, client));
+  const arrived = [...(target?.values() ?? [])];
+  return entries.map(({ row, begun }) => {
+    const uid = copied?.get(begun.uid);
+    const moved = uid === undefined ? arrived : [{ ...begun.mail, uid }];
+    return { row, begun, ended: settleAct(begun, source?.get(begun.uid), moved) };
+  });
 }
 
 function uidsOf(acts: readonly Act[]): string {

@@ -68,8 +68,7 @@ function toLine({ input }: ResultRow, { action, act }: Taken, rule = ""): PlanLi
     const problem = printable`The mail ${input.id} is not from a mailbox on a server`;
     throw new CliError(`${problem}. Import it: import imaps://USER@HOST/FOLDER OUT.json`);
   }
-  const evidence = act.evidence === null ? null : { ...act.evidence };
-  const messageId = headers?.messageId ?? null;
-  const mail = { id: input.id, ...place, modseq: null, messageId, from, subject };
-  return { ...mail, ...parsed, rule: `${rule} -> ${action}`, evidence };
+  const mail = { ...place, modseq: null, messageId: headers?.messageId ?? null, from, subject };
+  const evidence = act.evidence && { ...act.evidence };
+  return { id: input.id, ...mail, ...parsed, rule: `${rule} -> ${action}`, evidence };
 }

@@ -31,20 +31,19 @@ export interface Rule {
 const PROBLEMS_SHOWN = 10;
 const ACTION_LENGTH = 200;
 
-interface RulesOptions extends Pick<CliContext, "cwd"> {
-  /** Returns the problem of an action; null if there is none. @default any word is an action */
-  readonly checkAction?: (action: string) => string | null;
-}
-
 /**
- * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment.
+ * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment. `checkAction` returns
+ * the problem of an action, or null.
  *
  * @throws CliError that names line, column and remedy of each problem.
  */
 export async function readRules(
   file: string,
   columns: readonly Column[],
-  { cwd, checkAction }: RulesOptions,
+  {
+    cwd,
+    checkAction,
+  }: Pick<CliContext, "cwd"> & { checkAction?: (action: string) => string | null },
 ): Promise<Rule[]> {
   const path = resolve(cwd, file);
   const text = await readTextFile(path, "Check the path after --rules.");
