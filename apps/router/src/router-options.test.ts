@@ -30,6 +30,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     port: 3000,
     accessToken: null,
     keyStore: null,
+    leaseMs: 60_000,
     allowedNames: [],
     tierModels: {
       nano: "openai/gpt-5-nano",
@@ -99,6 +100,7 @@ test("everything can be set", () => {
     port: 0,
     accessToken: "a-token-of-many-characters",
     keyStore: null,
+    leaseMs: 60_000,
     allowedNames: ["router.example.com", "192.168.0.4:80"],
     tierModels: { nano: "a/nano", fast: "a/fast", balanced: "a/balanced", frontier: "a/frontier" },
     policy: {

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
+import type { Counter } from "prom-client";
 import { z } from "zod";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
-import type { createMetrics } from "../metrics.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import { decisionsPage, toListed } from "../report/decisions-page.ts";
 import { findMessage, listMessages, parseFilter } from "../report/latest-messages.ts";
@@ -19,7 +19,7 @@ interface LogParts {
   readonly log: DecisionLog | null;
   readonly options: Pick<RouterOptions, "instance">;
   readonly guards: Guards;
-  readonly feedback: ReturnType<typeof createMetrics>["feedback"];
+  readonly feedback: Counter;
 }
 
 const noStore = { "Cache-Control": "no-store" };
