@@ -19,7 +19,14 @@ function ignoredOf(paths: readonly string[]): string[] {
 test("files of keys and of settings stay out of version control, wherever they lie", () => {
   const names = ["gateway.key", "api.key", "my-api.key", "key.pem", "cert.p12", "cert.pfx"];
   const settings = [".env", ".env.local", ".env.production", "production.env", ".envrc"];
-  const texts = ["api-key", "gateway_api_key", "my-api-key.txt", "id_ed25519"];
+  const texts = [
+    "router-keys.json",
+    "router-keys.spend.sqlite-wal",
+    "api-key",
+    "gateway_api_key",
+    "my-api-key.txt",
+    "id_ed25519",
+  ];
   const paths = [...names, ...settings, ...texts].flatMap((name) => [name, `apps/any/${name}`]);
   expect(ignoredOf(paths)).toEqual(paths);
 });

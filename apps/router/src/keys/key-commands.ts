@@ -1,23 +1,27 @@
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
-import { isDatabase, openKeyStore } from "./key-store.ts";
+import { type KeyStore, openKeyStore } from "./key-store.ts";
 import { openLedger } from "./open-ledger.ts";
 import { describeSpending, spendingOf } from "./spending.ts";
-import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+import {
+  describeIssue,
+  hashOf,
+  type StoredKey,
+  storedKeySchema,
+  withoutHash,
+} from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
 /** Adds `add`, `list`, `revoke` and `spend` to the program of the keys. */
 export function addKeyCommands(program: Command, context: CliContext): void {
-  const { env, cwd, stdout } = context;
+  const { env, stdout } = context;
   const address = env["ROUTER_KEYS"] ?? "router-keys.json";
-  const place = isDatabase(address) ? address : resolve(cwd, address);
-  const opened = () => openKeyStore(place);
-  const change = async (edit: (keys: Keys) => Keys) => {
-    const store = await opened();
-    await store.change(edit).finally(store.close);
+  const withStore = async <TResult>(use: (store: KeyStore) => Promise<TResult>) => {
+    const store = await openKeyStore(address);
+    return use(store).finally(store.close);
   };
+  const read = () => withStore((store) => store.read());
   const print = (json: unknown, text: string, isJson = false) =>
     stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const [dollars, count] = [decimal(), wholeNumber({ min: 1 })];
@@ -36,7 +40,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .action(async (name, { json, ...options }) => {
       const token = `rk_${randomBytes(32).toString("base64url")}`;
       const key = toKey({ budget: name, ...options, name, sha256: hashOf(token) });
-      await change((keys) => added(keys, key));
+      await withStore((store) => store.change((keys) => added(keys, key)));
       print({ name, token, budget: key.budget, expires: key.expires }, token, json);
     });
   program
@@ -44,8 +48,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .description("List the keys with their limits.")
     .option("--json", "print JSON")
     .action(async ({ json }) => {
-      const store = await opened();
-      const keys = (await store.read().finally(store.close)).map(withoutHash);
+      const keys = (await read()).map(withoutHash);
       print(keys, keys.map(({ name, budget }) => `${name} (budget ${budget})`).join("\n"), json);
     });
   program
@@ -53,7 +56,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .description("Revoke a key.")
     .option("--json", "print JSON")
     .action(async (name, { json }) => {
-      await change((keys) => without(keys, name));
+      await withStore((store) => store.change((keys) => without(keys, name)));
       print({ revoked: name }, `The key ${name} is revoked.`, json);
     });
   program
@@ -61,10 +64,8 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .description("Print what each budget has spent in this day and month (UTC).")
     .option("--json", "print JSON")
     .action(async ({ json }) => {
-      const store = await opened();
-      const keys = await store.read().finally(store.close);
-      const ledger = openLedger(place, 0);
-      const rows = await spendingOf(keys, ledger).finally(() => ledger.close());
+      const ledger = openLedger(address, 0);
+      const rows = await spendingOf(await read(), ledger).finally(() => ledger.close());
       print(rows, describeSpending(rows), json);
     });
 }
@@ -76,8 +77,7 @@ function toList(text: string): string[] {
 function toKey(given: object): StoredKey {
   const { data, error } = storedKeySchema.safeParse(given);
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  throw new CliError(`The key was not added: ${issue?.path.join(".")} ${issue?.message}.`);
+  throw new CliError(`The key was not added: ${describeIssue(error)}.`);
 }
 
 /** Adds a key. Its limits become those of its budget; without limits it gets those of the budget. */

@@ -6,7 +6,7 @@ import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
 type Keys = readonly StoredKey[];
 
 /** Where all keys are kept. */
-interface KeyStore {
+export interface KeyStore {
   readonly read: () => Promise<Keys>;
   /** Replaces the keys; no other change happens in between. */
   readonly change: (edit: (keys: Keys) => Keys) => Promise<void>;
@@ -21,17 +21,12 @@ export function isDatabase(address: string): boolean {
 /** Opens the store of `ROUTER_KEYS`. Its errors are for people, and hold no address of a database. */
 export async function openKeyStore(
   address: string,
-  open: (address: string) => Promise<Database> = openDatabase,
+  open = async (url: string) => (await import("evaluator-runs/postgres")).openDatabase(url),
 ): Promise<KeyStore> {
-  return isDatabase(address) ? openDatabaseStore(await open(address)) : openFileStore(address);
+  return isDatabase(address) ? databaseStore(await open(address)) : fileStore(address);
 }
 
-/** The driver is loaded only if it is used. */
-async function openDatabase(address: string): Promise<Database> {
-  return (await import("evaluator-runs/postgres")).openDatabase(address);
-}
-
-function openFileStore(path: string): KeyStore {
+function fileStore(path: string): KeyStore {
   const read = async () => {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
       if (systemErrorCode(error) === "ENOENT") return "[]";
@@ -47,12 +42,12 @@ function openFileStore(path: string): KeyStore {
       const file = await openFile(lock, "wx").catch((error: unknown) => {
         throw toFileError(error, `write ${lock}`, advice);
       });
-      await file.close();
       try {
         const options = { mode: 0o600, advice: "The keys are unchanged." };
         await writeWholeFile(path, printKeys(edit(await read())), options);
       } finally {
-        await rm(lock, { force: true });
+        await file.close();
+        await rm(lock);
       }
     },
     close: async () => undefined,
@@ -65,7 +60,7 @@ const makeTable = `
   create schema if not exists evaluator_router;
   create table if not exists evaluator_router.keys (document text not null)`;
 
-function openDatabaseStore(database: Database): KeyStore {
+function databaseStore(database: Database): KeyStore {
   return {
     async read() {
       const table = "select to_regclass('evaluator_router.keys') is not null as found";
@@ -73,11 +68,11 @@ function openDatabaseStore(database: Database): KeyStore {
       return exists?.found === true ? readTable(database.query) : [];
     },
     change: (edit) =>
-      database.transaction(async (session) => {
-        await session.query(makeTable);
-        const text = printKeys(edit(await readTable(session.query)));
-        await session.query("delete from evaluator_router.keys");
-        await session.query("insert into evaluator_router.keys values ($1)", [text]);
+      database.transaction(async ({ query }) => {
+        await query(makeTable);
+        const text = printKeys(edit(await readTable(query)));
+        await query("delete from evaluator_router.keys");
+        await query("insert into evaluator_router.keys values ($1)", [text]);
       }),
     close: () => database.close(),
   };
@@ -99,13 +94,13 @@ export async function openLiveKeys(
 ) {
   const store = await openKeyStore(address);
   let keys = await store.read();
-  let problem: string | null = null;
+  let problem = "";
   if (keys.length === 0) warn("ROUTER_KEYS: no key yet; npm run router:keys -- add makes one.\n");
   /** After an error the old keys stay, and the error is printed once. */
   async function reload(): Promise<void> {
     try {
       keys = await store.read();
-      problem = null;
+      problem = "";
     } catch (error) {
       const message = error instanceof Error ? error.message : "The keys cannot be read.";
       if (message !== problem) warn(`${message} The router goes on with the old keys.\n`);

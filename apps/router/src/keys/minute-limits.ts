@@ -1,8 +1,6 @@
 import { HttpError } from "../http-error.ts";
 import type { RouterKey } from "./router-key.ts";
 
-const MINUTE_MS = 60_000;
-
 /** Counts the requests and tokens of each key by minute, which begins with a first request. */
 export class MinuteLimits {
   readonly #minutes = new Map<string, { endsAtMs: number; requests: number; tokens: number }>();
@@ -19,20 +17,18 @@ export class MinuteLimits {
     setHeader: (name: string, value: string) => void,
   ): void {
     const minute = this.#minuteOf(name);
-    const requests = (requestsPerMinute ?? Infinity) - minute.requests;
-    const tokens = (tokensPerMinute ?? Infinity) - minute.tokens;
+    const requests = requestsPerMinute === null ? 1 : requestsPerMinute - minute.requests;
+    const tokens = tokensPerMinute === null ? 1 : Math.max(0, tokensPerMinute - minute.tokens);
     const isOver = requests <= 0 || tokens <= 0;
     if (!isOver) minute.requests += 1;
-    const left = { requests: isOver ? requests : requests - 1, tokens };
-    for (const [what, count] of Object.entries(left)) {
-      const value = String(Math.max(0, count));
-      if (count !== Infinity) setHeader(`x-ratelimit-remaining-${what}`, value);
-    }
+    const left = String(isOver ? requests : requests - 1);
+    if (requestsPerMinute !== null) setHeader("x-ratelimit-remaining-requests", left);
+    if (tokensPerMinute !== null) setHeader("x-ratelimit-remaining-tokens", String(tokens));
     if (!isOver) return;
-    const seconds = String(Math.ceil((minute.endsAtMs - this.#now()) / 1000));
-    const limit = requests <= 0 ? `${requestsPerMinute} requests` : `${tokensPerMinute} tokens`;
-    const message = `The key ${name} has used its ${limit} of this minute. Try again in ${seconds} s.`;
-    throw new HttpError(429, message, { retryAfter: seconds, code: "rate_limit_exceeded" });
+    const retryAfter = String(Math.ceil((minute.endsAtMs - this.#now()) / 1000));
+    const what = requests <= 0 ? "requests" : "tokens";
+    const message = `The key ${name} has no ${what} left in this minute. Try again in ${retryAfter} s.`;
+    throw new HttpError(429, message, { retryAfter, code: "rate_limit_exceeded" });
   }
 
   /** Counts the tokens of a reply at its end. */
@@ -43,7 +39,7 @@ export class MinuteLimits {
   #minuteOf(name: string) {
     const known = this.#minutes.get(name);
     if (known !== undefined && this.#now() < known.endsAtMs) return known;
-    const minute = { endsAtMs: this.#now() + MINUTE_MS, requests: 0, tokens: 0 };
+    const minute = { endsAtMs: this.#now() + 60_000, requests: 0, tokens: 0 };
     this.#minutes.set(name, minute);
     return minute;
   }

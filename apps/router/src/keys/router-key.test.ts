@@ -12,21 +12,32 @@ test("a list is read as it was printed", () => {
 test.each([
   ["", "keys:1 no JSON."],
   ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 no JSON."],
-  ["{}", "keys:1 is not a list of keys."],
-  ["[\n null]", "keys:2 [0] is no object."],
+  ["{}", "keys:1 Invalid input: expected array, received object."],
+  ["[\n null]", "keys:2 [0] Invalid input: expected object, received null."],
   [`[\n{"name": "alice",\n"sha256": "${sha256}"}]`, "keys:2 [0].budget is missing, or no text."],
   ['[{\n"name": "ali ce"}]', "keys:2 [0].name is not a name of up to 64 letters"],
   [
     printKeys([{ ...key, name: "owner" }]),
     "keys:3 [0].name is a name that the router itself uses.",
   ],
-  [printKeys([key, key]), "keys:8 [1].name is there twice."],
-  [printKeys([{ ...key, sha256: "rk_token" }]), "keys:5 [0].sha256 is not a SHA-256."],
-  [printKeys([{ ...key, expires: "soon" }]), "keys:5 [0].expires is no date: 2027-01-31."],
-  [printKeys([{ ...key, usdPerDay: -1 }]), "keys:5 [0].usdPerDay is below 0."],
-  [printKeys([{ ...key, models: [] }]), "keys:5 [0].models is not a list of at least one word."],
-  [printKeys([{ ...key, tiers: ["big" as never] }]), "keys:6 [0].tiers[0] is none of nano, fast"],
-  [printKeys([{ ...key, token: "rk_token" } as never]), "keys:2 [0] has an unknown field."],
+  [printKeys([{ ...key, sha256: "rk_token" }]), "keys:5 [0].sha256 Invalid sha256_hex."],
+  [
+    printKeys([{ ...key, expires: "soon" }]),
+    "keys:5 [0].expires is not a date, such as 2027-01-31.",
+  ],
+  [
+    printKeys([{ ...key, usdPerDay: -1 }]),
+    "keys:5 [0].usdPerDay Too small: expected number to be >=0.",
+  ],
+  [
+    printKeys([{ ...key, models: [] }]),
+    "keys:5 [0].models Too small: expected array to have >=1 items.",
+  ],
+  [
+    printKeys([{ ...key, tiers: ["big" as never] }]),
+    "keys:6 [0].tiers[0] Invalid option: expected one of",
+  ],
+  [printKeys([{ ...key, token: "rk_token" } as never]), 'keys:2 [0] Unrecognized key: "token".'],
 ])("an error names the line and the field, and no value: %j", (text, message) => {
   expect(() => parseKeys(text, "keys")).toThrow(message);
   expect(() => parseKeys(text, "keys")).not.toThrow(/rk_token|[0-9a-f]{64}/);
