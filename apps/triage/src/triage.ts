@@ -95,24 +95,52 @@ const openOption = new Option(
   "the program that a link opens a mail in: Gmail, Outlook on the web, Apple Mail (message) or Thunderbird (mid) (default: by the account)",
 ).choices(mailPrograms);
 
-function addReport(program: Program, context: ProgramContext): void {
-  program
-    .command("report")
-    .summary("make a page from the newest run: a list to act on, then plots")
-    .description(
-      "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
-    )
-    .argument("[file]", optionalFile)
-    .addOption(sharedOptions.journal(context.source))
+/** Declares a command that shows the list of the newest run. */
+function declareList(program: Program, { source }: ProgramContext, name: string) {
+  return program
+    .command(name)
+    .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run)
     .addOption(sharedOptions.since)
     .addOption(sharedOptions.only)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules)
-    .addOption(openOption)
+    .addOption(openOption);
+}
+
+function addReport(program: Program, context: ProgramContext): void {
+  declareList(program, context, "report")
+    .summary("make a page from the newest run: a list to act on, then plots")
+    .description(
+      "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
+    )
+    .argument("[file]", optionalFile)
     .action(async (file, options) => {
       const { writeReport } = await import("./report/write-report.ts");
       await runAction(context, () => writeReport({ ...options, file }, context));
+    });
+  declareList(program, context, "digest")
+    .summary("write the top of the list as one page or one mail; nothing is sent")
+    .description(
+      "Writes the top of the list beside the file (.digest.html, .digest.eml). Sends nothing.",
+    )
+    .argument("<file>", "the input of the run")
+    .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
+    .option("--eml", "write a mail to the first of TRIAGE_USER_ADDRESSES")
+    .action(async (file, options) => {
+      const { writeDigest } = await import("./report/write-digest.ts");
+      await runAction(context, () => writeDigest({ ...options, file }, context));
+    });
+  declareList(program, context, "serve")
+    .summary("serve the report on this machine, to work from: done, snooze, wrong")
+    .description(
+      "Serves the report on 127.0.0.1. Each choice is saved at once in the journal, and each right answer\nas a label (.labels.ndjson). Later reports leave out conversations that are done or snoozed.",
+    )
+    .argument("<file>", "the input of the run")
+    .addOption(sharedOptions.port)
+    .action(async (file, options) => {
+      const { serveReport } = await import("./report/serve-report.ts");
+      await runAction(context, () => serveReport({ ...options, file }, context));
     });
 }
 

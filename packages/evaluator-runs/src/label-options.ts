@@ -1,5 +1,6 @@
 import { type Command, Option, questionActions, share, wholeNumber } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
+import { sharedOptions } from "./shared-options.ts";
 
 /** The options of `label`, with its argument. */
 export type LabelCommand = ReturnType<ReturnType<typeof declareLabel>["opts"]> & {
@@ -40,8 +41,4 @@ export const declareLabel = (program: Command, { word }: RecordSource) =>
     )
     .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
     .option("--labeler <name>", "who labels", "person")
-    .addOption(
-      new Option("--port <n>", "the page's port; 0 takes any free one")
-        .argParser(wholeNumber({ max: 65_535 }))
-        .default(0),
-    );
+    .addOption(sharedOptions.port);

@@ -54,6 +54,9 @@ export const sharedOptions = {
     "--calibration <file>",
     'recalibrate the results with a file of "evaluator-cli calibrate"; the printed values go beside them (scamPrinted)',
   ),
+  port: new Option("--port <n>", "the page's port; 0 takes any free one")
+    .argParser(wholeNumber({ max: 65_535 }))
+    .default(0),
   format: new Option("--format <format>", "the format of the results")
     .choices(outputFormats)
     .default("json" as const),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { openSharedPage } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { startPage } from "../testing/start-page.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
 
 const hostile = `</script><script>document.title="broken"</script><img src=x onerror=alert(1)>`;
@@ -28,31 +29,8 @@ async function triagedFolder(): Promise<string> {
 }
 
 /** Starts the page, and returns where it is and how it ended. */
-async function startLabelling(cwd: string, ...words: string[]) {
-  const interruption = new AbortController();
-  const ready = Promise.withResolvers<string>();
-  const said: string[] = [];
-  const stderr = {
-    write(text: string) {
-      said.push(text);
-      const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
-      if (origin !== undefined) ready.resolve(origin);
-    },
-  };
-  const ended = startTriage(["label", "inbox.json", ...words], {
-    cwd,
-    stderr,
-    signal: interruption.signal,
-  });
-  const failed = ended.then(() => Promise.reject(new Error(`It ended early: ${said.join("")}`)));
-  const origin = await Promise.race([ready.promise, failed]);
-  const stop = async () => {
-    interruption.abort(new Error("stop"));
-    return { ...(await ended), said: said.join("") };
-  };
-  onTestFinished(async () => void (await stop()));
-  return { origin, ended, stop };
-}
+const startLabelling = async (cwd: string, ...words: string[]) =>
+  startPage(["label", "inbox.json", ...words], { cwd });
 
 async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(join(cwd, "inbox.labels.ndjson"), "utf8");

@@ -17,6 +17,8 @@ export interface ListFacts extends Pick<Sections, "questions" | "score" | "choic
   readonly actions: readonly string[];
   /** The name of the input file; null for a journal without one. */
   readonly file: string | null;
+  /** The day after today, on a page that keeps choices; null on one that does not. */
+  readonly tomorrow: string | null;
 }
 
 /** Returns a mail as an item of the list: its head, and the details that open below it. */
@@ -28,7 +30,37 @@ export function mailItem(row: ListedRow, facts: ListFacts): Html {
       <summary>${levelOf(row, facts)} ${headOf(row, facts)} ${barsOf(row, facts)}</summary>
       <div class="more">${moreOf(row, facts)}</div>
     </details>
+    ${facts.tomorrow === null ? null : choicesOf(row, facts)}
   </li>`;
+}
+
+/** Returns the choices about a mail; all but the first two are shown below its details. */
+function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts): Html {
+  const answers = questions.map(({ id: question, title, form, names }) => {
+    const right = form === "probability" ? ["yes", "no"] : names;
+    const options = right.map(
+      (name, at) => html`<option value="${question}:${at}">${name}</option>`,
+    );
+    return html`<optgroup label="${title}">${options}</optgroup>`;
+  });
+  return html`<form class="choices" method="post" action="choices" data-thread="${thread}">
+    <input type="hidden" name="id" value="${id}" />
+    <button name="choice" value="done">Done</button>
+    <button name="choice" value="open">Undo</button>
+    <button name="choice" value="snooze">Snooze until</button>
+    <input
+      type="date"
+      name="until"
+      value="${tomorrow}"
+      min="${tomorrow}"
+      aria-label="Snooze until"
+    />
+    <select name="right" aria-label="The right answer">
+      <option value="">the right answer…</option>
+      ${answers}
+    </select>
+    <button name="choice" value="wrong">Answer was wrong</button>
+  </form>`;
 }
 
 function levelOf({ answers }: ListedRow, { score, questions }: ListFacts): Html {

@@ -25,7 +25,7 @@ const some: MailRow = {
 
 let number = 0;
 function entryOf(fields: Partial<ListEntry>): ListEntry {
-  const none = { id: "", time: "", isOwn: false, isHidden: false, isScam: false, unsubscribe: "" };
+  const none = { id: "", time: "", isOwn: 0, isHidden: 0, unsubscribe: "" };
   return { ...none, section: 0, weight: 0, thread: (number += 1), ...fields };
 }
 const none = { questions: [], score: -1 };

@@ -8,6 +8,8 @@ const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE mails (mail INTEGER PRIMARY KEY, id TEXT, section INT, weight REAL, day TEXT, time TEXT,
   sender TEXT, isOwn INT, isHidden INT, thread INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
 BEGIN`;
+const insertion = `INSERT INTO mails VALUES (NULL, $id, $section, $weight, $day, $time, $sender, $isOwn,
+  $isHidden, $thread, $unsubscribe, $score, $picks, $row)`;
 const order = "section, weight DESC, day DESC, mail";
 const waiting = `CASE WHEN NOT max(isOwn) OVER threads THEN ''
   WHEN max(time || isOwn) OVER threads LIKE '%1' THEN 'them' ELSE 'you' END`;
@@ -23,27 +25,11 @@ CREATE VIEW list AS SELECT mails.*, place, json_set(row, '$.thread', thread, '$.
   '$.waiting', waiting, '$.isFirst', mail IN (SELECT mail FROM firsts)) AS shown
   FROM mails JOIN listed USING (mail)`;
 
-/** What the list reads of a mail beside its row. */
-export interface ListEntry extends ReturnType<Sections["rankOf"]> {
-  readonly id: string;
-  /** When it was received, in ISO 8601. */
-  readonly time: string;
-  readonly isOwn: boolean;
-  /** Whether it is done or snoozed. */
-  readonly isHidden: boolean;
-  /** The number of a mail for `rootOf`. */
-  readonly thread: number;
-  readonly unsubscribe: string;
-}
-
-/** A row of the table of senders. */
-export interface SenderRow {
-  readonly sender: string;
-  readonly mails: number;
-  /** The mean of the score; null without one. */
-  readonly score: number | null;
-  readonly unsubscribe: string;
-}
+/** What the list reads of a mail beside its row; `thread` is its number for `rootOf`, `isHidden` is 1 if it is put away. */
+export type ListEntry = Readonly<
+  Record<"id" | "time" | "unsubscribe", string> &
+    Record<"section" | "weight" | "isOwn" | "isHidden" | "thread", number>
+>;
 
 /** The mails of a page, sorted by section, urgency and day and kept outside memory, with their numbers. */
 export class MailList implements Disposable {
@@ -76,22 +62,24 @@ export class MailList implements Disposable {
     this.#questions = questions;
     this.#score = score;
     this.#database.exec(setup);
-    this.#insert = this.#database.prepare(
-      `INSERT INTO mails (id, section, weight, day, time, sender, isOwn, isHidden, thread, unsubscribe,
-        score, picks, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
+    this.#insert = this.#database.prepare(insertion);
   }
 
   add(row: MailRow, entry: ListEntry): void {
-    const { id, section, weight, time, isOwn, isHidden, thread, unsubscribe } = entry;
+    const { answers, day } = row;
     const sender = (row.address || row.sender).toLowerCase();
-    const score = row.answers?.[this.#score]?.value ?? null;
-    const picks = row.answers?.map(({ value }, at) => {
-      return `${at}:${pickOf(this.#questions[at] as Sections["questions"][number], value)}`;
+    const score = answers?.[this.#score]?.value ?? null;
+    const picks = this.#questions.map((question, at) => {
+      return answers === null ? "" : `${at}:${pickOf(question, answers[at]?.value ?? 0)}`;
     });
-    const flags = [Number(isOwn), Number(isHidden), thread, unsubscribe, score] as const;
-    const texts = [picks?.join(" ") ?? "", JSON.stringify(row)] as const;
-    this.#insert.run(id, section, weight, row.day, time, sender, ...flags, ...texts);
+    this.#insert.run({
+      ...entry,
+      day,
+      sender,
+      score,
+      picks: picks.join(" "),
+      row: JSON.stringify(row),
+    });
     this.length += 1;
     this.added += Number(row.isNew);
     if (row.answers === null) this.failed += 1;
@@ -136,21 +124,31 @@ export class MailList implements Disposable {
   }
 
   /** Returns the senders with the most mails, each with the link of its newest mail that has one. */
-  senders(limit: number): SenderRow[] {
+  senders(limit: number) {
     const sql = `SELECT sender, count(*) AS mails, avg(score) AS score, unsubscribe,
       max(CASE unsubscribe WHEN '' THEN '' ELSE time END)
       FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?`;
-    return this.#database.prepare(sql).all(limit) as unknown as SenderRow[];
+    const rows = this.#database.prepare(sql).all(limit);
+    return rows.map(({ sender, mails, score, unsubscribe }) => {
+      const mean = score === null ? "" : Number(score).toFixed(1);
+      return {
+        sender: String(sender),
+        mails: Number(mails),
+        mean,
+        unsubscribe: String(unsubscribe),
+      };
+    });
   }
 
-  /** Returns the ids of all mails of a thread by the printed id of one of them. */
-  idsWith(id: string): string[] {
-    const sql =
-      "SELECT id FROM mails WHERE thread IN (SELECT thread FROM mails WHERE row ->> 'id' = ?)";
-    return this.#database
-      .prepare(sql)
-      .all(id)
-      .map((row) => String(row["id"]));
+  /** Returns for each printed id its mail and all mails of its thread. */
+  threads(): Map<string, { readonly id: string; readonly ids: readonly string[] }> {
+    const sql = "SELECT id, thread, row ->> 'id' AS printed FROM mails";
+    const threads = Map.groupBy(this.#database.prepare(sql).all(), ({ thread }) => thread);
+    const entries = [...threads.values()].flatMap((mails) => {
+      const ids = mails.map(({ id }) => String(id));
+      return mails.map(({ id, printed }) => [String(printed), { id: String(id), ids }] as const);
+    });
+    return new Map(entries);
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */

@@ -15,10 +15,9 @@ const entry: ListEntry = {
   id: "",
   section: 0,
   weight: 0,
-  isScam: false,
   time: "",
-  isOwn: false,
-  isHidden: false,
+  isOwn: 0,
+  isHidden: 0,
   thread: 0,
   unsubscribe: "",
 };

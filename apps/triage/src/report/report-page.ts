@@ -33,7 +33,7 @@ export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
 
 /** Returns one page about results, piece by piece: a list to act on, then the numbers. */
 export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
-  using list = parts.list;
+  const { list } = parts;
   const script = await bundleScript(new URL("script/main.ts", import.meta.url));
   const title = `Triage of ${printMails(list.length)}`;
   const sections = parts.sections.map((section, at) => {
@@ -44,6 +44,7 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       <h1>${title}</h1>
       <p class="basis">${describeBasis(parts)}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
+      ${parts.tomorrow === null ? null : workBar}
     </header>
     ${filled.length === 0 ? null : sectionLinks(filled)}
     <main>
@@ -52,13 +53,21 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       ${numbersSection(list, parts.questions, figuresOf(parts))}
     </main>
     ${factsElement(parts)}`;
-  const [before, after] = pageAround({ title, style: reportStyle, body, script });
+  const formsTo = parts.tomorrow === null ? "none" : "self";
+  const [before, after] = pageAround({ title, style: reportStyle, body, script, formsTo });
   yield before;
   for (const pack of list.packs()) {
     yield `\n<script type="text/plain" class="pack">${pack}</script>`;
   }
   yield after;
 }
+
+const workBar = html`<p>
+    <a href="check/?question=scam">Label this week's five random mails</a>, so that promises can be
+    audited. Keys: <kbd>j</kbd> <kbd>k</kbd> move, <kbd>e</kbd> done, <kbd>s</kbd> snooze,
+    <kbd>w</kbd> wrong, <kbd>u</kbd> undo, <kbd>/</kbd> search.
+  </p>
+  <p id="saved" role="status"></p>`;
 
 /** Describes the model, the time, the cost and the calibration in one line. */
 function describeBasis({ runs, calibration, all }: ReportParts): string {
@@ -103,8 +112,9 @@ function figuresOf({ runs, list }: ReportParts): (readonly [string, string])[] {
 }
 
 // A script reads it; "<" would end the element.
-function factsElement({ list, questions, score, choice, actions, file }: ReportParts): Html {
-  const facts = { questions, score, choice, actions, file };
+function factsElement({ list, ...parts }: ReportParts): Html {
+  const { questions, score, choice, actions, file, tomorrow } = parts;
+  const facts = { questions, score, choice, actions, file, tomorrow };
   const json = JSON.stringify({
     ...facts,
     packSize: MailList.packSize,
@@ -162,10 +172,10 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
 function sendersSection(list: MailList, score: ShownQuestion | undefined): Html | null {
   const rows = list
     .senders(SENDERS)
-    .map(({ sender, mails, score: mean, unsubscribe }) => [
+    .map(({ sender, mails, mean, unsubscribe }) => [
       sender || "(no sender)",
       printCount(mails),
-      mean === null ? "" : mean.toFixed(1),
+      mean,
       unsubscribe === ""
         ? null
         : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`,

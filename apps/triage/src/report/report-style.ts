@@ -99,6 +99,12 @@ time { flex: none; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
 .more { padding: 0 1rem 0.9rem 6.3rem; font-size: 0.87rem; overflow-wrap: anywhere; }
 .more dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.15rem 1rem; margin-bottom: 0.6rem; }
 .more dt { color: var(--quiet); }
+.choices { display: flex; flex-wrap: wrap; gap: 0.5rem; padding: 0.2rem 1rem 0.7rem 6.3rem; font-size: 0.82rem; }
+.choices input, .choices select { max-width: 14rem; border: 1px solid var(--line); border-radius: 7px; background: var(--page); color: inherit; font: inherit; }
+.mail details:not([open]) + .choices > :not([value="done"], [value="snooze"], [value="open"]) { display: none; }
+.is-away summary { text-decoration: line-through; }
+.mail:not(.is-away) [value="open"], .is-away .choices > :not([value="open"]) { display: none; }
+#saved:not(:empty) { position: sticky; top: 0; padding: 0.3rem 0; font-weight: 600; background: var(--page); }
 .rest { margin-top: 0.6rem; font-size: 0.87rem; }
 .turn { display: flex; gap: 0.6rem; margin-top: 0.8rem; }
 .figures { display: grid; grid-template-columns: repeat(6, 1fr); gap: 1px; margin: 0.8rem 0 1.25rem; overflow: hidden; border: 1px solid var(--line); border-radius: 10px; background: var(--line); }
@@ -137,6 +143,7 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .answers { grid-column: 1 / -1; grid-template-columns: minmax(0, 1fr); margin-top: 0.3rem; }
   .answer { grid-template-columns: 5.6rem minmax(0, 1fr) 8rem; }
   .more { padding: 0 0.7rem 0.8rem; }
+  .choices { padding: 0 0.7rem 0.7rem; }
   .more dl { grid-template-columns: minmax(0, 1fr); }
   .more dd { margin-bottom: 0.3rem; }
   .controls { padding: 0.7rem; }
@@ -146,7 +153,7 @@ figure svg { max-width: 44rem; margin: 0 auto; }
 @media print {
   html { font-size: 72%; }
   body { padding: 0; max-width: none; font-size: 1rem; }
-  .controls, nav, .more, .turn, .rest button { display: none; }
+  .controls, nav, .more, .choices, .turn, .rest button { display: none; }
   .mail summary { grid-template-columns: 4.2rem minmax(0, 1fr) 19rem; padding: 0.5rem 0.7rem; }
   .answers { grid-column: auto; grid-template-columns: minmax(0, 1fr); }
   .mails { overflow: visible; }

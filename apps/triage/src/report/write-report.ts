@@ -1,6 +1,13 @@
 import type { Answer } from "evaluator-client";
 import { basename } from "node:path";
-import { CliError, printable, printTexts, toPrintable, toPrintablePath } from "evaluator-kit";
+import {
+  CliError,
+  type FileContent,
+  printable,
+  printTexts,
+  toPrintable,
+  toPrintablePath,
+} from "evaluator-kit";
 import {
   type AskedQuestion,
   askedQuestions,
@@ -60,14 +67,27 @@ export async function writeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<number> {
+  const { file } = command;
+  return await withReport(command, context, async (parts) => {
+    const content = reportPage(parts);
+    if (file === undefined) await printTexts(content, context);
+    else await writePage(file, { content, end: ".triage.html" }, context);
+    return 0;
+  });
+}
+
+/** Reads the results of a run into the parts of a page, and disposes of them after use. */
+export async function withReport<TResult>(
+  command: ReportCommand,
+  context: ProgramContext,
+  use: (parts: ReportParts) => Promise<TResult>,
+): Promise<TResult> {
   const options = { ...command, takesFile: true, isOrdered: false };
   try {
-    const pieces = await withResults(options, context, async (results) =>
-      reportPage(await readReport(results, command, context)),
-    );
-    if (command.file === undefined) await printTexts(pieces, context);
-    else await writePage(command.file, pieces, context);
-    return 0;
+    const parts = await withResults(options, context, (all) => toParts(all, command, context));
+    using stack = new DisposableStack();
+    stack.use(parts.list);
+    return await use(parts);
   } catch (error) {
     // Only an error of the temporary database: those of the journal are CliErrors.
     if (!(error instanceof Error) || !("errcode" in error)) throw error;
@@ -76,20 +96,20 @@ export async function writeReport(
   }
 }
 
-async function writePage(
+/** Writes a page beside an input, with another ending. */
+export async function writePage(
   file: string,
-  pieces: AsyncIterable<string>,
+  { content, end }: { readonly content: FileContent; readonly end: string },
   { cwd, stderr }: ProgramContext,
 ): Promise<void> {
   const input = toInputPath(file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
-  const path = toOutputPath(inputPath, mailSource).replace(/\.json$/, ".html");
-  await writePrivateFile(path, pieces, "Make room there and run again.");
+  const path = toOutputPath(inputPath, mailSource).replace(/\.triage\.json$/, end);
+  await writePrivateFile(path, content, "Make room there and run again.");
   stderr.write(printable`Wrote ${path}\n`);
 }
 
-/** Reads the results of a run into the parts of a page. */
-export async function readReport(
+async function toParts(
   results: RunResults,
   command: ReportCommand,
   context: ProgramContext,
@@ -119,22 +139,21 @@ export async function readReport(
     const rule = plan?.take(answered)?.at ?? -1;
     const mail = mailOfRecord(row.input);
     const shown = toMailRow(row, answered, { mail, asked, rule, program });
-    const rank = sections.rankOf(shown.answers);
-    list.add(shown, {
-      ...rank,
-      id: mail.id,
-      time: mail.received ?? mail.date,
-      isOwn: own.has(senderAddress(mail.from) ?? "") || row.input.state["sent_by_user"] === true,
-      isHidden: (away.get(mail.id) ?? "") > today,
-      thread: threads.add(mail, rank.isScam),
-      unsubscribe: rank.isScam ? "" : (mail.headers?.unsubscribe ?? ""),
-    });
+    const { section, weight, isScam } = sections.rankOf(shown.answers);
+    const { id, from, headers, received: time = mail.date } = mail;
+    const isOwn = own.has(senderAddress(from) ?? "") || row.input.state["sent_by_user"] === true;
+    const isHidden = Number((away.get(id) ?? "") > today);
+    const unsubscribe = isScam ? "" : (headers?.unsubscribe ?? "");
+    const thread = threads.add(mail, isScam);
+    const entry = { id, time, unsubscribe, isOwn: Number(isOwn), isHidden, thread };
+    list.add(shown, { ...entry, section, weight });
     await changes.add(row);
   }
   list.close((mail) => threads.rootOf(mail));
   return {
     ...sections,
     list,
+    tomorrow: null,
     actions: (rules ?? []).map(({ action }) => action),
     file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
     runs: facts,

@@ -92,6 +92,8 @@ export class LabelJoin {
   readonly plans = new Map<string, SourceLocation>();
   /** Rows of the sheet that are not filled in. */
   blank = 0;
+  /** Labels that correct an answer; they are left out, since right answers have no such label. */
+  overrides = 0;
 
   /** @param table - All answers; those added later are not seen. */
   constructor(table: LabelledTable, options: JoinOptions = {}) {
@@ -126,6 +128,10 @@ export class LabelJoin {
     if (isUnlabelledLogLine(record.value)) return;
     const { by = "group", onePer = "group" } = this.#options;
     const label = parseLabel(record, { file, by, onePer });
+    if (label.isOverride) {
+      this.overrides += 1;
+      return;
+    }
     if (label.truth === null && !label.isSkipped) {
       this.blank += 1;
       if (label.isDrawn) this.#unreached.push(label);

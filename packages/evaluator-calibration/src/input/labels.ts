@@ -49,6 +49,8 @@ export function parseLabel(
     plan,
     /** Null if the answers know one question only. */
     question: textOf(value, "question", location),
+    /** Whether it corrects an answer that a person found wrong; the right ones are silent. */
+    isOverride: value["origin"] === "override",
     weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
     group: Object.hasOwn(value, by) ? textOf(value, by, location) : null,
     /** Labels of one cluster, such as a thread, are not independent. */

@@ -82,7 +82,7 @@ export async function buildReport(
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
-    notes: [...mixtureNotes(reports), ...noticesOf(reports)],
+    notes: [...mixtureNotes(reports), ...noticesOf(reports), ...overrideNotes(join.overrides)],
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */
@@ -95,6 +95,13 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   if (sources.size < 2) return [];
   const names = [...sources].join("; ");
   return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
+}
+
+function overrideNotes(overrides: number): string[] {
+  if (overrides === 0) return [];
+  return [
+    `${count(overrides)} labels correct answers of the list and are left out: right answers have none.`,
+  ];
 }
 
 /** Returns the notices about questions, each once. */

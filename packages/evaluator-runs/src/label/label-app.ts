@@ -1,14 +1,10 @@
-import type { HttpBindings } from "@hono/node-server";
 import type { JsonValue } from "evaluator-client";
-import { isForeignRequest } from "evaluator-kit";
-import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import type { Context } from "hono";
 import { z } from "zod";
 import type { LabelFile } from "./label-file.ts";
 import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
-
-const MAX_FORM_BYTES = 65_536;
+import { ownPage } from "./own-page.ts";
 
 interface LabelAppOptions {
   readonly sheets: readonly LabelSheet[];
@@ -23,6 +19,8 @@ interface LabelAppOptions {
   readonly stateOf: (id: string) => Promise<JsonValue>;
   /** Prints a line on the terminal. */
   readonly print: (line: string) => void;
+  /** The page that its end leads to, if it is a part of another one. */
+  readonly home?: string;
   /** Called once the last page is sent, if the person has finished. */
   readonly end: () => void;
 }
@@ -40,36 +38,17 @@ const formSchema = z.object({
  * `POST /end` ends the program.
  */
 export function labelApp(options: LabelAppOptions) {
-  const app = new Hono<{ Bindings: HttpBindings }>();
-  app.use(async (c, next) => {
-    if (isForeign(c)) return c.text("This page answers to its own address only.", 403);
-    // The page holds the rest of its policy.
-    c.header("Content-Security-Policy", "frame-ancestors 'none'");
-    c.header("X-Content-Type-Options", "nosniff");
-    // With no-referrer a browser would name no origin for the form.
-    c.header("Referrer-Policy", "same-origin");
-    c.header("Cache-Control", "no-store");
-    return await next();
-  });
+  const app = ownPage();
   app.get("/", (c) => showRecord(c, options));
-  app.post("/labels", bodyLimit({ maxSize: MAX_FORM_BYTES }), (c) => saveLabel(c, options));
+  app.post("/labels", (c) => saveLabel(c, options));
   app.post("/end", (c) => {
+    if (options.home !== undefined) return c.redirect(options.home, 303);
     c.env.outgoing.once("finish", options.end);
     return c.text(
       `The labels are saved, and the program has ended.\n\nNext: ${options.nextCommand}`,
     );
   });
-  app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
-  app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
   return app;
-}
-
-function isForeign(c: Context): boolean {
-  const [host, origin] = [c.req.header("host"), c.req.header("origin")];
-  // Another program's page on this machine is foreign too.
-  const isOwn = origin === undefined || origin === `http://${host}`;
-  const site = c.req.header("sec-fetch-site") ?? "none";
-  return !isOwn || isForeignRequest({ host }) || !["none", "same-origin"].includes(site);
 }
 
 async function showRecord(c: Context, options: LabelAppOptions) {
@@ -100,9 +79,9 @@ async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAp
   const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
   const record = sheet?.records.findLast((one) => one.id === id);
   if (truth === undefined || sheet === undefined || record === undefined) return invalid();
-  const { draw } = record;
+  const { draw, origin, week } = record;
   const skipped = truth === null && { skipped: true };
-  await labels.save({ id, question, truth, ...skipped, labeler, ...(draw && { draw }) });
+  await labels.save({ id, question, truth, ...skipped, labeler, draw, origin, week });
   Object.assign(sheet, sheet.next?.());
   for (const line of sheet.lines ?? []) print(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);

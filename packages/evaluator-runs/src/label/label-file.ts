@@ -14,12 +14,15 @@ const labelSchema = z.looseObject({
   labeler: z.string().optional(),
   /** The plan of a promise that the record was drawn for. */
   draw: z.looseObject({ plan: z.string() }).optional(),
+  /** "override" for a correction of an answer, "spot-check" for a random check of a week. */
+  origin: z.string().optional(),
+  week: z.int().optional(),
 });
 
 /** One line of a file of labels; unknown fields are kept. */
-type SavedLabel = z.infer<typeof labelSchema>;
+export type SavedLabel = z.infer<typeof labelSchema>;
 /** The fields that no two labels of a file share. */
-export type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw">;
+export type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw" | "origin">;
 
 const anotherFile = "name another file with --labels";
 
@@ -65,6 +68,11 @@ export class LabelFile implements Disposable {
     return this.#labels.get(keyOf(key));
   }
 
+  /** The labels of random checks. */
+  get spotChecks(): SavedLabel[] {
+    return [...this.#labels.values()].filter(({ origin }) => origin === "spot-check");
+  }
+
   /** The labels that were drawn for promises, each with its line. */
   get drawn() {
     return [...this.#labels.values()]
@@ -100,9 +108,10 @@ export class LabelFile implements Disposable {
   }
 }
 
-// A record may be labelled for a promise and in a random draw of all records.
-function keyOf({ question, id, labeler, draw }: LabelKey): string {
-  return JSON.stringify([question ?? null, id, labeler ?? null, draw?.plan ?? null]);
+// A record may be labelled for a promise, in a random draw of all records, and as a correction.
+function keyOf({ question, id, labeler, draw, origin }: LabelKey): string {
+  const isOverride = origin === "override";
+  return JSON.stringify([question ?? null, id, labeler ?? null, draw?.plan ?? null, isOverride]);
 }
 
 function toLine(label: SavedLabel): string {

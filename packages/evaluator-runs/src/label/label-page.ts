@@ -98,7 +98,7 @@ function recordForm(
 ) {
   return html`<article tabindex="0"><dl>${fieldsOf(state)}</dl></article>
     <h1>${toText(sheet.question.instructions)}</h1>
-    <form id="answers" method="post" action="/labels">
+    <form id="answers" method="post" action="labels">
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
       <input type="hidden" name="id" value="${id}" />
@@ -154,13 +154,13 @@ function ending({ sheet, saved, nextCommand }: SheetView) {
     ${finishForm}`;
 }
 
-const finishForm = html`<form method="post" action="/end">
+const finishForm = html`<form method="post" action="end">
   <button data-key="escape"><kbd>esc</kbd> finish</button>
 </form>`;
 
 /** Returns the address of a record: by its index, or the first one without a label from there on. */
 export function linkTo(question: string, parameter: "at" | "from", index: number): string {
-  return `/?question=${encodeURIComponent(question)}&${parameter}=${index}`;
+  return `./?question=${encodeURIComponent(question)}&${parameter}=${index}`;
 }
 
 function fieldsOf(state: JsonValue) {

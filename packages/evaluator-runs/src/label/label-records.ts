@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
-import { getRequestListener } from "@hono/node-server";
 import { CalibrationInputError } from "evaluator-calibration";
 import { truthsOf } from "evaluator-client";
-import { CliError, closeServer, listen, printable } from "evaluator-kit";
+import { CliError, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../label-options.ts";
@@ -13,6 +10,7 @@ import type { ProgramContext } from "../service.ts";
 import { labelApp, savedLabels } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet, readTable } from "./label-sheet.ts";
+import { servePage } from "./own-page.ts";
 import { planSheets } from "./promise-sheet.ts";
 
 /**
@@ -55,20 +53,16 @@ export async function labelRecords(
     print: (line) => stderr.write(printable`${line}` + "\n"),
     end: () => finished.abort(),
   });
-  // By default it replaces the Request and Response of the whole program.
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const server = createServer(answer);
-  const { origin } = await listen(server, { port: command.port });
-  stderr.write(
-    printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
-  );
-  if (command.forPromise === undefined) {
-    stderr.write(describeShortage(first, command.count, source.word));
-  }
-  for (const line of first.limits ?? []) stderr.write(`${line}\n`);
   const either = AbortSignal.any([signal, finished.signal]);
-  if (!either.aborted) await once(either, "abort");
-  await closeServer(server);
+  await servePage(app, { port: command.port, signal: either }, (origin) => {
+    stderr.write(
+      printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
+    );
+    if (command.forPromise === undefined) {
+      stderr.write(describeShortage(first, command.count, source.word));
+    }
+    for (const line of first.limits ?? []) stderr.write(`${line}\n`);
+  });
   stderr.write(`\n${describeLabels(sheets, labels, labeler)}\n`);
   stderr.write(printable`Next: ${nextCommand}\n`);
   return 0;

@@ -3,14 +3,14 @@ import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import type { LabelCommand } from "../label-options.ts";
-import type { LabelKey } from "./label-file.ts";
+import type { SavedLabel } from "./label-file.ts";
 
 /** One question, and the records to label, in order. */
 export interface LabelSheet {
   readonly id: string;
   readonly question: Question;
-  /** Each with the field `draw` of its label, if it has one. */
-  readonly records: readonly Pick<LabelKey, "id" | "draw">[];
+  /** Each with the further fields of its label. */
+  readonly records: readonly Pick<SavedLabel, "id" | "draw" | "origin" | "week">[];
   /** Returns the sheet after another label. @default it stays the same */
   readonly next?: () => LabelSheet;
   /** What the labels promise so far, and the limits of that. */

@@ -60,7 +60,7 @@ interface PageParts {
   readonly body: Html;
   /** The one allowed script. @default none */
   readonly script?: string;
-  /** Where its forms may be sent; without a script it has none. @default "none" */
+  /** Where its forms and its script may send; without a script it has none. @default "none" */
   readonly formsTo?: "none" | "self";
 }
 
@@ -83,7 +83,7 @@ export function pageAround({
   const runs =
     script === undefined
       ? ""
-      : `; script-src '${sourceHash(script)}'; base-uri 'none'; form-action '${formsTo}'`;
+      : `; script-src '${sourceHash(script)}'; base-uri 'none'; form-action '${formsTo}'; connect-src '${formsTo}'`;
   const parts = html`<!doctype html>
     <html lang="en">
       <head>

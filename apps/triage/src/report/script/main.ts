@@ -1,5 +1,6 @@
 // The script of the report's page, bundled for the browser.
 import { type ListFacts, mailItem } from "../mail-item.ts";
+import { away, keepChoices } from "./choices.ts";
 import { type ListedRow, type MailRow, pickOf } from "../mail-row.ts";
 
 /** The data that the page gives to its script. */
@@ -26,6 +27,7 @@ function print(number: number): string {
   return number.toLocaleString("en");
 }
 
+if (facts.tomorrow !== null) keepChoices();
 const packs = [...document.querySelectorAll<HTMLElement>(".pack")].map((element) => {
   let rows: Promise<ListedRow[]> | undefined;
   return () => (rows ??= unpack(element.textContent));
@@ -92,7 +94,7 @@ async function find(): Promise<void> {
     if ((onlyNew && !row.isNew) || !hasWords(row, words)) continue;
     if (pick !== undefined && !picks(row, chosen, pick)) continue;
     // The first row of a thread that matches is its highest one.
-    if (threads.has(row.thread)) continue;
+    if (threads.has(row.thread) || away.has(`${row.thread}`)) continue;
     threads.add(row.thread);
     const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
     result.push({ row, key: keys[order] });

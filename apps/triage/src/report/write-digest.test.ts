@@ -1,0 +1,39 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parseMessage } from "../import/parse-message.ts";
+import { named, triaged } from "../testing/report-pages.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+test("the top of the list is one page or one mail, which only its owner can read", async () => {
+  const cwd = await triaged(named("<b>calm", "urgent"), [{}, { importance: 5 }]);
+  const env = { TRIAGE_USER_ADDRESSES: "ada@example.com, ada@home.example" };
+  const outcome = await startTriage(["digest", "inbox.json"], { cwd, env });
+  expect(outcome).toMatchObject({ exitCode: 0, stderr: `Wrote ${cwd}/inbox.digest.html\n` });
+  const html = await readFile(join(cwd, "inbox.digest.html"), "utf8");
+  expect(html).toMatch(/Needs you \(1\)[^]*urgent[^]*Receipt \(1\)[^]*&lt;b&gt;calm/);
+  expect(html).not.toContain("<script");
+
+  await startTriage(["digest", "inbox.json", "--eml"], { cwd, env });
+  const path = join(cwd, "inbox.digest.eml");
+  const bytes = await readFile(path);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(
+    bytes
+      .toString()
+      .split("\r\n")
+      .every((line) => line.length <= 78),
+  ).toBe(true);
+  const mail = await parseMessage(bytes);
+  expect(mail).toMatchObject({ from: "ada@example.com", subject: "Triage of 2 mails" });
+  expect(mail.text).toContain("urgent");
+});
+
+test("a page and a mail at once are refused", async () => {
+  const cwd = await triaged(named("calm"));
+  const { exitCode, stderr } = await startTriage(["digest", "inbox.json", "--html", "--eml"], {
+    cwd,
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("--html");
+});

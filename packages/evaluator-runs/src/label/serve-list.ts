@@ -1,0 +1,91 @@
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { CliError, exitCodes, UsageError } from "evaluator-kit";
+import { z } from "zod";
+import { inputOf, needJournalAddress } from "../journal-address.ts";
+import { putAway } from "../journal/open-journal.ts";
+import { readJournal } from "../journal/read-journal.ts";
+import { besideInput } from "../output/paths.ts";
+import type { ProgramContext } from "../service.ts";
+import { labelApp } from "./label-app.ts";
+import { LabelFile } from "./label-file.ts";
+import { answerKeys } from "./label-page.ts";
+import { type LabelledAnswers, readTable } from "./label-sheet.ts";
+import { ownPage, servePage } from "./own-page.ts";
+import { auditLines, drawSpotChecks } from "./spot-checks.ts";
+
+/** Returns the page of a list as it is now; for each id on it the record, and those that go with it. */
+type ReadList = (notesOf: (calibration: CalibrationArtifact | null) => string[]) => Promise<{
+  readonly html: string;
+  readonly threads: ReadonlyMap<string, { readonly id: string; readonly ids: readonly string[] }>;
+}>;
+
+interface ServeCommand {
+  readonly file: string;
+  readonly journal?: string | undefined;
+  readonly port: number;
+}
+
+const choiceSchema = z.object({
+  id: z.string(),
+  choice: z.enum(["done", "snooze", "wrong", "open"]),
+  until: z.iso.date().optional().catch(undefined),
+  /** The question, and the index of its right answer. */
+  right: z.string().default(""),
+});
+/** After each day of a snooze: it means done. */
+const NEVER = "9999-12-31";
+const labeler = "person";
+
+/** Serves a list on this machine and keeps each choice at once, until Ctrl-C; returns the exit code. */
+export async function serveList(
+  command: ServeCommand,
+  context: ProgramContext,
+  readList: ReadList,
+): Promise<number> {
+  const { stderr, signal, clock, source } = context;
+  const address = await needJournalAddress({ ...command, takesFile: true }, context);
+  if (address.kind !== "sqlite") {
+    throw new UsageError("The choices need a journal in a file; leave TRIAGE_JOURNAL out.");
+  }
+  const { path } = address;
+  const answers = await readJournal(path, (journal) => readTable(journal, { file: path, signal }));
+  using labels = await LabelFile.open(besideInput(inputOf(address, source), ".labels.ndjson"));
+  const sheets = drawSpotChecks(answers, labels, clock.today());
+  const [first] = sheets;
+  if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
+  const app = ownPage();
+  let { threads } = { threads: new Map() as Awaited<ReturnType<ReadList>>["threads"] };
+  app.get("/", async (c) => {
+    const list = await readList((calibration) => auditLines(answers, labels, calibration));
+    ({ threads } = list);
+    return c.html(list.html);
+  });
+  app.post("/choices", async (c) => {
+    const { data } = choiceSchema.safeParse(await c.req.parseBody());
+    const found = threads.get(data?.id ?? "");
+    const right = rightAnswer(data?.right ?? "", answers);
+    const until = { done: NEVER, open: "", snooze: data?.until, wrong: undefined };
+    const day = until[data?.choice ?? "wrong"];
+    if (found !== undefined && day !== undefined) putAway(path, found.ids, day);
+    else if (found !== undefined && right !== null && data?.choice === "wrong")
+      await labels.save({ id: found.id, ...right, labeler, origin: "override" });
+    else return c.text("That is no choice of this page; load it again.", 400);
+    return c.text("Saved.");
+  });
+  const stateOf = async (id: string) =>
+    readJournal(path, (journal) => journal.find(id).state, false);
+  const nextCommand = `${source.evaluatorProgram} calibrate ${labels.path} --answers ${path}`;
+  const none = { print() {}, end() {}, home: "/" };
+  app.route("/check", labelApp({ sheets, first, labels, labeler, nextCommand, stateOf, ...none }));
+  await servePage(app, { port: command.port, signal }, (origin) => {
+    stderr.write(`List at ${origin}; each choice is saved at once. Ctrl-C ends this.\n`);
+  });
+  return exitCodes.done;
+}
+
+function rightAnswer(text: string, { questions }: LabelledAnswers) {
+  const [, id = "", index] = /^(.+):(\d{1,3})$/s.exec(text) ?? [];
+  const question = questions.get(id);
+  const answer = question && answerKeys(question)[Number(index)];
+  return answer === undefined ? null : { question: id, truth: answer.truth };
+}
