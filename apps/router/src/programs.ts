@@ -15,7 +15,7 @@ import {
 const router = declare("The router", "npm start --", (command, context) =>
   command
     .description("Start the router and its page. Without a key, the local emulator answers.")
-    .option("--host <address>", "other than loopback only with ROUTER_ACCESS_TOKEN (127.0.0.1)")
+    .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
     .option("--port <number>", "0 takes any free port (3000)")
     .addHelpText("after", "\n.env.example lists the variables, in .env or the environment.")
     .action(async ({ host, port }) => {
