@@ -104,6 +104,8 @@ async function look(
 ): Promise<Map<number, SeenMail> | null> {
   const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toNull);
   if (opened?.uidValidity !== BigInt(uidvalidity)) return null;
+  // iCloud enables CONDSTORE without naming it.
+  if (opened.highestModseq !== undefined) client.enabled.add("CONDSTORE");
   const query = { flags: true, envelope: true, internalDate: true, size: true };
   const fetched = await client.fetchAll(range, query, { uid: true });
   // A server may report other mails, with their flags alone.

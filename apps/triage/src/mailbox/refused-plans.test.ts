@@ -1,0 +1,76 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { mailsOf, PLAN, serverWithPlan } from "../testing/server-with-plan.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+test.each([
+  ["MOVE", "moving to Archive is refused, as the server has no MOVE: a\n"],
+  ["UIDPLUS", "moving to Archive is refused, as the server has no UIDPLUS: a\n"],
+])("without %s no mail is moved, and flags are set", async (name, problem) => {
+  const options = { without: [name] };
+  const { run, state } = await serverWithPlan({ a: "archive", b: "flag" }, options);
+  const { exitCode, stderr } = await run("apply", PLAN);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  expect(state()).toEqual({ INBOX: "a, b \\Flagged, c, d, e, f" });
+});
+
+test("a keyword is refused if the folder keeps no new ones", async () => {
+  const inbox = { ...mailsOf("abcdef"), allowPermanentFlags: false };
+  const { run, state } = await serverWithPlan({ a: "keyword $Deal", b: "flag" }, { inbox });
+  const { exitCode, stderr } = await run("apply", PLAN);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("$Deal is refused, as PERMANENTFLAGS of INBOX has no \\*: a\n");
+  expect(state()["INBOX"]).toBe("a, b \\Flagged, c, d, e, f");
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  ["another UIDVALIDITY", { uidvalidity: 8 }, "INBOX is missing or has another UIDVALIDITY"],
+  ["a folder that vanished", { folder: "Old" }, "Old is missing or has another UIDVALIDITY"],
+  ["an unknown target", { action: "move", target: "Nowhere" }, "There is no folder Nowhere"],
+  ["a system flag as keyword", { action: "keyword", target: "\\Deleted" }, "is not a keyword"],
+  ["an unknown action", { action: "delete" }, "Line 1 of"],
+  ["an action without its folder", { action: "move" }, 'a plan has no action "move"'],
+  ["a wrong UID", { uid: 0 }, "cannot be used: uid: "],
+])("a plan with %s changes nothing: one sentence and exit 1", async (_, change, problem) => {
+  const { run, state, lines, write } = await serverWithPlan({ a: "flag" });
+  const before = state();
+  await write([{ ...lines[0], ...change }]);
+  const { exitCode, stderr } = await run("apply", PLAN);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);
+  expect(stderr.trim().split("\n")).toHaveLength(1);
+  expect(state()).toEqual(before);
+});
+
+test("a plan with two accounts, one mail twice or a broken line is refused with the line", async () => {
+  const { run, lines, write, cwd } = await serverWithPlan({ a: "flag", b: "flag" });
+  const [a, b] = lines;
+  await write([a, { ...b, account: "imap://eve@127.0.0.1:1" }]);
+  expect((await run("apply", PLAN)).stderr).toMatch(/Line 2 of .*: its account imap:\/\/eve/);
+  await write([a, { ...b, uid: 1 }]);
+  expect((await run("apply", PLAN)).stderr).toMatch(
+    /Line 2 of .*: a line before is about the same mail/,
+  );
+  const text = await readFile(join(cwd, PLAN), "utf8");
+  await writeFile(join(cwd, PLAN), `${text.split("\n")[0]}\n{"id":`);
+  expect((await run("apply", PLAN)).stderr).toMatch(/Line 2 of .* cannot be used/);
+});
+
+test("undo without an apply, a wrong password and a file that is no journal are sentences", async () => {
+  const { run, cwd } = await serverWithPlan({ a: "flag" });
+  expect((await run("undo", PLAN)).stderr).toContain("was applied. Check the path of the plan.");
+  const wrong = await startTriage(["apply", PLAN], {
+    cwd,
+    env: { TRIAGE_IMAP_PASSWORD: "hunter2" },
+  });
+  expect([wrong.exitCode, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining("does not let testuser"),
+  ]);
+  expect(wrong.stderr).not.toContain("hunter2");
+  await writeFile(
+    join(cwd, "inbox.plan.done.sqlite"),
+    "no database, but a text that is long enough",
+  );
+  expect((await run("apply", PLAN)).stderr).toContain('cannot be written as a journal of "apply"');
+});

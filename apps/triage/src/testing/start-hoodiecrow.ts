@@ -1,0 +1,37 @@
+import hoodiecrow, { type HoodiecrowFolder } from "hoodiecrow-imap";
+import { onTestFinished } from "vitest";
+
+const plugins = [
+  "ID",
+  "ENABLE",
+  "CONDSTORE",
+  "UIDPLUS",
+  "MOVE",
+  "IDLE",
+  "LITERALPLUS",
+  "SPECIAL-USE",
+];
+
+/** The password of the only user. */
+export const imapEnv = { TRIAGE_IMAP_PASSWORD: "testpass" };
+
+/** Starts an IMAP server in this process, for the length of the test; `without` names missing extensions. */
+export async function startHoodiecrow(
+  inbox: HoodiecrowFolder,
+  {
+    folders = {},
+    without = [],
+  }: { folders?: Record<string, HoodiecrowFolder>; without?: readonly string[] } = {},
+) {
+  const server = hoodiecrow({
+    plugins: plugins.filter((name) => !without.includes(name)),
+    storage: { INBOX: inbox, "": { folders } },
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => server.close());
+  const address = server.server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  return { server, account: `imap://testuser@127.0.0.1:${port}` };
+}
