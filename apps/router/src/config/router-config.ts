@@ -61,7 +61,7 @@ function parseJson(text: string, file: string): unknown {
 }
 
 /** Returns the first problem after the path of its field. */
-function describeIssue({ issues: [issue] }: z.ZodError): string {
+export function describeIssue({ issues: [issue] }: z.ZodError): string {
   const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const path = z.core.toDotPath([...(issue?.path ?? []), ...key]);
   return `${path || "the file"} ${issue?.message}`;

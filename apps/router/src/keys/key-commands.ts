@@ -1,15 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
+import { describeIssue } from "../config/router-config.ts";
 import { type KeyStore, openKeyStore } from "./key-store.ts";
 import { openLedger } from "./open-ledger.ts";
 import { describeSpending, spendingOf } from "./spending.ts";
-import {
-  describeIssue,
-  hashOf,
-  type StoredKey,
-  storedKeySchema,
-  withoutHash,
-} from "./router-key.ts";
+import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 

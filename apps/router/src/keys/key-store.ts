@@ -5,13 +5,8 @@ import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
-/** Where all keys are kept. */
-export interface KeyStore {
-  readonly read: () => Promise<Keys>;
-  /** Replaces the keys; no other change happens in between. */
-  readonly change: (edit: (keys: Keys) => Keys) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+/** Where all keys are kept. No other change happens during a change. */
+export type KeyStore = ReturnType<typeof fileStore>;
 
 /** Whether the keys and their spending are in PostgreSQL, for several routers. */
 export function isDatabase(address: string): boolean {
@@ -26,8 +21,8 @@ export async function openKeyStore(
   return isDatabase(address) ? databaseStore(await open(address)) : fileStore(address);
 }
 
-function fileStore(path: string): KeyStore {
-  const read = async () => {
+function fileStore(path: string) {
+  const read = async (): Promise<Keys> => {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
       if (systemErrorCode(error) === "ENOENT") return "[]";
       throw toFileError(error, `read ${path}`, "Check ROUTER_KEYS.");
@@ -38,7 +33,7 @@ function fileStore(path: string): KeyStore {
   const advice = "Try again. If no other process changes the keys, remove this file.";
   return {
     read,
-    async change(edit) {
+    async change(edit: (keys: Keys) => Keys) {
       const file = await openFile(lock, "wx").catch((error: unknown) => {
         throw toFileError(error, `write ${lock}`, advice);
       });
@@ -50,7 +45,7 @@ function fileStore(path: string): KeyStore {
         await rm(lock);
       }
     },
-    close: async () => undefined,
+    close: async () => {},
   };
 }
 

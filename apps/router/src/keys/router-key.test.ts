@@ -12,7 +12,7 @@ test("a list is read as it was printed", () => {
 test.each([
   ["", "keys:1 no JSON."],
   ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 no JSON."],
-  ["{}", "keys:1 Invalid input: expected array, received object."],
+  ["{}", "keys:1 the file Invalid input: expected array, received object."],
   ["[\n null]", "keys:2 [0] Invalid input: expected object, received null."],
   [`[\n{"name": "alice",\n"sha256": "${sha256}"}]`, "keys:2 [0].budget is missing, or no text."],
   ['[{\n"name": "ali ce"}]', "keys:2 [0].name is not a name of up to 64 letters"],
@@ -37,7 +37,10 @@ test.each([
     printKeys([{ ...key, tiers: ["big" as never] }]),
     "keys:6 [0].tiers[0] Invalid option: expected one of",
   ],
-  [printKeys([{ ...key, token: "rk_token" } as never]), 'keys:2 [0] Unrecognized key: "token".'],
+  [
+    printKeys([{ ...key, token: "rk_token" } as never]),
+    'keys:2 [0].token Unrecognized key: "token".',
+  ],
 ])("an error names the line and the field, and no value: %j", (text, message) => {
   expect(() => parseKeys(text, "keys")).toThrow(message);
   expect(() => parseKeys(text, "keys")).not.toThrow(/rk_token|[0-9a-f]{64}/);

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { CliError, printable } from "evaluator-kit";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
+import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */
@@ -88,11 +89,6 @@ export function parseKeys(text: string, store: string): readonly StoredKey[] {
   const path = (error.issues[0]?.path ?? []) as (string | number)[];
   const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));
   return fail((node ?? root).offset, describeIssue(error));
-}
-
-/** Returns the field of a problem, and the problem. */
-export function describeIssue({ issues: [issue] }: z.ZodError): string {
-  return `${z.core.toDotPath(issue?.path ?? [])} ${issue?.message}`.trim();
 }
 
 /** Returns the text of a store, which {@link parseKeys} reads. */
