@@ -40,13 +40,14 @@ test(
     });
     const [exitCode] = (await once(child, "close")) as [number | null];
     clearTimeout(silence);
-    expect(printed.trimEnd().split("\n").at(-1)).toBe("round 10");
+    expect(printed.trimEnd().split("\n").at(-1)).toBe("round 30");
     expect(exitCode).toBe(0);
-    expect(h2Sessions).toBe(0);
+    expect(h2Sessions).toBeGreaterThan(0);
   },
 );
 
-test.each(gatewaysAndServers)(
+// Over HTTP/2, each of these ends all calls in flight; `http/http2.test.ts` has its batch.
+test.each(gatewaysAndServers.filter(([way]) => !way.endsWith("offers h2")))(
   "%s: a batch loses nothing when its connections are destroyed",
   async (_, transportTo, listen) => {
     const answer = httpResponse(200, JSON.stringify(gatewayBody));

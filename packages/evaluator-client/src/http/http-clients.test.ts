@@ -4,7 +4,6 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { Agent } from "undici";
 import { describe, expect, test } from "vitest";
 import { EvaluatorError } from "../errors.ts";
-import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import {
   httpResponse,
   type Listen,
@@ -197,16 +196,6 @@ describe.each(waysPastContinue)("%s", (_, create) => {
     expect(server.connections).toBe(1);
     await http.close();
   });
-});
-
-test("undici: speaks HTTP/1.1 to a server that offers more", async () => {
-  const secured = trustedCertificate();
-  await using server = await listenOnSocket(
-    (socket) => socket.write(httpResponse(200, "{}")),
-    secured,
-  );
-  expect(await post(undici, server)).toMatchObject({ status: 200 });
-  expect(server.requests[0]).toMatch(/^POST \/path HTTP\/1\.1/);
 });
 
 test.each([

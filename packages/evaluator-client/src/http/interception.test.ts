@@ -1,10 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
-import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { httpResponse, servers } from "../testing/socket-server.ts";
+import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const realAnswer = httpResponse(
@@ -23,35 +27,50 @@ const order = "after a first real call";
 
 // One program, in which each is taken away before the next: the real call before each shows that
 // nothing of the one before is left.
-test(`nothing leaves with msw, MockAgent or fetch set up ${order}`, async () => {
-  await using server = await listenOnSocket((socket) => socket.write(realAnswer));
-  const program = fileURLToPath(new URL("../testing/intercepted-program.ts", import.meta.url));
-  const index = new URL("../index.ts", import.meta.url).href;
-  const words = [program, index, "msw,MockAgent,fetch", order, server.origin];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
-  let printed = "";
-  child.stdout.on("data", (text) => (printed += String(text)));
-  await once(child, "close");
-  expect(printed).toBe("first: real\nthen: intercepted\n".repeat(3));
-  expect(server.requests).toHaveLength(3);
-});
+test.each(servers)(
+  `%s: nothing leaves with msw, MockAgent or fetch set up ${order}`,
+  async (_, listen) => {
+    await using server = await listen((socket) => socket.write(realAnswer));
+    const program = fileURLToPath(new URL("../testing/intercepted-program.ts", import.meta.url));
+    const index = new URL("../index.ts", import.meta.url).href;
+    const words = [program, index, "msw,MockAgent,fetch", order, server.origin];
+    const env = { NODE_EXTRA_CA_CERTS: writeCertificate() };
+    const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    child.stdout.on("data", (text) => (printed += String(text)));
+    await once(child, "close");
+    expect(printed).toBe("first: real\nthen: intercepted\n".repeat(3));
+    expect(server.requests).toHaveLength(3);
+  },
+);
 
-test("what replaces the connect of all sockets sees the next call, though a connection is open", async () => {
-  await using server = await listenOnSocket((socket) => socket.write(realAnswer));
-  const http = createHttpClient({ env: {} });
-  const send = http.prepare({ method: "POST", url: `${server.origin}/path`, headers: {} });
-  const { signal } = new AbortController();
-  const call = async () => {
-    const response = await send("{}", { signal });
-    await nextTurn(); // in which its connection is free again
-    return response;
-  };
-  await call();
-  await call();
-  expect(server.connections).toBe(1);
+function writeCertificate(): string {
+  const folder = mkdtempSync(join(tmpdir(), "certificate-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "certificate.pem");
+  writeFileSync(path, trustedCertificate().cert);
+  return path;
+}
 
-  const connect = vi.spyOn(Socket.prototype, "connect");
-  expect(await call()).toMatchObject({ status: 200 });
-  expect([connect.mock.calls.length, server.connections]).toEqual([1, 2]);
-  await http.close();
-});
+test.each(servers)(
+  "%s: what replaces the connect of all sockets sees the next call, though a connection is open",
+  async (_, listen) => {
+    await using server = await listen((socket) => socket.write(realAnswer));
+    const http = createHttpClient({ env: {} });
+    const send = http.prepare({ method: "POST", url: `${server.origin}/path`, headers: {} });
+    const { signal } = new AbortController();
+    const call = async () => {
+      const response = await send("{}", { signal });
+      await nextTurn(); // in which its connection is free again
+      return response;
+    };
+    await call();
+    await call();
+    expect(server.connections).toBe(1);
+
+    const connect = vi.spyOn(Socket.prototype, "connect");
+    expect(await call()).toMatchObject({ status: 200 });
+    expect([connect.mock.calls.length, server.connections]).toEqual([1, 2]);
+    await http.close();
+  },
+);

@@ -1,6 +1,5 @@
 // First, because it looks at the program's dispatchers before undici is loaded, and rejects an old Node.
 import { afterUndiciLoaded, dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
-import { subscribe } from "node:diagnostics_channel";
 import { BlockList, isIP, Socket } from "node:net";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
@@ -12,6 +11,8 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
+import { OriginDispatcher, type OriginRequest } from "./origin-dispatcher.ts";
+import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
 afterUndiciLoaded();
@@ -42,6 +43,7 @@ class UndiciHttpClient implements HttpClient {
   readonly #given: AnyDispatcher | null;
   readonly #env: HttpClientOptions["env"];
   readonly #proxies: ReturnType<typeof proxiesInUse>;
+  readonly #hasHttp2: boolean;
   readonly #overFetch = fetchHttpClient((url, init) => fetch(url, init));
   #isClosed = false;
 
@@ -53,6 +55,7 @@ class UndiciHttpClient implements HttpClient {
     this.#given = dispatcher ?? null;
     this.#env = env;
     this.#proxies = this.#given === null ? proxiesInUse(env) : null;
+    this.#hasHttp2 = readHttp2(env);
   }
 
   prepare(endpoint: HttpEndpoint): SendRequest {
@@ -82,20 +85,28 @@ class UndiciHttpClient implements HttpClient {
 
   /** Sends over a `Pool` of the origin, or over the proxies; all clients share them. */
   #preparePool(endpoint: HttpEndpoint, hint: string): SendRequest {
-    const { origin, hostname } = new URL(endpoint.url);
+    const { origin, hostname, protocol } = new URL(endpoint.url);
     const proxies = isInRange(hostname, this.#proxies?.noProxy ?? "") ? null : this.#proxies;
-    const key = proxies === null ? origin : JSON.stringify(proxies);
-    const create = () =>
-      proxies === null
-        ? new Pool(origin, { ...http1, ...noTimeouts })
-        : new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts });
-    const target = { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() };
+    const hasHttp2 = protocol === "https:" && proxies === null && this.#hasHttp2;
+    const key = JSON.stringify(proxies ?? [origin, hasHttp2]);
+    const options = { ...http1, ...noTimeouts };
+    const create = () => {
+      if (hasHttp2) return new OriginDispatcher(origin, options);
+      return overHttp1(
+        proxies === null
+          ? new Pool(origin, options)
+          : new EnvHttpProxyAgent({ ...proxies, ...options }),
+      );
+    };
+    const target = {
+      http1: { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() },
+      http2Headers: toHttp2Headers(endpoint),
+    };
     const context = { endpoint, hint };
     return (body, abortable) => {
       const exchange = new UndiciExchange(context, abortable);
       if (exchange.isOver) return exchange.response;
-      const dispatcher = sharedDispatcher(key, this, create);
-      dispatcher.dispatch({ ...target, body }, exchange);
+      sharedDispatcher(key, this, create).dispatch({ ...target, body, exchange });
       return exchange.response;
     };
   }
@@ -127,12 +138,48 @@ function targetOf({ url, method }: HttpEndpoint) {
   return { origin, path: pathname + search, method, ...noTimeouts };
 }
 
+/** The part of a dispatcher that sends the client's own requests. */
+type OwnDispatcher = Pick<OriginDispatcher, "dispatch" | "close">;
+
+function overHttp1(dispatcher: Dispatcher): OwnDispatcher {
+  return {
+    dispatch: ({ http1, body, exchange }) => void dispatcher.dispatch({ ...http1, body }, exchange),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Headers of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2). */
+const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer-encoding"]);
+
+function toHttp2Headers({ url, method, headers }: HttpEndpoint): OriginRequest["http2Headers"] {
+  const { host, pathname, search } = new URL(url);
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    ":method": method,
+    ":scheme": "https",
+    ":authority": host,
+    ":path": pathname + search,
+    ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.has(name))),
+  };
+}
+
+/** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */
+function readHttp2(env: HttpClientOptions["env"]): boolean {
+  const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
+  if (value === "0" || value === "1") return value === "1";
+  const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
+  throw new ConfigurationError(message, {
+    option: "dispatcher",
+    environmentVariable: "EVALUATOR_HTTP2",
+  });
+}
+
 /** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
-const shared = new Map<string, { dispatcher: Dispatcher; users: Set<object> }>();
+const shared = new Map<string, { dispatcher: OwnDispatcher; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
-function sharedDispatcher(key: string, user: object, create: () => Dispatcher): Dispatcher {
+function sharedDispatcher(key: string, user: object, create: () => OwnDispatcher): OwnDispatcher {
   const connect: unknown = Reflect.get(Socket.prototype, "connect");
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
@@ -204,69 +251,4 @@ function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
   const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
   if (set === undefined) return "";
   return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
-}
-
-const CONTINUE = Buffer.from("HTTP/1.1 100 ");
-// Longer than any honest interim response, which has hardly a header.
-const LONGEST_INTERIM_BYTES = 16_384;
-
-const hosts = new Set<string>();
-
-/** Makes later connections of all dispatchers to the URL's host skip `100 Continue`, which undici rejects. */
-function passOverContinueFrom(url: string): void {
-  if (hosts.size === 0) {
-    // Connections of any undici in this program, Node's own for `fetch` included.
-    subscribe("undici:client:connected", (message) => {
-      const { connectParams, socket } = message as {
-        connectParams: { host: string };
-        socket: Socket;
-      };
-      if (hosts.has(connectParams.host)) passOverContinue(socket);
-    });
-  }
-  hosts.add(new URL(url).host);
-}
-
-/** Prototypes of sockets that skip it, by the prototype that each extends. */
-const prototypes = new WeakMap<object, object>();
-/** The part of an interim response that was received so far, by its socket. */
-const held = new WeakMap<Socket, Buffer>();
-
-// By its prototype: a `read` of each socket's own made a call a fifth dearer (benchmark: calls).
-function passOverContinue(socket: Socket): void {
-  const own = Object.getPrototypeOf(socket) as Socket;
-  let prototype = prototypes.get(own);
-  if (prototype === undefined) {
-    prototype = Object.create(own, { read: { value: readPassingOver(own) } }) as object;
-    prototypes.set(own, prototype).set(prototype, prototype);
-  }
-  Object.setPrototypeOf(socket, prototype);
-}
-
-function readPassingOver(own: Socket) {
-  return function readPassingOver(this: Socket, size?: number): Buffer | null {
-    let chunk = own.read.call(this, size) as Buffer | null;
-    // Most chunks differ in this byte, which is checked at no cost.
-    if (chunk === null || (chunk[9] !== CONTINUE[9] && !held.has(this))) return chunk;
-    for (; chunk !== null; chunk = own.read.call(this) as Buffer | null) {
-      const rest = afterContinue(Buffer.concat([held.get(this) ?? Buffer.of(), chunk]));
-      held.delete(this);
-      if (isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES) held.set(this, rest);
-      else if (rest.length > 0) return rest;
-    }
-    return null;
-  };
-}
-
-function afterContinue(bytes: Buffer): Buffer {
-  let rest = bytes;
-  while (isContinue(rest) && rest.includes("\r\n\r\n")) {
-    rest = rest.subarray(rest.indexOf("\r\n\r\n") + 4);
-  }
-  return rest;
-}
-
-/** Whether bytes begin an interim response; no JSON body contains this line. */
-function isContinue(bytes: Buffer): boolean {
-  return bytes.subarray(0, CONTINUE.length).equals(CONTINUE);
 }

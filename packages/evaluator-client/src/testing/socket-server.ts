@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+import { playHttp2 } from "./played-stream.ts";
 import { trustedCertificate } from "./trusted-certificate.ts";
 
 /** A bare TCP server for what an HTTP mock cannot play: exact bytes, resets, cut bodies. */
@@ -19,37 +20,49 @@ export type Respond = (socket: Socket, index: number, request: string) => void;
 /** Listens on loopback and answers each whole request. */
 export type Listen = (respond: Respond) => Promise<SocketServer>;
 
-/** Both kinds of server: plain, and one whose TLS offers h2, which a real gateway does as well. */
-export const servers: [string, Listen][] = [
+/** The kinds of server that play exact bytes: plain, and behind TLS. */
+const http1Servers: [string, Listen][] = [
   ["over HTTP", (respond) => listenOnSocket(respond)],
-  ["over TLS that offers h2", (respond) => listenOnSocket(respond, trustedCertificate())],
+  ["over TLS", (respond) => listenOnSocket(respond, trustedCertificate())],
+];
+
+/** All kinds of server: also one whose TLS offers h2, as a real gateway's does. */
+export const servers: [string, Listen][] = [
+  ...http1Servers,
+  [
+    "over TLS that offers h2",
+    (respond) => listenOnSocket(respond, { ...trustedCertificate(), hasHttp2: true }),
+  ],
 ];
 
 /** Listens on loopback, behind TLS when given a certificate, and answers each whole request. */
 export async function listenOnSocket(
   respond: Respond,
-  certificate?: { key: string; cert: string },
+  certificate?: { key: string; cert: string; hasHttp2?: boolean },
 ): Promise<SocketServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   const secureContext = certificate && createSecureContext(certificate);
   let connections = 0;
+  const onRequest = (socket: Socket, request: string) =>
+    respond(socket, requests.push(request) - 1, request);
   const connect = (socket: Socket) => {
-    let received = "";
     connections += 1;
+    if (isHttp2(socket)) return playHttp2({ secured: socket, onRequest });
+    let received = "";
     socket.on("data", (bytes) => {
       received += bytes.toString("utf8");
       if (!isWhole(received)) return;
       const request = received;
       received = "";
-      respond(socket, requests.push(request) - 1, request);
+      onRequest(socket, request);
     });
   };
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
     if (secureContext === undefined) connect(socket);
-    else secure(socket, secureContext, connect);
+    else secure(socket, { secureContext, hasHttp2: certificate?.hasHttp2 === true, connect });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -68,26 +81,29 @@ export async function listenOnSocket(
   };
 }
 
-/** Puts TLS on a socket; who chooses h2 there is cut off, for only bytes of HTTP/1.1 are played. */
-function secure(
-  socket: Socket,
-  secureContext: SecureContext,
-  connect: (socket: Socket) => void,
-): void {
+interface Securing {
+  readonly secureContext: SecureContext;
+  readonly hasHttp2: boolean;
+  readonly connect: (socket: Socket) => void;
+}
+
+/** Puts TLS on a socket. */
+function secure(socket: Socket, { secureContext, hasHttp2, connect }: Securing): void {
   const secured = new TLSSocket(socket, {
     isServer: true,
     secureContext,
-    ALPNProtocols: ["h2", "http/1.1"],
+    ALPNProtocols: hasHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
   });
   secured.on("error", () => undefined);
   secured.resetAndDestroy = () => {
     socket.resetAndDestroy();
     return secured;
   };
-  secured.once("secure", () => {
-    if (secured.alpnProtocol === "h2") socket.destroy();
-    else connect(secured);
-  });
+  secured.once("secure", () => connect(secured));
+}
+
+function isHttp2(socket: Socket): socket is TLSSocket {
+  return socket instanceof TLSSocket && socket.alpnProtocol === "h2";
 }
 
 /** Returns a whole HTTP response as bytes. */

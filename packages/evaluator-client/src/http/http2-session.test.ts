@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { createSecureServer } from "node:http2";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { trustedCertificate } from "../testing/trusted-certificate.ts";
+import { Http2Session } from "./http2-session.ts";
+import { UndiciExchange } from "./undici-exchange.ts";
+
+/** Connects a session through a relay that may stop, to a server that answers all but "hang". */
+async function openSession() {
+  const server = createSecureServer(trustedCertificate());
+  server.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    stream.on("data", (bytes) => {
+      if (String(bytes) === "hang") return;
+      stream.respond({ ":status": 200 });
+      stream.end("{}");
+    });
+  });
+  const target = await listen(server);
+  const sockets: Socket[] = [];
+  const relay = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    sockets.push(near, far);
+    near.on("error", () => undefined).pipe(far);
+    far.on("error", () => undefined).pipe(near);
+  });
+  const port = await listen(relay);
+  const socket = connectTls({ port, host: "127.0.0.1", ALPNProtocols: ["h2"] });
+  await once(socket, "secureConnect");
+  const clock = new ManualClock();
+  const onChange = vi.fn<() => void>();
+  const onUnprocessed = vi.fn<() => void>();
+  const origin = `https://127.0.0.1:${port}`;
+  const session = new Http2Session(origin, socket, { most: 2, clock, onChange, onUnprocessed });
+  onTestFinished(() => {
+    socket.destroy();
+    for (const each of sockets) each.destroy();
+  });
+  const post = (body: string, signal = new AbortController().signal) => {
+    const endpoint = { method: "POST", url: `${origin}/path`, headers: {} } as const;
+    const exchange = new UndiciExchange({ endpoint, hint: "" }, { signal });
+    const headers = { ":method": "POST", ":path": "/path" };
+    session.send({ headers, body, exchange, refusals: 0 });
+    return exchange.response;
+  };
+  const changed = () => new Promise<void>((resolve) => onChange.mockImplementationOnce(resolve));
+  const stop = () => sockets.forEach((each) => each.unpipe().pause());
+  return { session, clock, post, changed, stop };
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("after 30 s of silence, takes a call when a ping has an answer", async () => {
+  const { session, clock, post, changed } = await openSession();
+  expect(await post("{}")).toMatchObject({ text: "{}" });
+  await clock.advance(29_999);
+  expect(session.takes()).toBe(true);
+  await clock.advance(2);
+  const answered = changed();
+  expect(session.takes()).toBe(false);
+  await answered;
+  expect(session.takes()).toBe(true);
+  expect(clock.waiting).toBe(0);
+});
+
+test("ends a session whose server is gone 2 s after an abort, and with it all calls", async () => {
+  const { session, clock, post, stop } = await openSession();
+  expect(await post("{}")).toMatchObject({ text: "{}" });
+  stop();
+  await clock.advance(1);
+  const controller = new AbortController();
+  const aborted = post("hang", controller.signal);
+  const other = post("hang").catch((error: unknown) => error);
+  controller.abort("too slow");
+  await expect(aborted).rejects.toBe("too slow");
+  await clock.advance(1999);
+  expect(session.isOver).toBe(false);
+  await clock.advance(1);
+  expect(await other).toMatchObject({ name: "ConnectionError", maybeBilled: true });
+  expect(session.isOver).toBe(true);
+});
+
+test("is full at its limit, and has room again when a call ends", async () => {
+  const { session, post } = await openSession();
+  const controller = new AbortController();
+  const first = post("hang", controller.signal);
+  const second = post("{}");
+  expect([session.isFull, session.takes()]).toEqual([true, false]);
+  expect(await second).toMatchObject({ text: "{}" });
+  controller.abort("enough");
+  await expect(first).rejects.toBe("enough");
+  expect(session.takes()).toBe(true);
+});

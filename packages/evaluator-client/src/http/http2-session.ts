@@ -1,0 +1,209 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+  type IncomingHttpHeaders,
+} from "node:http2";
+import type { Socket } from "node:net";
+import { type Clock, systemClock } from "../clock.ts";
+import type { UndiciExchange } from "./undici-exchange.ts";
+
+/** One request over HTTP/2. */
+export interface Http2Request {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | null;
+  readonly exchange: UndiciExchange;
+  /** How often a server has not processed it. */
+  refusals: number;
+}
+
+interface SessionListener<TRequest> {
+  /** Called for a request that the server has surely not processed. */
+  readonly onUnprocessed: (request: TRequest) => void;
+  /** Called when the session may take more requests, or none any more. */
+  readonly onChange: () => void;
+}
+
+interface SessionOptions<TRequest> extends SessionListener<TRequest> {
+  /** The most streams until the server's own limit is known. */
+  readonly most: number;
+  readonly clock?: Clock;
+}
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+
+/** With Node's 64 KiB, an answer of 3 MB takes 50 round trips. */
+const WINDOW_BYTES = 4 * 1024 * 1024;
+
+/** In megabytes. With Node's 10, some large requests in flight end healthy streams. */
+const MOST_MEMORY = 1000;
+
+/** Servers count resets, and end a session with too many of them: Node's after 1,000. */
+const MOST_ABORTS = 500;
+
+/** A silent session may be dead without a notice. Both in milliseconds; chosen. */
+const SILENT_MS = 30_000;
+const PING_MS = 2000;
+
+/** An HTTP/2 session over one socket. Without calls in flight, it does not keep the process alive. */
+export class Http2Session<TRequest extends Http2Request> {
+  readonly #session: ClientHttp2Session;
+  readonly #listener: SessionListener<TRequest>;
+  #most: number;
+  #inFlight = 0;
+  #aborts = 0;
+  readonly #clock: Clock;
+  #heardAtMs: number;
+  /** Streams above this id were not processed. */
+  #lastStreamId = Number.POSITIVE_INFINITY;
+  #isChecking = false;
+  #isDraining = false;
+
+  constructor(
+    origin: string,
+    socket: Socket,
+    { most, clock = systemClock, ...listener }: SessionOptions<TRequest>,
+  ) {
+    const session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+      maxSessionMemory: MOST_MEMORY,
+    });
+    this.#session = session;
+    this.#listener = listener;
+    this.#most = most;
+    this.#clock = clock;
+    this.#heardAtMs = clock.now();
+    session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
+    session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
+      this.#most = maxConcurrentStreams;
+      this.#hear();
+      listener.onChange();
+    });
+    session.on("goaway", (_, lastStreamId) => {
+      this.#lastStreamId = lastStreamId;
+      this.drain();
+    });
+    session.on("error", () => undefined); // its streams report it
+    session.once("close", listener.onChange);
+    session.unref();
+  }
+
+  get isOver(): boolean {
+    return this.#isDraining || this.#session.closed || this.#session.destroyed;
+  }
+
+  /** The most streams at once. */
+  get most(): number {
+    return this.#most;
+  }
+
+  get isFull(): boolean {
+    return this.#inFlight >= this.#most;
+  }
+
+  /** Whether it takes a request now; after a silence, it does so when a ping has an answer. */
+  takes(): boolean {
+    if (this.isOver || this.isFull) return false;
+    if (this.#clock.now() - this.#heardAtMs > SILENT_MS) this.#check();
+    return !this.#isChecking;
+  }
+
+  send(request: TRequest): void {
+    const { headers, body, exchange } = request;
+    const startedAtMs = this.#clock.now();
+    const stream = this.#session.request(headers, { endStream: body === null });
+    if (this.#inFlight === 0) this.#session.ref();
+    this.#inFlight += 1;
+    let isAnswered = false;
+    stream.on("response", (headers) => {
+      const { ":status": status = 0 } = headers;
+      this.#hear();
+      isAnswered = true;
+      exchange.onResponseStart(null, status, withoutStatus(headers));
+    });
+    stream.on("data", (chunk: Uint8Array) => {
+      this.#hear();
+      receive(exchange, chunk);
+    });
+    let failure: Error | null = null;
+    stream.on("error", (error: Error) => (failure = error));
+    stream.once("close", () => {
+      this.#release();
+      if (exchange.isOver) return;
+      if (this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(request);
+      if (isAnswered && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
+      exchange.onResponseError(null, failure ?? streamError());
+    });
+    exchange.onRequestStart({ abort: () => this.#abort(stream, startedAtMs) });
+    if (body !== null) stream.end(body);
+  }
+
+  /** Takes no more requests, and ends after those in flight. */
+  drain(): void {
+    this.#isDraining = true;
+    if (!this.#session.destroyed) this.#session.close();
+    this.#listener.onChange();
+  }
+
+  #abort(stream: ClientHttp2Stream, startedAtMs: number): void {
+    if (stream.closed || stream.destroyed) return;
+    stream.close(NGHTTP2_CANCEL);
+    this.#aborts += 1;
+    if (this.#aborts === MOST_ABORTS) this.drain();
+    else if (this.#heardAtMs < startedAtMs) this.#check();
+  }
+
+  #isUnprocessed({ id, rstCode }: ClientHttp2Stream): boolean {
+    return id === undefined || id > this.#lastStreamId || rstCode === NGHTTP2_REFUSED_STREAM;
+  }
+
+  #release(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0 && !this.#isChecking) this.#session.unref();
+    this.#listener.onChange();
+  }
+
+  #hear(): void {
+    this.#heardAtMs = this.#clock.now();
+  }
+
+  /** Ends the session if it does not answer a ping. */
+  #check(): void {
+    if (this.#isChecking || this.#session.closed || this.#session.destroyed) return;
+    this.#isChecking = true;
+    this.#session.ref();
+    const cancel = this.#clock.schedule(PING_MS, () => this.#session.destroy());
+    const done = () => {
+      cancel();
+      this.#isChecking = false;
+      if (this.#inFlight === 0) this.#session.unref();
+      this.#listener.onChange();
+    };
+    const isSent = this.#session.ping((error) => {
+      if (error === null) this.#hear();
+      done();
+    });
+    if (!isSent) this.#session.destroy();
+  }
+}
+
+/** Returns the headers without the status and without Node's list of sensitive ones, a symbol. */
+function withoutStatus(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const entries = Object.entries(headers);
+  return Object.fromEntries(entries.filter(([name]) => name !== ":status"));
+}
+
+function receive(exchange: UndiciExchange, chunk: Uint8Array): void {
+  try {
+    exchange.onResponseData(null, chunk);
+  } catch (error) {
+    exchange.onResponseError(null, error as Error); // the body is too large
+  }
+}
+
+function streamError(): Error {
+  return Object.assign(new Error("The stream was reset."), { code: "ERR_HTTP2_STREAM_ERROR" });
+}

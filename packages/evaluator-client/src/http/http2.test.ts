@@ -1,0 +1,270 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type Settings,
+} from "node:http2";
+import { createServer as createHttp1Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { ConnectionError, type EvaluatorError } from "../errors.ts";
+import { trustedCertificate } from "../testing/trusted-certificate.ts";
+import { createHttpClient } from "./undici-http-client.ts";
+
+const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
+  constants;
+
+interface Call {
+  readonly stream: ServerHttp2Stream;
+  readonly session: ServerHttp2Session;
+  readonly body: string;
+  /** The number of the request on the whole server, from 0. */
+  readonly index: number;
+  /** The number of the request on its session, from 0. */
+  readonly ofSession: number;
+}
+
+/** Listens for HTTP/2 on loopback, and answers each whole request. */
+async function listen(answer: (call: Call) => void, settings: Settings = {}) {
+  const server = createSecureServer({ ...trustedCertificate(), settings });
+  const sessions: ServerHttp2Session[] = [];
+  const bodies: string[] = [];
+  server.on("session", (session) => {
+    sessions.push(session);
+    session.on("error", () => undefined);
+    let ofSession = 0;
+    session.on("stream", (stream) => {
+      const order = ofSession;
+      ofSession += 1;
+      let body = "";
+      stream.on("error", () => undefined);
+      stream.on("data", (bytes) => (body += String(bytes)));
+      stream.on("end", () => {
+        const index = bodies.push(body) - 1;
+        if (!stream.destroyed) answer({ stream, session, body, index, ofSession: order });
+      });
+    });
+  });
+  await start(server);
+  /** Ends all sessions, and resolves when the port is free. */
+  const close = async () => {
+    for (const session of sessions) session.close();
+    server.close();
+    await once(server, "close");
+  };
+  return { origin: originOf(server), sessions, bodies, close };
+}
+
+async function start(server: Http2SecureServer | ReturnType<typeof createHttp1Server>, port = 0) {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+}
+
+function originOf(server: { address(): unknown }): string {
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function echo({ stream, body }: Pick<Call, "stream" | "body">): void {
+  stream.respond({ ":status": 200 });
+  stream.end(body);
+}
+
+function connect(origin: string, env: Record<string, string> = {}) {
+  const http = createHttpClient({ env });
+  onTestFinished(() => http.close());
+  const headers = { Authorization: "Bearer k", Connection: "keep-alive" };
+  const send = http.prepare({ method: "POST", url: `${origin}/path?a=b`, headers });
+  const post = (body: string, signal = new AbortController().signal) => send(body, { signal });
+  const fail = (body: string) =>
+    post(body).then(
+      () => expect.unreachable("the call fails"),
+      (error: EvaluatorError) => error,
+    );
+  return { http, post, fail };
+}
+
+function bodies(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `{"call":${index}}`);
+}
+
+/** Sends all bodies at once, and expects each to be echoed. */
+async function expectAllEchoed(origin: string, all: readonly string[]): Promise<void> {
+  const { post } = connect(origin);
+  const answers = await Promise.all(all.map((body) => post(body)));
+  expect(answers.map(({ text }) => text)).toEqual(all);
+}
+
+test("sends many calls over one session", async () => {
+  const server = await listen(echo);
+  await expectAllEchoed(server.origin, bodies(64));
+  expect(server.sessions).toHaveLength(1);
+  expect(server.bodies.toSorted()).toEqual(bodies(64).toSorted());
+});
+
+test.each([
+  [1, 8],
+  [10, 7],
+  [100, 1],
+])("keeps the limit of %i streams, over %i sessions", async (limit, sessions) => {
+  const server = await listen(echo, { maxConcurrentStreams: limit });
+  await expectAllEchoed(server.origin, bodies(64));
+  await expectAllEchoed(server.origin, bodies(64));
+  expect(server.sessions.length).toBeLessThanOrEqual(sessions);
+  expect(new Set(server.bodies)).toEqual(new Set(bodies(64)));
+});
+
+test("sends a refused stream again, five times", async () => {
+  const server = await listen((call) =>
+    call.index < 5 ? call.stream.close(NGHTTP2_REFUSED_STREAM) : echo(call),
+  );
+  await expectAllEchoed(server.origin, ["{}"]);
+  expect(server.bodies).toHaveLength(6);
+});
+
+test("gives up a stream that is refused each time, which costs nothing", async () => {
+  const server = await listen(({ stream }) => stream.close(NGHTTP2_REFUSED_STREAM));
+  const error = await connect(server.origin).fail("{}");
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(error).toMatchObject({ isRetryable: true, maybeBilled: false });
+  expect(error.message).toContain("refused the request");
+  expect(server.bodies).toHaveLength(6);
+});
+
+test("loses and doubles nothing when each session ends after 20 streams", async () => {
+  const server = await listen((call) => {
+    if (call.ofSession === 19) call.session.goaway(NGHTTP2_NO_ERROR);
+    echo(call);
+  });
+  await expectAllEchoed(server.origin, bodies(200));
+  expect(server.bodies.toSorted()).toEqual(bodies(200).toSorted());
+});
+
+const ends: [string, (call: Call) => void][] = [
+  ["a reset before the answer", ({ stream }) => stream.close(NGHTTP2_INTERNAL_ERROR)],
+  ["a reset by the server's cancel", ({ stream }) => stream.close(NGHTTP2_CANCEL)],
+  ["a session that is destroyed", ({ session }) => session.destroy()],
+  ["a GOAWAY with an error", ({ session }) => session.destroy(undefined, NGHTTP2_INTERNAL_ERROR)],
+  [
+    "half an answer",
+    ({ stream, session }) => {
+      stream.respond({ ":status": 200, "content-length": 99 });
+      stream.write("{", () => session.destroy());
+    },
+  ],
+];
+
+test.each(ends)("calls %s a lost connection that may be billed", async (_, end) => {
+  const server = await listen(end);
+  const error = await connect(server.origin).fail("{}");
+  expect(error).toMatchObject({ name: "ConnectionError", isRetryable: true, maybeBilled: true });
+  expect(error.message).toContain("may have been billed");
+});
+
+test("keeps the session when a call is aborted", async () => {
+  const codes: number[] = [];
+  const server = await listen((call) => {
+    call.stream.once("close", () => codes.push(call.stream.rstCode));
+    if (call.index > 0) echo(call);
+  });
+  const { post } = connect(server.origin);
+  const controller = new AbortController();
+  const aborted = post("{}", controller.signal);
+  const other = post("{}");
+  expect(await other).toMatchObject({ text: "{}" });
+  controller.abort("enough");
+  await expect(aborted).rejects.toBe("enough");
+  expect(await post("{}")).toMatchObject({ text: "{}" });
+  expect(server.sessions).toHaveLength(1);
+  expect(codes).toContain(NGHTTP2_CANCEL);
+});
+
+test("moves on to a new session after 500 aborts, and loses no other call", async () => {
+  const server = await listen((call) => {
+    if (call.body !== "hang") setImmediate(() => echo(call));
+  });
+  const { post } = connect(server.origin);
+  for (let round = 0; round < 12; round += 1) {
+    const controller = new AbortController();
+    const hanging = Array.from({ length: 48 }, () => post("hang", controller.signal));
+    const others = bodies(8).map((body) => post(body));
+    expect((await Promise.all(others)).map(({ text }) => text)).toEqual(bodies(8));
+    controller.abort("enough");
+    const outcomes = await Promise.allSettled(hanging);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+  }
+  expect(server.sessions).toHaveLength(2);
+});
+
+test("reads an answer whose request was not read whole", async () => {
+  const server = createSecureServer(trustedCertificate());
+  server.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    stream.respond({ ":status": 413 });
+    stream.end("{}", () => stream.close(NGHTTP2_NO_ERROR));
+  });
+  await start(server);
+  const { post } = connect(originOf(server));
+  expect(await post("x".repeat(400_000))).toMatchObject({ status: 413, text: "{}" });
+});
+
+test("reads early hints, trailers and large answers", async () => {
+  const large = JSON.stringify("x".repeat(3_000_000));
+  const server = await listen(({ stream }) => {
+    stream.additionalHeaders({ ":status": 103, link: "</style.css>" });
+    stream.respond({ ":status": 200, "x-a": "b" }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "x-end": "1" }));
+    stream.end(large);
+  });
+  const { status, headers, text } = await connect(server.origin).post("y".repeat(1_000_000));
+  expect({ status, text, a: headers["x-a"], link: headers["link"] }).toEqual({
+    status: 200,
+    text: large,
+    a: "b",
+    link: undefined,
+  });
+  expect(Object.getOwnPropertySymbols(headers)).toEqual([]);
+});
+
+test("serves an origin that changes its protocol", async () => {
+  const over2 = await listen(echo);
+  const port = Number(new URL(over2.origin).port);
+  const { post } = connect(over2.origin);
+  expect(await post("{}")).toMatchObject({ text: "{}" });
+  await over2.close();
+  const over1 = createHttp1Server(trustedCertificate(), (_, response) => {
+    response.setHeader("Connection", "close").end("[]");
+  });
+  await start(over1, port);
+  expect(await post("{}")).toMatchObject({ text: "[]" });
+});
+
+test("speaks HTTP/1.1 if EVALUATOR_HTTP2 is 0, and refuses other values", async () => {
+  const server = createSecureServer({ ...trustedCertificate(), allowHTTP1: true });
+  server.on("request", ({ httpVersion }, response) => response.end(JSON.stringify(httpVersion)));
+  await start(server);
+  const origin = originOf(server);
+  expect(await connect(origin).post("{}")).toMatchObject({ text: '"2.0"' });
+  const off = { EVALUATOR_HTTP2: "0" };
+  expect(await connect(origin, off).post("{}")).toMatchObject({ text: '"1.1"' });
+  const wrong = { EVALUATOR_HTTP2: "yes" };
+  expect(() => createHttpClient({ env: wrong })).toThrow(
+    'EVALUATOR_HTTP2="yes" is neither 0 nor 1; set it to 0',
+  );
+});
+
+test("an idle session does not keep a program alive", async () => {
+  const server = await listen(echo);
+  const program = fileURLToPath(new URL("../testing/one-call-program.ts", import.meta.url));
+  const words = [program, server.origin, trustedCertificate().cert];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.on("data", (text) => (printed += String(text)));
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  expect([printed, exitCode]).toEqual(["{}\n", 0]);
+});
