@@ -11,6 +11,7 @@ import { addApiRoutes } from "./apis/api-route.ts";
 import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
 import { CallBudget } from "./keys/call-budget.ts";
+import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Ledger } from "./keys/ledger.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
@@ -32,6 +33,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly log?: DecisionLog | null;
   /** Keeps the budgets of the keys. @default null */
   readonly ledger?: Ledger | null;
+  readonly blindShadow?: Pick<BlindShadow, "watch"> | null;
   readonly accessLog?: TextSink;
   /** A clock that is never set, in milliseconds. @default performance.now */
   readonly now?: () => number;
@@ -41,7 +43,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { options, services, prices, reportDefect } = parts;
-  const { calibration = null, fit = null, log = null, ledger = null } = parts;
+  const { calibration = null, fit = null, log = null, ledger = null, blindShadow } = parts;
   const { policy, instance, pingMs } = options;
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
@@ -55,7 +57,8 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
     key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
   const all = [metrics.observe, count, log?.add, parts.observe];
   const observers = all.filter((each) => each !== undefined);
-  const router = new MessageRouter({ ...routing, instance: instance ?? "router", observers });
+  const observed = { ...routing, instance: instance ?? "router", observers, blindShadow };
+  const router = new MessageRouter(observed);
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, { ...parts, minuteLimits });
   if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));

@@ -6,6 +6,7 @@ import {
   type Routing,
   UnfitCalibrationError,
 } from "./decision/decide.ts";
+import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
@@ -60,6 +61,7 @@ interface ObservedRouting extends Routing {
   /** The router's name in its records. */
   readonly instance: string;
   readonly observers: readonly ((record: MessageRecord) => void)[];
+  readonly blindShadow?: Pick<BlindShadow, "watch"> | null | undefined;
 }
 
 /** Decides and replies for all endpoints, and reports the end of each message exactly once. */
@@ -134,7 +136,7 @@ export class MessageRouter {
     given: RouterReplyOptions & Call,
   ): Promise<Answer> {
     const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
-    const { services } = this.#routing;
+    const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
     const plan = planOf(first, services.replies.current, call.key);
@@ -146,7 +148,8 @@ export class MessageRouter {
       return usd === null ? null : earlierUsd + usd;
     };
     await budget?.begin(plan, spentUsd);
-    const listener = { onPieces, onBytes };
+    const watched = blindShadow?.watch({ ...call, conversation }, first, { onPieces, onBytes });
+    const listener = watched?.listener ?? { onPieces, onBytes };
     const ask = () =>
       generateReply(conversation, {
         plan,
@@ -170,6 +173,7 @@ export class MessageRouter {
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed } as const;
       this.#record(call, end, autoDecision);
+      watched?.end(decision, reply);
       const replyUsd = reply.billed === null ? earlierUsd : spentUsd();
       await settle(budget, replyUsd, autoDecision ?? decision);
       return { decision, reply };

@@ -18,8 +18,6 @@ export const defaultTierModels = {
   frontier: "anthropic/claude-fable-5.1",
 } as const satisfies Record<Tier, GatewayModelId>;
 
-const notConfidence = "is not a number from 0 to 1, such as 0.6";
-
 const upToADay = { min: 0, max: 86_400_000 };
 const numberOfCalls = { min: 1, max: 10_000, example: "256" };
 
@@ -50,14 +48,14 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_CALIBRATION: optional(z.string()),
     ROUTER_FIT: optional(z.string()),
     ROUTER_DECISION_LOG: optional(z.string()),
+    ROUTER_BLIND_SHARE: numberTo(0.05, "0.02").default(0),
+    ROUTER_BLIND_USD_PER_DAY: numberTo(10_000, "0.5").default(1),
     ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
     ROUTER_INSTANCE: matching(
       /^[\w.:-]{1,64}$/,
       "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
     ),
-    ROUTER_MIN_CONFIDENCE: optional(
-      z.coerce.number(notConfidence).min(0, notConfidence).max(1, notConfidence),
-    ),
+    ROUTER_MIN_CONFIDENCE: optional(numberTo(1, "0.6")),
     ROUTER_FAILURE_TIER: optional(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
@@ -143,6 +141,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     calibrationFile: values.ROUTER_CALIBRATION,
     fitFile: values.ROUTER_FIT,
     decisionLog: values.ROUTER_DECISION_LOG,
+    blind: { share: values.ROUTER_BLIND_SHARE, usdPerDay: values.ROUTER_BLIND_USD_PER_DAY },
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */
     instance: values.ROUTER_INSTANCE,
@@ -222,12 +221,9 @@ function readTierModels(
 }
 
 function toReplyServer(values: Values, env: Environment) {
-  const replyUrl = values.ROUTER_REPLY_BASE_URL;
+  const { ROUTER_REPLY_BASE_URL: replyUrl, ROUTER_REPLY_API_KEY: apiKey } = values;
+  if (replyUrl !== null) return { kind: "openai-compatible" as const, apiKey, baseUrl: replyUrl };
   const gatewayKey = values.AI_GATEWAY_API_KEY;
-  if (replyUrl !== null) {
-    const apiKey = values.ROUTER_REPLY_API_KEY;
-    return { kind: "openai-compatible" as const, apiKey, baseUrl: replyUrl };
-  }
   if (gatewayKey === null) return null;
   const baseUrl = values.EVALUATOR_BASE_URL ?? undefined; // the gateway's own
   return { kind: "gateway" as const, apiKey: gatewayKey, baseUrl, env };
@@ -265,6 +261,11 @@ function modelId(isGateway: boolean) {
   return isGateway
     ? z.string().regex(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
     : z.string().regex(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
+}
+
+function numberTo(most: number, like: string) {
+  const error = `is not a number from 0 to ${most}, such as ${like}`;
+  return z.coerce.number(error).min(0, error).max(most, error);
 }
 
 function list(text = z.string()) {

@@ -18,6 +18,7 @@ import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
 import { openLedger } from "./keys/open-ledger.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
+import { describeBlindCost, openBlindShadow } from "./blind/open-blind-shadow.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
@@ -96,6 +97,7 @@ async function serve(
   }
   const ledger = keyStore === null ? null : openLedger(keyStore, leaseMs);
   const prices = new Map<string, ModelPrice>();
+  const blindShadow = openBlindShadow(options, { services, prices, ledger, log, reportDefect });
   const pricesTried = Promise.withResolvers<void>();
   const router = await startUnlessInterrupted(
     {
@@ -103,6 +105,7 @@ async function serve(
       services,
       keys,
       ledger,
+      blindShadow,
       calibration,
       fit,
       reportDefect,
@@ -114,12 +117,14 @@ async function serve(
     signal,
   );
   write(describeStart(router.origin, services, calibration));
+  if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
   const refresh = { ...services, prices, onTried: pricesTried.resolve, signal, write, warn };
   const refreshed = refreshPrices(refresh).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;
+  await blindShadow?.close();
   await ledger?.close();
   await log?.close();
 }

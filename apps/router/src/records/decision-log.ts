@@ -52,9 +52,13 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/** A further line on a message: the tier that would have been right, or whether the reply was good. */
+/** A further line on a message: the tier that would have been right, a thumb, or a blind comparison. */
 type Note = Pick<MessageRecord, "time" | "instance" | "requestId"> &
-  ({ readonly feedback: Tier } | { readonly thumb: "up" | "down" });
+  (
+    | { readonly feedback: Tier }
+    | { readonly thumb: "up" | "down" }
+    | { readonly blind: { readonly spentUsd: number } }
+  );
 
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {

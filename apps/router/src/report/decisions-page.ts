@@ -21,10 +21,12 @@ function sumOf(one: number | null, other: number | null): number | null {
 }
 
 /** Draws a page of the messages in the decision log. */
-export function decisionsPage(filter: MessageFilter, { messages, next }: MessagePage) {
+export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: string | null) {
+  const { messages, next } = page;
   const rows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier", "model", "key", "cause", "cost", "ms"];
-  const content = html`${filterForm(filter)}
+  const content = html`${blind === null ? null : html`<p class="tagline">${blind}</p>`}
+    ${filterForm(filter)}
     <div class="messages">${table(head, rows, "Messages")}</div>
     ${messages.length === 0 ? html`<p>No message here matches.</p>` : null}
     <p class="links">

@@ -78,13 +78,16 @@ export async function visitLatest(
 }
 
 /** Prepares a filter; returns a line's message if it is wanted, else null. */
-export function messageFilter({ tier, key, cause, from = "", to }: MessageFilter) {
+export function messageFilter(
+  { tier, key, cause, from = "", to }: MessageFilter,
+  toRecord = recordOf,
+) {
   const words = [tier, key, cause]
     .flatMap((word) => word ?? [])
     .map((word) => JSON.stringify(word));
   return (line: string): LoggedRecord | null => {
     // Most lines that are not wanted are not parsed.
-    const record = words.every((word) => line.includes(word)) ? recordOf(line) : null;
+    const record = words.every((word) => line.includes(word)) ? toRecord(line) : null;
     if (record === null || record.time < from) return null;
     if (to !== undefined && record.time.slice(0, to.length) > to) return null;
     const isWanted =
@@ -121,7 +124,7 @@ export async function findMessage(path: string, id: string) {
     if (!line.includes(quoted)) return true;
     const [record, note] = [recordOf(line), noteOf(line)];
     if (record?.requestId === id) found.record = record;
-    if (note?.requestId === id) found.note ??= note;
+    if (note?.requestId === id && !note.blind) found.note ??= note;
     return found.record === null;
   });
   return found;

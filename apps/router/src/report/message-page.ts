@@ -71,7 +71,7 @@ function costText(costUsd: number | null): string | null {
 }
 
 function thumbsOf(requestId: string, note: Note): Html {
-  const noted = note === null ? "" : "thumb" in note ? note.thumb : `${note.feedback} was right`;
+  const noted = note?.thumb ?? `${note?.feedback} was right`;
   const buttons = (["up", "down"] as const).map((thumb) => {
     const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
     const address = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;

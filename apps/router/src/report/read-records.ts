@@ -68,11 +68,25 @@ export function costsOf({
 /** Feedback on a tier, in the decision log. */
 export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
 
-/** A further line on a message: the right tier, or whether the reply was good. */
-const noteSchema = z.union([
-  feedbackSchema,
-  z.object({ requestId: z.string(), thumb: z.enum(["up", "down"]) }),
-]);
+const sideSchema = z.object({ tier, quality: z.number(), costUsd: z.number() });
+
+const blindSchema = z.object({
+  /** Cost of the comparison, also if it failed. */
+  spentUsd: z.number(),
+  pair: z.object({ routed: sideSchema, cheapest: sideSchema, dearest: sideSchema }).nullable(),
+});
+
+/** A blind comparison of a message's replies. */
+export type BlindNote = z.infer<typeof blindSchema>;
+
+/** A further line on a message: the right tier, a thumb for the reply, or its blind comparison. */
+const noteSchema = z.object({
+  time: z.string().default(""),
+  requestId: z.string(),
+  feedback: z.enum(tierNames).optional(),
+  thumb: z.enum(["up", "down"]).optional(),
+  blind: blindSchema.optional(),
+});
 
 /** Reads messages; null for an invalid line. @throws CliError without the file. */
 export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
@@ -84,6 +98,16 @@ export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | 
 /** Parses a message of the log; null for any other line. */
 export function recordOf(line: string): LoggedRecord | null {
   return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
+}
+
+/** Returns the cost of a blind comparison as a message of the key `blind`; null for any other line. */
+export function blindRecordOf(line: string): LoggedRecord | null {
+  const { time, blind } = noteOf(line) ?? {};
+  if (blind === undefined) return null;
+  const nothing = { failure: null, tierChosen: null, tierUsed: null, cause: null };
+  const costs = { decisionCostUsd: null, replyCostUsd: blind.spentUsd, frontierCostUsd: null };
+  const record = { time, outcome: "replied", key: "blind", ...nothing, ...costs };
+  return loggedRecordSchema.safeParse(record).data ?? null;
 }
 
 /** Reads the lines of a file. @throws CliError if it cannot be read. */
@@ -99,7 +123,7 @@ export async function* readLines(path: string, name = ""): AsyncGenerator<string
 
 /** Returns a note on a message. The test of the field is cheap: most lines are then parsed only once. */
 export function noteOf(line: string) {
-  return /"(?:feedback|thumb)":/.test(line) ? parsedLine(line, noteSchema) : null;
+  return /"(?:feedback|thumb|blind)":/.test(line) ? parsedLine(line, noteSchema) : null;
 }
 
 /** Parses a line of JSON; null if it is invalid. */

@@ -1,7 +1,7 @@
 import { html, type Html, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { addressOf, type MessageFilter, messageFilter, visitLatest } from "./latest-messages.ts";
-import type { LoggedRecord } from "./read-records.ts";
+import { blindRecordOf, type LoggedRecord, recordOf } from "./read-records.ts";
 import { reportPage, tierBadge } from "./report-page.ts";
 import { addTo, dollars, emptySummary, savingOf, type Summary } from "./summary.ts";
 
@@ -22,7 +22,7 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
     sums: new Map<string, Summary>(),
   }));
   const total = emptySummary();
-  const wantedOf = messageFilter(filter);
+  const wantedOf = messageFilter(filter, (line) => recordOf(line) ?? blindRecordOf(line));
   const next = await visitLatest(path, { ...filter, mostBytes: MOST_BYTES }, (line) => {
     const record = wantedOf(line);
     if (record === null) return true;

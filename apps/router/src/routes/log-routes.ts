@@ -2,6 +2,8 @@ import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
 import { tierNames } from "../decision/tier-question.ts";
+import { describeBlind } from "../blind/blind-figures.ts";
+import { readPairs } from "../blind/read-pairs.ts";
 import { HttpError } from "../http-error.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import { decisionsPage, toListed } from "../report/decisions-page.ts";
@@ -17,7 +19,7 @@ export type DecisionLog = Omit<Awaited<ReturnType<typeof openDecisionLog>>, "reo
 
 interface LogParts {
   readonly log: DecisionLog | null;
-  readonly options: Pick<RouterOptions, "instance">;
+  readonly options: Pick<RouterOptions, "instance" | "blind">;
   readonly guards: Guards;
   readonly feedback: Counter;
 }
@@ -26,11 +28,13 @@ const noStore = { "Cache-Control": "no-store" };
 
 /** Adds the pages of the decision log, and the routes that note feedback in it. */
 export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
-  const { log, guards, feedback } = parts;
+  const { log, options, guards, feedback } = parts;
   app.get("/decisions", async (c) => {
     const filter = parseFilter(c.req.query());
     const messages = await listMessages(pathOf(log), filter);
-    return c.html(await decisionsPage(filter, messages), 200, noStore);
+    const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
+    const blind = isFirst ? describeBlind(await readPairs(pathOf(log))) : null;
+    return c.html(await decisionsPage(filter, messages, blind), 200, noStore);
   });
   app.get("/decisions.json", async (c) => {
     const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));

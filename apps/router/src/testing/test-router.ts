@@ -15,7 +15,10 @@ import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep
 import { decisionFor, type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
-function servicesOver(fetch: typeof globalThis.fetch, options = parseRouterOptions({})): Services {
+export function servicesOver(
+  fetch: typeof globalThis.fetch,
+  options = parseRouterOptions({}),
+): Services {
   const apiKey = plantedKey;
   const baseUrl = "http://gateway.invalid/v4/ai";
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });

@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { Ledger } from "../keys/ledger.ts";
+import { sqliteLedger } from "../keys/sqlite-ledger.ts";
+import { defaultTierModels } from "../router-options.ts";
+import { readNotes } from "../testing/read-notes.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { servicesOver, testRouter } from "../testing/test-router.ts";
+import { decisionFor, type Differences, testGateway } from "../testing/upstreams.ts";
+import { createBlindShadow } from "./blind-shadow.ts";
+
+const prices = new Map(
+  Object.values(defaultTierModels).map((model, at) => {
+    const usd = [1, 2, 4, 10][at] ?? 0;
+    return [model, { inputUsdPerMillionTokens: usd, outputUsdPerMillionTokens: usd }];
+  }),
+);
+
+interface World {
+  readonly usdPerDay?: number;
+  readonly tier?: "nano" | "fast" | "frontier";
+  readonly reply?: Differences["reply"];
+  readonly random?: () => number;
+}
+
+type Asked = Readonly<Record<"state" | "questions", Record<string, unknown>>>;
+
+/** The dearest tier is right; each reply takes 1,000 tokens. */
+function replyOf({ headers }: Request) {
+  const isDearest = headers.get("ai-language-model-id") === defaultTierModels.frontier;
+  const usage = { inputTokens: { total: 600 }, outputTokens: { total: 400 } };
+  return replyStream([isDearest ? "a right reply" : "a reply"], { usage });
+}
+
+/** Opens a router whose judge prefers the first place, and an answer with the word "right". */
+async function openShadowed({
+  usdPerDay = 1,
+  tier = "nano",
+  random = () => 0,
+  ...world
+}: World = {}) {
+  const { path, log } = await openTestLog();
+  const ledger = new Ledger(sqliteLedger(join(await temporaryFolder(), "spend")), {
+    leaseMs: 60_000,
+  });
+  onTestFinished(() => ledger.close());
+  const judged: Asked[] = [];
+  const evaluation = async (request: Request) => {
+    const asked = (await request.json()) as Asked;
+    if ("tier" in asked.questions) return Response.json(decisionFor(tier));
+    judged.push(asked);
+    const answers = Object.keys(asked.questions).map((name, at) => {
+      const isRight = String(asked.state[name]).includes("right");
+      const probability = (isRight ? 0.8 : 0.4) + (at === 0 ? 0.1 : 0);
+      return [name, { type: "boolean", probability }];
+    });
+    return Response.json(decisionFor(tier, { answers: Object.fromEntries(answers) }));
+  };
+  const done = Promise.withResolvers<void>();
+  const differences: Differences = { evaluation, reply: world.reply ?? replyOf };
+  const services = servicesOver(testGateway(differences).fetch);
+  const blindShadow = createBlindShadow({
+    services,
+    prices,
+    ledger,
+    share: 0.02,
+    usdPerDay,
+    random,
+    note(requestId, note) {
+      log.add({ time: new Date().toISOString(), instance: "a", requestId, blind: note });
+      done.resolve();
+    },
+    reportDefect: done.reject,
+  });
+  const router = await testRouter(differences, { log, prices, blindShadow, services });
+  const notes = async () => {
+    await blindShadow.close();
+    await log.written();
+    return readNotes(path);
+  };
+  return { ...router, judged, path, notes, done: done.promise };
+}
+
+test("the cheapest and the dearest reply are judged once in each place; the client's is not asked again", async () => {
+  const { chat, judged, done, notes, path } = await openShadowed();
+  const response = await chat({ message: "Which one?" });
+  expect(await response.json()).toMatchObject({ tier: "nano", reply: "a reply" });
+  await done;
+  const [note] = await notes();
+  expect(note).toEqual({
+    requestId: response.headers.get("x-request-id"),
+    blind: {
+      spentUsd: expect.closeTo(0.01 + 2 * 0.000_000_042, 5),
+      pair: {
+        routed: { tier: "nano", quality: expect.closeTo(0.45, 9), costUsd: expect.any(Number) },
+        cheapest: { tier: "nano", quality: expect.closeTo(0.45, 9), costUsd: 0.001 },
+        dearest: { tier: "frontier", quality: expect.closeTo(0.85, 9), costUsd: 0.01 },
+      },
+    },
+  });
+  expect(judged.map(({ state }) => state)).toEqual([
+    { question: "Which one?", answer_1: "a reply", answer_2: "a right reply" },
+    { question: "Which one?", answer_1: "a right reply", answer_2: "a reply" },
+  ]);
+  expect(JSON.stringify(judged[0]?.questions)).toContain("Does this answer the question?");
+  expect(await readFile(path, "utf8")).not.toMatch(/Which one|a reply|right reply/);
+});
+
+test("a reply of a tier between them is judged too", async () => {
+  const { chat, judged, done, notes } = await openShadowed({ tier: "fast" });
+  await chat({ message: "hi" });
+  await done;
+  expect(await notes()).toMatchObject([
+    { blind: { pair: { routed: { tier: "fast", costUsd: expect.closeTo(0.002, 4) } } } },
+  ]);
+  expect(judged).toHaveLength(3);
+});
+
+const ask = (body: object) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], ...body }),
+});
+const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+const result = { role: "tool", tool_call_id: "1", content: "it" };
+const call = { id: "1", type: "function", function: { name: "look", arguments: "{}" } };
+const loop = [
+  { role: "user", content: "hi" },
+  { role: "assistant", content: null, tool_calls: [call] },
+  result,
+];
+
+test.each([
+  ["a named tier", { model: "nano" }],
+  ["a call with tools", { model: "auto", tools }],
+  ["a step of a tool loop", { model: "auto", messages: loop }],
+])("%s is not compared", async (_, body) => {
+  const { request, notes } = await openShadowed();
+  expect((await request("/v1/chat/completions", ask(body))).status).toBe(200);
+  expect(await notes()).toEqual([]);
+});
+
+test("auto at /v1 is compared", async () => {
+  const { request, done, notes } = await openShadowed();
+  await request("/v1/chat/completions", ask({ model: "auto", stream: true }));
+  await done;
+  expect(await notes()).toMatchObject([{ blind: { pair: { routed: { tier: "nano" } } } }]);
+});
+
+test("a message that is not drawn, and one over the budget, cost nothing", async () => {
+  for (const world of [{ random: () => 0.02 }, { usdPerDay: 0.02 }]) {
+    const { chat, notes, judged } = await openShadowed(world);
+    await chat({ message: "hi" });
+    expect(await notes()).toEqual([]);
+    expect(judged).toEqual([]);
+  }
+});
+
+test("a tier that fails costs what it took, and gives no pair", async () => {
+  const reply = (request: Request) => {
+    const isDearest = request.headers.get("ai-language-model-id") === defaultTierModels.frontier;
+    return isDearest
+      ? Response.json({ error: { message: "no" } }, { status: 400 })
+      : replyOf(request);
+  };
+  const { chat, done, notes } = await openShadowed({ reply });
+  expect((await chat({ message: "hi" })).status).toBe(200);
+  await done;
+  expect(await notes()).toMatchObject([{ blind: { spentUsd: 0, pair: null } }]);
+});
