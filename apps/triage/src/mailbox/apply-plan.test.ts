@@ -55,9 +55,7 @@ test("a rule without a promise needs --yes", async () => {
 test("--limit leaves the rest of the plan for the next time", async () => {
   const { run, state } = await serverWithPlan({ a: "flag", b: "flag", c: "flag" });
   const first = await run("apply", PLAN, "--limit", "2");
-  expect(first.stderr).toBe(
-    'Applied 2 mails; 1 mail of the plan are still open. "undo" takes it back.\n',
-  );
+  expect(first.stderr).toBe('Applied 2 mails, 1 mail still open. "undo" takes it back.\n');
   expect(state()["INBOX"]).toBe("a \\Flagged, b \\Flagged, c, d, e, f");
   await run("apply", PLAN);
   await run("undo", PLAN);
@@ -130,7 +128,7 @@ test("a mail that changes between the look and the command is left alone, and do
   const { exitCode, stderr } = await run("apply", PLAN);
   expect([exitCode, stderr]).toEqual([
     2,
-    'Note on 1 mail: it changed just now, or the server refused it: a\nApplied 1 mail; 1 mail of the plan are still open. "undo" takes it back.\n',
+    'Note on 1 mail: it changed just now, or the server refused it: a\nApplied 1 mail, 1 mail still open. "undo" takes it back.\n',
   ]);
   expect(state()["INBOX"]).toContain("a \\Seen, b \\Flagged");
   expect((await run("apply", PLAN)).exitCode).toBe(0);

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
-import { interrupted } from "evaluator-runs/commands";
-import { printMails } from "evaluator-runs/source";
+import { interrupted, printMails } from "evaluator-runs/commands";
 import type { ImapFlow } from "imapflow";
 import { ActJournal } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
@@ -34,7 +33,7 @@ export async function applyPlan(
       .map((line) => toAct(line, folders));
   });
   const left = openLines().length;
-  const more = left > 0 ? `; ${printMails(left)} of the plan are still open` : "";
+  const more = left > 0 ? `, ${printMails(left)} still open` : "";
   return describe(
     report,
     `Applied ${printMails(report.done)}${more}. "undo" takes it back.`,

@@ -10,10 +10,12 @@ import {
   fillMailbox,
   planFor,
   readMailbox,
+  signIn,
   stateOf,
   type TestMail,
   toNdjson,
 } from "./mailbox-of.ts";
+import { runDoveadm } from "./start-dovecot.ts";
 import { startProxy } from "./start-proxy.ts";
 
 const server = inject("dovecot");
@@ -34,8 +36,7 @@ function manyMails(count: number): TestMail[] {
 /** Fills a mailbox and writes a plan for it; commands go through a proxy. */
 async function mailboxWithPlan(
   mails: readonly TestMail[],
-  given = actions,
-  without: string[] = [],
+  { given = actions, without = [] as string[], onReply = (text: string) => text } = {},
 ) {
   const user = `user${(users += 1)}`;
   const client = await fillMailbox(server, user, mails);
@@ -45,6 +46,7 @@ async function mailboxWithPlan(
   const hooks = { onCommand: (_line: string): void | Promise<void> => {} };
   const proxy = await startProxy(server.port, {
     without,
+    onReply,
     onCommand: async (line) => {
       commands.push(line);
       await hooks.onCommand(line);
@@ -124,6 +126,75 @@ test.skipIf(process.env["TRIAGE_KILLS"] === "0")(
     process.stdout.write(`${hits} kills\n`);
   },
 );
+
+test("1,000 mails are moved and moved back, 100 in a command", async () => {
+  const { client, run, commands } = await mailboxWithPlan(manyMails(1000), { given: ["archive"] });
+  const before = await stateOf(client);
+  expect((await run("apply", "inbox.plan.ndjson", "--yes")).exitCode).toBe(0);
+  expect(new Set((await readMailbox(client)).map(({ folder }) => folder))).toEqual(
+    new Set(["Archive"]),
+  );
+  expect((await run("undo", "inbox.plan.ndjson")).exitCode).toBe(0);
+  expect(commands.filter((line) => line.includes("UID MOVE"))).toHaveLength(20);
+  expect(await stateOf(client)).toEqual(before);
+});
+
+test("without COPYUID the moved mails are found by what is known of them", async () => {
+  const box = await mailboxWithPlan(manyMails(30), {
+    given: ["archive", "move Work"],
+    onReply: (text) => text.replaceAll(/\[COPYUID [^\]]*\]/g, ""),
+  });
+  // A copy of a mail was in the target before.
+  const twin =
+    "From: ada@example.com\r\nMessage-ID: <2@example.com>\r\nSubject: mail 0002\r\n\r\nHello.\r\n";
+  await box.client.append("Archive", twin, ["\\Seen"], new Date("2026-11-02T09:00:00Z"));
+  const before = await stateOf(box.client);
+  expect((await box.run("apply", "inbox.plan.ndjson", "--yes")).exitCode).toBe(0);
+  expect(await stateOf(box.client)).not.toEqual(before);
+  expect((await box.run("undo", "inbox.plan.ndjson")).exitCode).toBe(0);
+  expect(await stateOf(box.client)).toEqual(before);
+});
+
+test("a server without MOVE, and one without CONDSTORE", async () => {
+  const box = await mailboxWithPlan(manyMails(12), { without: ["MOVE", "CONDSTORE", "QRESYNC"] });
+  const before = await stateOf(box.client);
+  const { exitCode, stderr } = await box.run("apply", "inbox.plan.ndjson", "--yes");
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("as the server has no MOVE")]);
+  expect(stderr).toContain("Applied 6 mails");
+  await box.run("undo", "inbox.plan.ndjson");
+  expect(await stateOf(box.client)).toEqual(before);
+  expect(box.commands.join("\n")).not.toMatch(/MOVE|COPY|Deleted/);
+});
+
+test("a plan of another UIDVALIDITY changes nothing", async () => {
+  const box = await mailboxWithPlan(manyMails(6));
+  const before = await stateOf(box.client);
+  const user = new URL(box.account).username;
+  await runDoveadm(server, "mailbox", "update", "-u", user, "--uid-validity", "4711", "INBOX");
+  const { exitCode, stderr } = await box.run("apply", "inbox.plan.ndjson", "--yes");
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("has another UIDVALIDITY")]);
+  const client = await signIn(server, user);
+  expect(await stateOf(client)).toEqual(before);
+  await client.logout();
+});
+
+test("a lost connection is one sentence, and the next apply goes on", async () => {
+  const box = await mailboxWithPlan(manyMails(12));
+  const before = await stateOf(box.client);
+  box.hooks.onCommand = (line) => {
+    if (line.includes("UID MOVE")) box.proxy.cut();
+  };
+  const cut = await box.run("apply", "inbox.plan.ndjson", "--yes");
+  expect([cut.exitCode, cut.stderr.trim().split("\n")]).toEqual([
+    1,
+    [expect.stringContaining("The connection to 127.0.0.1")],
+  ]);
+  box.hooks.onCommand = () => {};
+  const next = await box.run("apply", "inbox.plan.ndjson", "--yes");
+  expect([next.exitCode, next.stderr]).toEqual([0, expect.stringMatching(/^Applied \d+ mails\./)]);
+  await box.run("undo", "inbox.plan.ndjson");
+  expect(await stateOf(box.client)).toEqual(before);
+});
 
 type Box = Awaited<ReturnType<typeof mailboxWithPlan>>;
 

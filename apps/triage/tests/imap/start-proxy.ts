@@ -7,8 +7,8 @@ interface ProxyOptions {
   readonly without?: readonly string[];
   /** Gets each line of the client, before the server does; the server waits for its end. */
   readonly onCommand?: (line: string) => void | Promise<void>;
-  /** Gets each text of the server, before the client does. */
-  readonly onReply?: (text: string) => void;
+  /** Changes each text of the server, before the client gets it. @default unchanged */
+  readonly onReply?: (text: string) => string;
 }
 
 /** Passes connections to a port of this machine through a free port. */
@@ -29,8 +29,7 @@ export async function startProxy(target: number, options: ProxyOptions = {}) {
     void passCommands(client, upstream, options);
     upstream.on("data", (data) => {
       const text = withoutWords(data.toString("latin1"), options.without ?? []);
-      options.onReply?.(text);
-      client.write(text, "latin1");
+      client.write(options.onReply?.(text) ?? text, "latin1");
     });
   });
   server.listen(0, "127.0.0.1");

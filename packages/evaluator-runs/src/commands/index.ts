@@ -1,4 +1,5 @@
 export { day, optionalFile, sharedOptions } from "../shared-options.ts";
+export { printMails } from "../amounts.ts";
 export { interrupted } from "../run/interruption.ts";
 export {
   openCatalog,
