@@ -48,6 +48,7 @@ const wrong: [env: Record<string, string>, named: string][] = [
   [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0"'],
   [{ ROUTER_ACCESS_TOKEN: "planted" }, "ROUTER_ACCESS_TOKEN"],
   [{ ROUTER_DECISION_LOG: "/nowhere/log" }, 'ROUTER_DECISION_LOG="/nowhere/log"'],
+  [{ ROUTER_FIT: "/nowhere/fit.json" }, 'ROUTER_FIT="/nowhere/fit.json"'],
   [{ AI_GATEWAY_API_KEY: "planted key" }, "AI_GATEWAY_API_KEY"],
   [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT"],
   [

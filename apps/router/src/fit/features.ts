@@ -6,27 +6,21 @@ const BUCKETS = 2 ** 14;
 /** Columns: words and pairs, the length, and a probability for each tier. */
 export const COLUMNS = BUCKETS + 1 + tierNames.length;
 
-/** The columns of a prompt that are not 0, and their values. */
-export interface Features {
-  readonly columns: readonly number[];
-  readonly values: readonly number[];
+/** The columns of a prompt that are not 0, with their values. */
+export type Features = readonly (readonly [column: number, value: number])[];
+
+/** Returns the features of a message, in linear time; without a text, only probabilities count. */
+export function toFeatures(text: string, probabilities: Shares | null): Features {
+  const words = hashWords(text.slice(0, MOST_READ));
+  const features = Array.from(words, (word): [number, number] => [word, 1 / Math.sqrt(words.size)]);
+  if (text !== "") features.push([BUCKETS, Math.log(text.length) - USUAL_LENGTH]);
+  if (probabilities === null) return features;
+  const shares = tierNames.map((tier, at) => [BUCKETS + 1 + at, probabilities[tier]] as const);
+  return [...features, ...shares];
 }
 
-/** Returns the features of a message, in linear time; without a text, only the probabilities count. */
-export function toFeatures(text: string, probabilities: Shares | null): Features {
-  const words = hashWords(text);
-  const columns = [...words];
-  const values = columns.map(() => 1 / Math.sqrt(words.size));
-  if (text !== "") {
-    columns.push(BUCKETS);
-    values.push(Math.log(text.length) - USUAL_LENGTH);
-  }
-  if (probabilities !== null) {
-    columns.push(...tierNames.map((_, at) => BUCKETS + 1 + at));
-    values.push(...tierNames.map((tier) => probabilities[tier]));
-  }
-  return { columns, values };
-}
+/** Characters whose words count: 20,000 take 0.65 ms, which delays a decision. */
+const MOST_READ = 1500;
 
 /** The logarithm of about 150 characters. */
 const USUAL_LENGTH = 5;
