@@ -27,65 +27,70 @@ type RoutingFigures = ReturnType<typeof evaluateRouting> & {
 /** Returns the figures as a page without scripts. */
 export function evalPage(figures: RoutingFigures): string {
   const title = "Is the routing any good?";
-  const { costBasis } = figures;
-  const { confusion, ways, orders, categories } = tablesOf(figures);
+  const cost = "Grey: another way is as good and costs no more.";
+  const gain =
+    "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.";
   const body = html`<h1>${title}</h1>
     <p class="notice">${describeSource(figures)}</p>
     ${figures.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
     <main>
       ${card("Advice", html`<p>${figures.advice.sentence}</p>`)}
       <div class="pair">
-        ${card(
-          "The gap recovered, hardest prompts first",
-          gainPlot(figures),
-          "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.",
-        )}
-        ${card("Quality against cost", costPlot(figures), `Cost a prompt: ${costBasis}. Grey: another way is as good and costs no more.`)}
+        ${card("The gap recovered, hardest prompts first", gainPlot(figures), gain)}
+        ${card("Quality against cost", costPlot(figures), cost)}
       </div>
-      ${confusion && card("Right tier by row, used tier by column", table(["right tier", ...tierNames], confusion), describeTiers(figures))}
-      ${card("Beside simpler ways", table(["way", "quality", "cost"], ways))}
-      ${categories.length === 0 ? null : card("By category", table(categoryFigures, categories))}
-      ${card(
-        "Value of the order",
-        table(["order by", ...orderFigures], orders),
-        "APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
-      )}
+      ${sectionsOf(figures).map(({ title: name, head, rows, notice }) => card(name, table(head, rows), notice))}
     </main>`;
   return page({ title, style, body });
 }
 
 /** Returns a card with a notice below its content. */
-function card(title: string, content: Html, notice?: string): Html {
+function card(title: string, content: Html, notice: string | null = null): Html {
   return html`<section class="card">
     <h2>${title}</h2>
-    ${content} ${notice === undefined ? null : html`<p class="notice">${notice}</p>`}
+    ${content} ${notice && html`<p class="notice">${notice}</p>`}
   </section>`;
 }
 
-const orderFigures = ["APGR", "CPT(50%)", "CPT(80%)"];
-
-const categoryFigures = ["category", "prompts", "as routed", "the cheapest", "frontier", "cost"];
-
-function tablesOf({ confusion, ways, orders, categories }: RoutingFigures) {
-  return {
-    confusion:
-      confusion && tierNames.map((tier, at) => [tier, ...(confusion[at] ?? []).map(String)]),
-    ways: ways.map(({ name, quality, cost }) => [name, figure(quality), figure(cost)]),
-    orders: orders.map(({ name, apgr, cpt50, cpt80 }) => [
-      name,
-      ...[apgr, cpt50, cpt80].map((each) => figure(each)),
-    ]),
-    categories: categories.map(({ name, n, ways: [routed, ...others] }) => [
-      toPrintable(name),
-      String(n),
-      ...[routed, ...others].map((way) => figure(way?.quality ?? null)),
-      figure(routed?.cost ?? null),
-    ]),
-  };
-}
-
-function describeTiers({ right, over, under }: RoutingFigures): string {
-  return `Right ${percent(right)}, too high ${percent(over)}, too low ${percent(under)}`;
+/** Returns the tables of both forms, without empty ones. */
+function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares }: RoutingFigures) {
+  const { right, over, under } = shares;
+  const sections = [
+    {
+      title: "Right tier by row, used tier by column",
+      head: ["right tier", ...tierNames],
+      rows: (confusion ?? []).map((counts, at) => [tierNames[at] ?? "", counts].flat().map(String)),
+      notice: `Right ${percent(right)}, too high ${percent(over)}, too low ${percent(under)}`,
+    },
+    {
+      title: "Beside simpler ways",
+      head: ["way", "quality", "cost"],
+      rows: ways.map(({ name, quality, cost }) => [name, figure(quality), figure(cost)]),
+      notice: `Cost a prompt: ${costBasis}.`,
+    },
+    {
+      title: "By category",
+      head: ["category", "prompts", "as routed", "the cheapest", "frontier", "cost"],
+      rows: categories.map(({ name, n, ways: all }) => [
+        toPrintable(name),
+        String(n),
+        ...all.map(({ quality }) => figure(quality)),
+        figure(all[0]?.cost ?? null),
+      ]),
+      notice: "Quality of each way, and the cost as routed.",
+    },
+    {
+      title: "Value of the order",
+      head: ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
+      rows: orders.map(({ name, apgr, cpt50, cpt80 }) => [
+        name,
+        ...[apgr, cpt50, cpt80].map((each) => figure(each)),
+      ]),
+      notice:
+        "APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
+    },
+  ];
+  return sections.filter(({ rows }) => rows.length > 0);
 }
 
 function describeSource({ n, name, decider, asked }: RoutingFigures): string {
@@ -96,30 +101,14 @@ function describeSource({ n, name, decider, asked }: RoutingFigures): string {
 
 /** Returns the figures as lines for a terminal. */
 export function describeFigures(figures: RoutingFigures): string {
-  const { advice, costBasis, decider } = figures;
-  const { confusion, ways, orders, categories } = tablesOf(figures);
-  const tiers = [["", ...tierNames], ...(confusion ?? [])].map((cells) => row(cells, 12));
-  const lines = [
-    describeSource(figures),
-    "",
-    ...(confusion === null
-      ? []
-      : ["Right tier by row, used tier by column", ...tiers, "", describeTiers(figures), ""]),
-    `Quality and cost a prompt (cost: ${costBasis})`,
-    ...ways.map((cells) => row(cells, 32)),
-    "",
-    "Hardest prompts first to frontier, the others to the cheapest: gap recovered",
-    ...[["", ...orderFigures], ...orders].map((cells) => row(cells, 32)),
-    ...(categories.length === 0
-      ? []
-      : ["", ...[categoryFigures, ...categories].map((cells) => row(cells, 22))]),
-    "",
-    advice.sentence + (decider.isEmulated === true ? " The emulator decided, not a model." : ""),
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-function row([first = "", ...cells]: readonly string[], width: number): string {
-  const others = cells.map((cell) => cell.padEnd(Math.min(width, 28))).join("");
-  return `  ${first.padEnd(width)}${others}`.trimEnd();
+  const { advice, decider } = figures;
+  const tables = sectionsOf(figures).flatMap(({ title, head, rows, notice }) => {
+    const lines = [head, ...rows];
+    const widths = head.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
+    const print = (cells: readonly string[]) =>
+      cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
+    return [title, lines.map((cells) => `  ${print(cells)}`.trimEnd()), notice, ""].flat();
+  });
+  const emulated = decider.isEmulated === true ? " The emulator decided, not a model." : "";
+  return [describeSource(figures), "", ...tables, `${advice.sentence}${emulated}\n`].join("\n");
 }
