@@ -28,20 +28,13 @@ function share(value: number): string {
   return `${Math.round(100 * value)}%`;
 }
 
-interface WayPoint {
-  readonly name: string;
-  /** Cost and quality. */
-  readonly x: number;
-  readonly y: number;
-}
-
 /** Pixels between names, and the lowest place of one. */
 const [NAME_HEIGHT, LOWEST_NAME] = [15, 258];
 
 /** Draws the ways by cost and quality; a way that another one dominates is grey. */
 export function costPlot({ ways }: Figures): Html {
   const points = ways
-    .map((way): WayPoint => ({ name: way.name, x: way.cost.value, y: way.quality.value }))
+    .map((way) => ({ name: way.name, x: way.cost.value, y: way.quality.value }))
     .toSorted((one, other) => other.y - one.y);
   const x = domainOf(points.map((point) => point.x));
   const axes = {
@@ -55,7 +48,9 @@ export function costPlot({ ways }: Figures): Html {
       const [left, top] = [scales.x(point.x), scales.y(point.y)];
       const place = places[at] ?? top;
       const side = point.x > (x[0] + x[1]) / 2 ? ({ anchor: "end", dx: -8 } as const) : { dx: 8 };
-      return html`<g class="${isDominated(point, points) ? "dominated" : "best"}">
+      return html`<g
+        class="${points.some((other) => dominates(other, point)) ? "dominated" : "best"}"
+      >
         <circle class="point" cx="${left}" cy="${top}" r="3.5" />
         <line class="axis" x1="${left}" y1="${top}" x2="${left + side.dx}" y2="${place - 4}" />
         ${name(point.name, { ...point, ...side, dy: place - top }, scales)}
@@ -82,10 +77,10 @@ function spread(heights: readonly number[]): number[] {
     .toReversed();
 }
 
-/** Whether another way is as good and costs no more, and is better in one. No router has an oracle. */
-function isDominated(point: WayPoint, points: readonly WayPoint[]): boolean {
-  return points.some(({ name: other, x, y }) => {
-    const isBetter = x < point.x || y > point.y;
-    return other !== "oracle" && isBetter && x <= point.x && y >= point.y;
-  });
+type WayPoint = Readonly<{ name: string; x: number; y: number }>;
+
+/** Whether a way is as good and costs no more, and is better in one. No router has an oracle. */
+function dominates({ name: way, x, y }: WayPoint, other: WayPoint): boolean {
+  const isBetter = x < other.x || y > other.y;
+  return way !== "oracle" && isBetter && x <= other.x && y >= other.y;
 }

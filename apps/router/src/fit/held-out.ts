@@ -29,7 +29,7 @@ export function heldOutGains(labels: readonly LabelledPrompt[], seed: number): n
     const isKept = (_: unknown, at: number) => folds[at] !== fold;
     return { ...fitRidge(rows.filter(isKept), gaps.filter(isKept)), intercept };
   });
-  return folds.map((fold, at) => predict(fits[fold] as Weights, rows[at]));
+  return rows.map((row, at) => predict(fits[folds[at] ?? 0] as Weights, row));
 }
 
 function foldsOf(labels: readonly LabelledPrompt[], seed: number): number[] {

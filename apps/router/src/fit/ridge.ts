@@ -11,17 +11,18 @@ export interface Weights {
 /** Steps of the conjugate gradients; more change no order. */
 const STEPS = 30;
 
-const PENALTY = 1;
+/** On prompts whose gaps depend on length and words, APGR: with 1 0.635, 3 0.637, 10 0.628, 30 0.615. */
+const PENALTY = 3;
 
 /** Fits weights by ridge regression, with conjugate gradients: linear in the number of features. */
 export function fitRidge(rows: readonly Features[], targets: readonly number[]) {
   const intercept = meanOf(targets);
   const weights = new Float64Array(COLUMNS);
-  const residual = addRows(rows, (at) => (targets[at] ?? 0) - intercept);
+  const residual = addRows(rows, (_, at) => (targets[at] ?? 0) - intercept);
   let direction = residual.slice();
   let norm = dot(residual, residual);
   for (let step = 0; step < STEPS && norm > 1e-12; step += 1) {
-    const image = addRows(rows, (at) => predict({ intercept: 0, weights: direction }, rows[at]));
+    const image = addRows(rows, (row) => predict({ intercept: 0, weights: direction }, row));
     addTo(image, direction, PENALTY);
     const length = norm / dot(direction, image);
     addTo(weights, direction, length);
@@ -35,21 +36,15 @@ export function fitRidge(rows: readonly Features[], targets: readonly number[]) 
 }
 
 /** Returns the predicted gain of a prompt. */
-export function predict({ intercept, weights }: Weights, row: Features | undefined): number {
-  let sum = intercept;
-  row?.columns.forEach((column, at) => {
-    sum += (weights[column] ?? 0) * (row.values[at] ?? 0);
-  });
-  return sum;
+export function predict({ intercept, weights }: Weights, row: Features): number {
+  return row.reduce((sum, [column, value]) => sum + (weights[column] ?? 0) * value, intercept);
 }
 
-function addRows(rows: readonly Features[], factorOf: (at: number) => number): Float64Array {
+function addRows(rows: readonly Features[], factorOf: (row: Features, at: number) => number) {
   const sum = new Float64Array(COLUMNS);
-  rows.forEach(({ columns, values }, row) => {
-    const factor = factorOf(row);
-    columns.forEach((column, at) => {
-      sum[column] = (sum[column] ?? 0) + factor * (values[at] ?? 0);
-    });
+  rows.forEach((row, at) => {
+    const factor = factorOf(row, at);
+    for (const [column, value] of row) sum[column] = (sum[column] ?? 0) + factor * value;
   });
   return sum;
 }

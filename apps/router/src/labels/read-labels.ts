@@ -20,63 +20,61 @@ export const decisionSchema = z.object({
 const loggedSchema = decisionSchema.extend({ requestId: z.string() });
 
 const message = z.object({ role: z.string(), content: z.string() });
-const promptObject = z.object(
-  {
-    id: z.union([z.string(), z.number()]).optional(),
-    prompt: z.string().optional(),
-    messages: z
-      .array(message)
-      .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user")
-      .optional(),
-    /** The evaluation model's, for `router:fit`. */
-    probabilities: shares.optional(),
-  },
-  "is no JSON object",
-);
-
-const hasPrompt = (line: z.infer<typeof promptObject>) =>
-  (line.prompt ?? line.messages) !== undefined;
-const noPrompt = "has no prompt or messages";
-
-function messagesOf({ prompt = "", messages }: z.infer<typeof promptObject>) {
-  return messages ?? [{ role: "user", content: prompt }];
-}
+const promptObject = z
+  .object(
+    {
+      id: orNull(z.union([z.string(), z.number()])),
+      prompt: orNull(z.string()),
+      messages: orNull(
+        z
+          .array(message)
+          .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user"),
+      ),
+      /** The evaluation model's, for `router:fit`. */
+      probabilities: orNull(shares),
+    },
+    "is no JSON object",
+  )
+  .refine((line) => (line.prompt ?? line.messages) !== null, "has no prompt or messages");
 
 /** A prompt without a label. */
-export const promptSchema = promptObject.refine(hasPrompt, noPrompt).transform((line) => {
-  const { id = null, probabilities = null } = line;
-  return { id, text: toText(messagesOf(line)), probabilities };
-});
+export const promptSchema = promptObject.transform(withMessages);
 
 /** Scores have one of these scales, which begin at 0. */
 const scales = [1, 5, 10, 100];
 const notScore = "is not on a scale from 0 to 1, 5, 10 or 100";
 
 const labelSchema = promptObject
-  .extend({
+  .safeExtend({
     /** The right tier, unless it follows from the scores. */
-    tier: tier.optional(),
-    category: z.string().optional(),
+    tier: orNull(tier),
+    category: orNull(z.string()),
     /** Quality of each model's answer. */
-    scores: z.record(z.string(), z.number().min(0, notScore).max(100, notScore)).optional(),
-    costs: z.record(z.string(), z.number().min(0)).optional(),
+    scores: orNull(z.record(z.string(), z.number().min(0, notScore).max(100, notScore))),
+    costs: orNull(z.record(z.string(), z.number().min(0))),
   })
-  .refine(hasPrompt, noPrompt)
-  .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
+  .refine(({ tier, scores }) => tier !== null || scores !== null, "has neither tier nor scores")
   .refine(
-    ({ scores }) => scores === undefined || Object.keys(scores).length > 1,
+    ({ scores }) => scores === null || Object.keys(scores).length > 1,
     "has scores of one model; two at least are compared",
   )
   .refine(
-    ({ scores = { "": 0 }, costs = scores }) =>
-      Object.keys(scores).every((model) => Object.hasOwn(costs, model)),
+    ({ scores, costs }) =>
+      Object.keys(scores ?? { "": 0 }).every((model) =>
+        Object.hasOwn(costs ?? { [model]: 0 }, model),
+      ),
     "has costs, but not of all models that it scores",
   )
-  .transform((line) => {
-    const { tier = null, scores = null, costs = null, category = null } = line;
-    const { probabilities = null } = line;
-    return { messages: messagesOf(line), tier, scores, costs, category, probabilities };
-  });
+  .transform(withMessages);
+
+function orNull<TSchema extends z.ZodType>(schema: TSchema) {
+  return schema.nullable().default(null);
+}
+
+function withMessages<TLine extends z.output<typeof promptObject>>(line: TLine) {
+  const { prompt, messages, ...rest } = line;
+  return { ...rest, messages: messages ?? [{ role: "user", content: prompt ?? "" }] };
+}
 
 /** A labelled prompt; a line of the decision log has a decision and no messages. */
 export type Label = z.infer<typeof labelSchema> & {
@@ -86,7 +84,7 @@ export type Label = z.infer<typeof labelSchema> & {
 /** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
 export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
   const labels: Label[] = [];
-  const decided = new Map<string, Label["decision"]>();
+  const decided = new Map<string, z.infer<typeof decisionSchema>>();
   const feedbackOf = new Map<string, Tier>();
   for await (const { value, where } of readValues(path)) {
     const { data: feedback } = feedbackSchema.safeParse(value);
@@ -97,14 +95,19 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
       labels.push({ ...parseLine(labelSchema, value, where), decision: null });
     }
   }
-  const unjudged = { messages: [], scores: null, costs: null, category: null };
+  const unjudged = { id: null, messages: [], scores: null, costs: null, category: null };
   for (const [id, tier] of feedbackOf) {
-    const decision = decided.get(id) ?? null;
-    const probabilities = decision?.probabilities ?? null;
-    if (decision !== null) labels.push({ ...unjudged, tier, decision, probabilities });
+    const decision = decided.get(id);
+    if (decision === undefined) continue;
+    labels.push({ ...unjudged, tier, decision, probabilities: decision.probabilities });
   }
   const foreign = [...feedbackOf.keys()].filter((id) => !decided.has(id));
-  if (foreign.length > 0) warn(describeForeign(foreign));
+  const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
+  if (foreign.length > 0) {
+    warn(
+      `Not used: ${foreign.length} labels of messages that the file does not have (${names.join(", ")}).\n`,
+    );
+  }
   checkCosts(labels, path);
   return scaleScores(labels, warn);
 }
@@ -130,11 +133,6 @@ export function parseLine<TSchema extends z.ZodType>(
   const [issue] = error.issues;
   const field = issue?.path.map(String).join(".") ?? "";
   throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
-}
-
-function describeForeign(ids: readonly string[]): string {
-  const names = ids.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
-  return `Not used: ${ids.length} labels of messages that the file does not have (${names.join(", ")}).\n`;
 }
 
 /** Costs of the file and list prices may have different units. */
