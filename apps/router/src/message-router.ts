@@ -10,8 +10,8 @@ import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
-import { allowedTiers, planOf } from "./decision/replies.ts";
-import { cheapestTier, type Tier, tierNames } from "./decision/tier-question.ts";
+import { type Allowance, allowedTiers, planOf } from "./decision/replies.ts";
+import { cheapestTier, type Tier } from "./decision/tier-question.ts";
 import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
@@ -20,7 +20,6 @@ import {
   type BilledTokens,
   billedTokens,
   costOf,
-  costSoFar,
   inputOf,
   type TokenMeter,
 } from "./reply/usage.ts";
@@ -34,7 +33,7 @@ export interface Call {
   /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
   /** Null if the router asks for no key. */
-  readonly key: RouterKey | null;
+  readonly key: (RouterKey & Pick<Allowance, "cause">) | null;
   /** Null without a limit in US dollars. */
   readonly budget: CallBudget | null;
   readonly signal: AbortSignal;
@@ -73,30 +72,21 @@ export class MessageRouter {
     this.#routing = routing;
   }
 
-  /** Reserves the dearest tier that `auto` may take in the budget, and returns it; null without a budget. */
-  async reserveAuto({ key, budget }: Call, evaluated: string, conversation: Conversation) {
-    if (budget === null) return null;
+  /** Reserves `auto` in the call's budget. The returned call's key allows only the tiers that fit. */
+  async reserveAuto(call: Call, evaluated: string, conversation: Conversation): Promise<Call> {
+    const { key, budget } = call;
+    if (key === null || budget === null) return call;
     const { current } = this.#routing.services.replies;
-    const allowed = key === null ? tierNames : allowedTiers(key, current);
+    const allowed = allowedTiers(key, current);
+    // A key may have a model and no tier.
     const tiers: readonly Tier[] = allowed.length > 0 ? allowed.toReversed() : [cheapestTier];
-    const decisions = tiers.map((tier) => this.#unasked(tier, key));
-    const plans = decisions.map((decision) => planOf(decision, current, key));
+    const plans = tiers.map((tier) => {
+      const decision = decideUnasked({ tier }, "requested", this.#routing);
+      return planOf(keepAllowed(decision, key, this.#routing), current, key);
+    });
     const at = await budget.reserve({ evaluated, conversation, plans });
-    return decisions[at]?.tierUsed ?? null;
-  }
-
-  /** Returns a decision for a tier, at most the one that the budget allows. */
-  capped(decision: Decision, cap: Tier | null): Decision {
-    const { tierUsed: tier } = decision;
-    const isWithin =
-      cap === null || tier === null || tierNames.indexOf(tier) <= tierNames.indexOf(cap);
-    if (isWithin) return decision;
-    const { tierUsed, cause, model, upstream, prices } = this.#unasked(cap);
-    return { ...decision, tierUsed, cause, model, upstream, prices };
-  }
-
-  #unasked(tier: Tier, key: RouterKey | null = null): Decision {
-    return keepAllowed(decideUnasked({ tier }, "budget", this.#routing), key, this.#routing);
+    const within = allowed.slice(0, allowed.length - at);
+    return at === 0 ? call : { ...call, key: { ...key, tiers: within, cause: "budget" } };
   }
 
   /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */
@@ -112,20 +102,15 @@ export class MessageRouter {
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
-      if (isShadow) throw thrown;
-      this.#record(call, { outcome, failure });
-      const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : null;
-      await call.budget?.settle(0, outcome === "stopped" ? stoppedEvaluation : asked);
+      if (!isShadow) await this.#record(call, { outcome, failure });
       throw thrown;
     }
   }
 
   async decideOnly(state: TierState, call: Call): Promise<Decision> {
-    const evaluated = state.user_message;
-    await call.budget?.reserve({ evaluated, conversation: null, plans: [] });
+    await call.budget?.reserve({ evaluated: state.user_message, conversation: null, plans: [] });
     const decision = await this.decide(state, call);
-    this.#record(call, { outcome: "decided", decision });
-    await call.budget?.settle(0, decision);
+    await this.#record(call, { outcome: "decided", decision });
     return decision;
   }
 
@@ -142,12 +127,8 @@ export class MessageRouter {
     const plan = planOf(first, services.replies.current, call.key);
     const meter: TokenMeter = { characters: 0, reported: null };
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
-    let earlierUsd = 0;
-    const spentUsd = () => {
-      const usd = costSoFar(meter, conversation, decision.prices.model);
-      return usd === null ? null : earlierUsd + usd;
-    };
-    await budget?.begin(plan, spentUsd);
+    const billed = () => billedTokens(meter, conversation);
+    await budget?.begin(plan, () => costOf(billed().usage, decision.prices.model));
     const watched = blindShadow?.watch({ ...call, conversation }, first, { onPieces, onBytes });
     const listener = watched?.listener ?? { onPieces, onBytes };
     const ask = () =>
@@ -161,7 +142,7 @@ export class MessageRouter {
         meter,
         signatures: this.#signatures,
         onNext: (target, cause) => {
-          earlierUsd += costOf(meter.reported, decision.prices.model) ?? 0;
+          budget?.addAttempt(costOf(meter.reported, decision.prices.model));
           Object.assign(meter, { characters: 0, reported: null });
           if (cause === null) return;
           decision = { ...decision, ...askedOf(target, this.#routing), cause };
@@ -172,20 +153,21 @@ export class MessageRouter {
       const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed } as const;
-      this.#record(call, end, autoDecision);
+      await this.#record(call, end, autoDecision);
       watched?.end(decision, reply);
-      const replyUsd = reply.billed === null ? earlierUsd : spentUsd();
-      await settle(budget, replyUsd, autoDecision ?? decision);
       return { decision, reply };
     } catch (error) {
-      const billed = billedTokens(meter, conversation);
-      this.#record(call, { outcome: "stopped", decision, billed }, autoDecision);
-      await settle(budget, spentUsd(), autoDecision ?? decision);
+      await this.#record(call, { outcome: "stopped", decision, billed: billed() }, autoDecision);
       throw error;
     }
   }
 
-  #record(call: Call, end: MessageEnd, autoDecision: Promise<Decision> | null = null): void {
+  /** Records and settles the end of a message. */
+  async #record(
+    call: Call,
+    end: MessageEnd,
+    autoDecision: Promise<Decision> | null = null,
+  ): Promise<void> {
     if (autoDecision !== null) {
       // The reply does not wait; a failed decision is recorded as none.
       void autoDecision.catch(() => null).then((auto) => this.#record(call, { ...end, auto }));
@@ -194,6 +176,11 @@ export class MessageRouter {
     const { instance, observers } = this.#routing;
     const record = toMessageRecord(instance, call, end);
     for (const observe of observers) observe(record);
+    // An evaluation that was stopped may be paid for.
+    const isStopped = end.outcome === "stopped" && end.decision === undefined;
+    const isAsked = isStopped || record.wire !== null;
+    const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
+    await call.budget?.settle(end.billed ? record.replyCostUsd : 0, decisionUsd);
   }
 
   /** Ids of a message for the services that decide and reply. */
@@ -201,20 +188,6 @@ export class MessageRouter {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
-}
-
-/** An evaluation that was stopped may be paid for. */
-const stoppedEvaluation = { costUsd: null, wire: "unknown" };
-
-/** Settles a reply with its evaluation; it does not wait for that of a shadow. */
-async function settle(
-  budget: CallBudget | null,
-  replyUsd: number | null,
-  evaluated: Decision | Promise<Decision>,
-): Promise<void> {
-  if (budget === null) return;
-  if (!(evaluated instanceof Promise)) return budget.settle(replyUsd, evaluated);
-  void evaluated.catch(() => null).then((decision) => budget.settle(replyUsd, decision));
 }
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */

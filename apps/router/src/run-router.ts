@@ -15,7 +15,7 @@ import {
 } from "evaluator-kit";
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
-import { openLedger } from "./keys/open-ledger.ts";
+import { Ledger } from "./keys/ledger.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
 import { describeBlindCost, openBlindShadow } from "./blind/open-blind-shadow.ts";
@@ -95,7 +95,7 @@ async function serve(
       reconfigure(services, readOptions, warn).catch(reportDefect);
     });
   }
-  const ledger = keyStore === null ? null : openLedger(keyStore, leaseMs);
+  const ledger = keyStore === null ? null : new Ledger(keyStore, { leaseMs });
   const prices = new Map<string, ModelPrice>();
   const blindShadow = openBlindShadow(options, { services, prices, ledger, log, reportDefect });
   const pricesTried = Promise.withResolvers<void>();

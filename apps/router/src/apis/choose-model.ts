@@ -71,15 +71,16 @@ export function createModelChooser(parts: ChooserParts) {
   }
 
   async function decideTurn(texts: readonly string[], asked: Asked): Promise<Chosen> {
-    const { call, conversation } = asked;
     const text = texts.at(-1) ?? "";
     const { shadowModel } = routing.policy;
     const shadow = shadowModel === null ? null : targetOf(shadowModel, parts);
-    const isShadow = shadow !== null && mayName(shadow, call.key, current());
+    const isShadow = shadow !== null && mayName(shadow, asked.call.key, current());
     const shadowed = isShadow
       ? await takeNamed(shadow, "shadow", { ...asked, evaluated: text })
       : null;
-    const cap = isShadow ? null : await router.reserveAuto(call, text, conversation);
+    const call = isShadow
+      ? asked.call
+      : await router.reserveAuto(asked.call, text, asked.conversation);
     const turn = turnOf(call.caller, texts);
     const decideNew = async (before: EarlierTurn | null) => {
       const next = await router.decide(toTierState(text), call, { isShadow });
@@ -88,8 +89,7 @@ export function createModelChooser(parts: ChooserParts) {
       return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" as const };
     };
     const decided = turn.decide(decideNew).then(({ decision, isKept }) => {
-      const allowed = keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
-      return router.capped(allowed, cap);
+      return keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
     });
     if (shadowed === null) return { decision: await decided, autoDecision: null, keep: turn.keep };
     decided.catch(() => undefined); // the log records that it failed

@@ -4,9 +4,9 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { toNano } from "../keys/budget-state.ts";
 import { dearestUsd, expectedTokens, OUTPUT_STEP } from "../keys/call-price.ts";
 import type { Ledger } from "../keys/ledger.ts";
-import { toNano } from "../keys/room.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-listener.ts";
 import type { Target } from "../reply/upstream.ts";
@@ -47,14 +47,14 @@ export async function compareReplies(
   const ends = endsByPrice(options);
   if (ends === null) return;
   const key = { budget: "blind", usdPerDay, usdPerMonth: null };
-  const { reservation } = await ledger.reserve(key, [toNano(mostUsd(routed, ends, options))], 0);
-  if (reservation === null) return;
+  const { held } = await ledger.reserve(key, [toNano(mostUsd(routed, ends, options))]);
+  if (held === null) return;
   const spent = { usd: 0 };
   let pair: BlindNote["pair"] = null;
   try {
     pair = await judged(routed, ends, { ...options, spent });
   } finally {
-    await ledger.settle(reservation, toNano(spent.usd));
+    await ledger.settle(key, held, toNano(spent.usd));
     note(routed.requestId, { spentUsd: spent.usd, pair });
   }
 }

@@ -1,6 +1,5 @@
 import { CliError } from "evaluator-kit";
-import type { Ledger } from "../keys/ledger.ts";
-import { openLedger } from "../keys/open-ledger.ts";
+import { Ledger } from "../keys/ledger.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type BlindOptions, createBlindShadow } from "./blind-shadow.ts";
@@ -19,7 +18,7 @@ export function openBlindShadow(options: RouterOptions, { log, ...parts }: Blind
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }
   const instance = options.instance ?? "router";
-  const ledger = parts.ledger ?? openLedger(log.path, leaseMs);
+  const ledger = parts.ledger ?? new Ledger(log.path, { leaseMs });
   const note: BlindOptions["note"] = (requestId, blind) =>
     log.add({ time: new Date().toISOString(), instance, requestId, blind });
   const shadow = createBlindShadow({ ...parts, ...blind, ledger, note });

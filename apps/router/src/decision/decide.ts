@@ -133,7 +133,8 @@ export function keepAllowed(
   const tier = tiers.find(isUp) ?? tiers.at(-1) ?? null;
   const plan = tier ? current.tiers[tier] : current.planOfModel(allowance.models?.[0] ?? "");
   if (plan === null) throw new HttpError(403, "This key may use no tier and no known model here.");
-  return { ...decision, tierUsed: tier, ...askedOf(plan.targets[0], routing), cause: "key" };
+  const { cause = "key" } = allowance;
+  return { ...decision, tierUsed: tier, ...askedOf(plan.targets[0], routing), cause };
 }
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;

@@ -18,6 +18,8 @@ export interface Replies {
 export interface Allowance {
   readonly tiers: readonly Tier[] | null;
   readonly models: readonly string[] | null;
+  /** Why it allows less than the client's key. */
+  readonly cause?: "budget";
 }
 
 const modelOf = (tier: Tier, replies: Replies): string => replies.tiers[tier].targets[0].model;

@@ -6,9 +6,10 @@ import { readEvents } from "../testing/read-answers.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { decisionFor, type Differences } from "../testing/upstreams.ts";
+import { reservedNano } from "./budget-state.ts";
 import { Ledger } from "./ledger.ts";
+import { sqliteLedger } from "./ledger-database.ts";
 import { hashOf, storedKeySchema } from "./router-key.ts";
-import { sqliteLedger } from "./sqlite-ledger.ts";
 
 const price = (input: number, output: number) => ({
   inputUsdPerMillionTokens: input,
@@ -65,10 +66,13 @@ async function budgetRouter(
     ask: (model: string, more: object = {}) =>
       post("/v1/chat/completions", { model, messages, ...more }),
     spend: async (usd: number) => {
-      const { reservation } = await ledger.reserve(alice, [usd * 1e9], 0);
-      if (reservation !== null) await ledger.settle(reservation, usd * 1e9);
+      const { held } = await ledger.reserve(alice, [usd * 1e9]);
+      if (held !== null) await ledger.settle(alice, held, usd * 1e9);
     },
-    spent: () => ledger.spent(alice),
+    spent: async () => {
+      const state = await ledger.state(alice);
+      return { ...state, reservedNano: reservedNano(state) };
+    },
   };
 }
 

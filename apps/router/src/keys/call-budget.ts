@@ -1,34 +1,22 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import type { Decision } from "../decision/decision.ts";
 import { HttpError } from "../http-error.ts";
 import { type ReplyListener, ReplyLimitError } from "../reply/reply-listener.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
-import {
-  dearestUsd,
-  evaluationUsd,
-  type ExpectedTokens,
-  expectedTokens,
-  OUTPUT_STEP,
-  tokensOf,
-} from "./call-price.ts";
-import type { BudgetKey, Ledger, Reservation } from "./ledger.ts";
-import { type Room, toNano, toUsd } from "./room.ts";
+import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
+import { dearestUsd, evaluationUsd, expectedTokens, OUTPUT_STEP, tokensOf } from "./call-price.ts";
+import type { Ledger } from "./ledger.ts";
 
 interface BudgetParts {
   readonly ledger: Ledger;
   readonly prices: ReadonlyMap<string, ModelPrice>;
-  /** Calls back at an interval until the returned function is called. @default setInterval */
-  readonly every?: (ms: number, run: () => void) => () => void;
 }
 
-/** The dearest case of a call. */
+/** The dearest case of a call; null for no evaluation or no reply. */
 interface DearestCase {
-  /** The user's text if it is evaluated. */
   readonly evaluated: string | null;
-  /** Null if there is no reply. */
   readonly conversation: Conversation | null;
-  /** The plans of a reply, dearest first: one of them is used. */
+  /** One of them replies; the dearest is first. */
   readonly plans: readonly ReplyPlan[];
 }
 
@@ -37,13 +25,13 @@ export class CallBudget {
   readonly #key: BudgetKey;
   readonly #parts: BudgetParts;
   #work: Promise<unknown> = Promise.resolve();
-  #held: Reservation | null = null;
+  #held: Held | null = null;
   #room: Room | null = null;
   #evaluationUsd = 0;
-  #tokens: ExpectedTokens = { input: 0, output: 0 };
-  /** Null until the reply begins. */
-  #spentUsd: (() => number | null) | null = null;
-  #stopTimer: () => void = () => undefined;
+  #tokens = { input: 0, output: 0 };
+  #earlierUsd = 0;
+  #spentUsd: () => number | null = () => 0;
+  #timer: NodeJS.Timeout | undefined;
   /** Whether the reply has no limit of tokens. */
   isOpenEnded = false;
 
@@ -52,39 +40,32 @@ export class CallBudget {
     this.#parts = parts;
   }
 
-  /**
-   * Reserves the dearest plan that fits, and returns its index.
-   *
-   * @throws HttpError (400 without a price, 429 without room, 503 without a ledger)
-   */
+  /** Reserves the dearest plan that fits, and returns its index. @throws HttpError (400, 429, 503) */
   async reserve({ evaluated, conversation, plans }: DearestCase): Promise<number> {
-    const { ledger, prices } = this.#parts;
+    const { ledger } = this.#parts;
     if (evaluated !== null) this.#evaluationUsd = evaluationUsd(evaluated);
     if (conversation !== null) {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const replies = plans.map((plan) => dearestUsd(plan, this.#tokens, prices));
     const costs =
-      replies.length === 0 ? [0] : replies.map((_, at) => Math.max(...replies.slice(at)));
-    const amounts = costs.map((usd) => toNano(this.#evaluationUsd + usd));
-    const asked = ledger.reserve(this.#key, amounts, 0).catch(() => {
+      plans.length === 0 ? [this.#evaluationUsd] : plans.map((plan) => this.#usdOf(plan));
+    // A tier may cost more than the next one up, which may use it.
+    const amounts = costs.map((_, at) => toNano(Math.max(...costs.slice(at))));
+    const reserved = ledger.reserve(this.#key, amounts).catch(() => {
       throw new HttpError(503, unwritable);
     });
-    const { reservation, at, room } = await asked;
-    this.#room = room;
-    if (reservation === null) throw this.#refusal(room);
-    this.#held = reservation;
-    this.#repeat(() => this.#renew(0));
+    const { held, at, room } = await reserved;
+    [this.#held, this.#room] = [held, room];
+    if (held === null) throw this.#refusal(room.resetAtMs);
+    this.#timer = setInterval(() => void this.#renew(0), ledger.leaseMs / 3).unref();
     return at;
   }
 
-  /** Reduces the reservation to the plan that replies. */
+  /** Reduces the reservation to the plan that replies; the cost so far is charged if the router dies. */
   async begin(plan: ReplyPlan, spentUsd: () => number | null): Promise<void> {
-    if (this.#held === null) return;
     this.#spentUsd = spentUsd;
-    const usd = this.#evaluationUsd + dearestUsd(plan, this.#tokens, this.#parts.prices);
-    await this.#renew(toNano(usd) - this.#held.nano);
+    if (this.#held !== null) await this.#renew(toNano(this.#usdOf(plan)) - this.#held.nano);
   }
 
   /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
@@ -104,26 +85,20 @@ export class CallBudget {
     };
   }
 
-  /** Charges the call once. An unknown cost is the whole reservation. */
-  async settle(
-    replyUsd: number | null,
-    evaluation: Pick<Decision, "costUsd" | "wire"> | null,
-  ): Promise<void> {
-    this.#stopTimer();
-    const isPaid = evaluation !== null && evaluation.wire !== null;
-    const askedUsd = evaluation?.costUsd ?? (isPaid ? this.#evaluationUsd : 0);
-    await this.#inTurn(async (held) => {
-      const nano = replyUsd === null ? held.nano : toNano(replyUsd + askedUsd);
-      this.#room = await this.#parts.ledger.settle(held, nano);
-      this.#held = null;
-      return true;
-    });
-    if (this.#held !== null) this.#repeat(() => this.settle(replyUsd, evaluation));
+  /** Adds the cost of an attempt that another one follows. */
+  addAttempt(usd: number | null): void {
+    this.#earlierUsd += usd ?? 0;
   }
 
-  /** Releases the reservation of a call that ended before its reply. */
-  async release(): Promise<void> {
-    if (this.#spentUsd === null) await this.settle(0, null);
+  /** Charges the call once. Null is unknown: the whole reservation, and the expected evaluation. */
+  async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#inTurn(async (held) => {
+      const nano = this.#nanoOf(replyUsd, decisionUsd) ?? held.nano;
+      this.#held = null;
+      this.#room = await this.#parts.ledger.settle(this.#key, held, nano);
+      return true;
+    });
   }
 
   /** The headers of the call's answer. */
@@ -131,51 +106,48 @@ export class CallBudget {
     if (this.#room === null) return {};
     const { nano, resetAtMs } = this.#room;
     return {
-      "x-router-budget-remaining-usd": Math.max(0, toUsd(nano)).toFixed(6),
+      "x-router-budget-remaining-usd": (Math.max(0, nano) / 1e9).toFixed(6),
       "x-router-budget-reset": new Date(resetAtMs).toISOString(),
     };
   }
 
-  /** Changes the reservation by an amount; false if it does not fit, or the ledger cannot be written. */
+  #nanoOf(replyUsd: number | null, decisionUsd: number | null): number | null {
+    if (replyUsd === null) return null;
+    return toNano((decisionUsd ?? this.#evaluationUsd) + this.#earlierUsd + replyUsd);
+  }
+
+  #usdOf(plan: ReplyPlan): number {
+    return this.#evaluationUsd + dearestUsd(plan, this.#tokens, this.#parts.prices);
+  }
+
+  /** Changes the reservation by an amount; false if it does not fit. */
   #renew(byNano: number): Promise<boolean> {
     return this.#inTurn(async (held) => {
       const nano = held.nano + byNano;
-      const knownUsd = this.#spentUsd === null ? 0 : this.#spentUsd();
-      const knownNano = knownUsd === null ? nano : toNano(this.#evaluationUsd + knownUsd);
-      const renewed = await this.#parts.ledger.renew(held, { nano, knownNano });
+      const known = this.#nanoOf(this.#spentUsd(), null) ?? nano;
+      const renewed = await this.#parts.ledger.renew(this.#key, held, { nano, known });
       this.#held = renewed ?? held;
       return renewed !== null;
     });
   }
 
-  /** Changes run one after the other; false if there is no reservation any more, or it cannot be written. */
-  #inTurn(change: (held: Reservation) => Promise<boolean>): Promise<boolean> {
+  /** Changes one after the other; false without a reservation, or if the ledger cannot be written. */
+  #inTurn(change: (held: Held) => Promise<boolean>): Promise<boolean> {
     const run = async () => this.#held !== null && change(this.#held);
     const done = this.#work.then(run).catch(() => false);
     this.#work = done;
     return done;
   }
 
-  #repeat(run: () => Promise<unknown>): void {
-    const { ledger, every = everyInterval } = this.#parts;
-    this.#stopTimer = every(ledger.leaseMs / 3, () => void run());
-  }
-
-  #refusal({ nano, resetAtMs }: Room): HttpError {
-    const seconds = Math.ceil((resetAtMs - Date.now()) / 1000);
-    const left = `$${Math.max(0, toUsd(nano)).toFixed(6)} of it are left`;
-    const reset = new Date(resetAtMs).toISOString();
-    const message = `The budget ${this.#key.budget} has no room for this call: ${left}. It is filled again at ${reset}.`;
+  #refusal(resetAtMs: number): HttpError {
+    const { "x-router-budget-remaining-usd": left, "x-router-budget-reset": reset } =
+      this.headers();
+    const message = `The budget ${this.#key.budget} has no room for this call: $${left} are left until ${reset}.`;
+    const retryAfter = String(Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1000)));
     const headers = { "x-should-retry": "false" };
-    const retryAfter = String(Math.max(1, seconds));
     return new HttpError(429, message, { code: "insufficient_quota", headers, retryAfter });
   }
 }
 
 const unwritable =
-  "The ledger of the budgets cannot be written, so this router takes no call with a budget; check router-keys.spend.sqlite and its disk.";
-
-function everyInterval(ms: number, run: () => void): () => void {
-  const timer = setInterval(run, ms).unref();
-  return () => clearInterval(timer);
-}
+  "The ledger of the budgets cannot be written; until it can, only keys without a budget may call.";

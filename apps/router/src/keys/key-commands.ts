@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
 import { type KeyStore, openKeyStore } from "./key-store.ts";
-import { openLedger } from "./open-ledger.ts";
-import { describeSpending, spendingOf } from "./spending.ts";
+import { Ledger } from "./ledger.ts";
+import { spendingOf } from "./spending.ts";
 import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
@@ -59,9 +59,12 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .description("Print what each budget has spent in this day and month (UTC).")
     .option("--json", "print JSON")
     .action(async ({ json }) => {
-      const ledger = openLedger(address, 0);
+      const ledger = new Ledger(address, { leaseMs: 0 });
       const rows = await spendingOf(await read(), ledger).finally(() => ledger.close());
-      print(rows, describeSpending(rows), json);
+      const lines = rows.map(
+        (row) => `${row.budget}: $${row.dayUsd} today, $${row.monthUsd} this month`,
+      );
+      print(rows, lines.join("\n"), json);
     });
 }
 

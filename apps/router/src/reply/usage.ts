@@ -104,18 +104,6 @@ export function billedTokens(
   return { usage, isEstimate: true };
 }
 
-/** Returns the cost of the reply so far, by an estimate if the counts are unknown; null without a price. */
-export function costSoFar(
-  meter: TokenMeter,
-  conversation: Pick<Conversation, "messages">,
-  price: ModelPrice | null,
-): number | null {
-  const usages = [meter, { ...meter, reported: null }].map((each) =>
-    billedTokens(each, conversation),
-  );
-  return costOf(usages[0]?.usage ?? null, price) ?? costOf(usages[1]?.usage ?? null, price);
-}
-
 /** Estimates the tokens of a text from its length. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);

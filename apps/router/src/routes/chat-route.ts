@@ -35,10 +35,9 @@ export function addChatRoutes(
 function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
-    const call = callOf(c, "chat");
     const conversation = conversationOf(message);
-    const cap = await router.reserveAuto(call, message, conversation);
-    const decision = router.capped(await router.decide(toTierState(message), call), cap);
+    const call = await router.reserveAuto(callOf(c, "chat"), message, conversation);
+    const decision = await router.decide(toTierState(message), call);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));

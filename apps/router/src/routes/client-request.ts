@@ -1,7 +1,7 @@
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
 import type { CallBudget } from "../keys/call-budget.ts";
-import { hasBudget } from "../keys/room.ts";
+import { hasBudget } from "../keys/budget-state.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
@@ -50,7 +50,7 @@ export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHand
     c.set("budget", budget);
     await next();
     if (budget === null) return;
-    if (c.error !== undefined) await budget.release();
+    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
     for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
   };
 }
