@@ -6,10 +6,13 @@ import {
   Option,
   packageVersion,
   runCommand,
+  UsageError,
   wholeNumber,
 } from "evaluator-kit";
 import {
   addRunCommands,
+  addRunOptions,
+  day,
   interrupted,
   loadExplain,
   optionalFile,
@@ -17,6 +20,7 @@ import {
   runAction,
   sharedOptions,
 } from "evaluator-runs/commands";
+import { isMailboxUrl, refusePasswords } from "./mailbox/mailbox-url.ts";
 import { mailPrograms } from "./report/mail-links.ts";
 
 /** Runs the typed command and returns its exit code. @throws CliError that reports the problem. */
@@ -28,6 +32,7 @@ export async function runTriage(
   const program = createProgram(context);
   const names = program.commands.map((command) => command.name());
   const [first = ""] = words;
+  refusePasswords(words);
   const isNamed = names.includes(first) || /^(?:-h|--help|--version)$/.test(first);
   const typed = isNamed ? words : ["run", ...words];
   try {
@@ -55,6 +60,7 @@ records have no answer; 130, 143 interrupted.`,
   addRunCommands(program, context);
   // An action imports its command's code: loading all of it would add half the time of a short run.
   addImport(program, context);
+  addWatch(program, context);
   addReport(program, context);
   addActs(program, context);
   addExplain(program, context);
@@ -65,11 +71,13 @@ records have no answer; 130, 143 interrupted.`,
 function addImport(program: Program, context: ProgramContext): void {
   program
     .command("import")
-    .summary("make a file of mails from an export of a mailbox")
-    .description("Makes a file of mails from an export of a mailbox, for run.")
+    .summary("make a file of mails from a mailbox or an export of one")
+    .description(
+      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read; the same command again reads what is new and removes what is gone.",
+    )
     .argument(
       "<source>",
-      "an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google Takeout, or a dump of the Gmail API; mailboxes also with gzip",
+      "imaps://USER@HOST/FOLDER (with TRIAGE_IMAP_PASSWORD or TRIAGE_IMAP_TOKEN), an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google Takeout, or a dump of the Gmail API; mailboxes also with gzip",
     )
     .argument("<out.json>", "the file to make", jsonFile)
     .option(
@@ -78,11 +86,42 @@ function addImport(program: Program, context: ProgramContext): void {
       (name, before: readonly string[] | undefined) => [...(before ?? []), name],
     )
     .option("--skipped <file>", "name everything that was not read, and why, one a line")
-    .addHelpText(...examples("npm run triage -- import takeout.zip inbox.json"))
-    .action(async (from, output, options) => {
+    .option("--since <day>", "from a server, only mails received on that day or later", day)
+    .addHelpText(
+      ...examples(
+        "npm run triage -- import takeout.zip inbox.json",
+        "npm run triage -- import imaps://ada@imap.example.com/INBOX inbox.json",
+      ),
+    )
+    .action(async (from, output, { since, ...options }) => {
+      if (isMailboxUrl(from)) {
+        if (Object.keys(options).length > 0) {
+          throw new UsageError("--sent-label and --skipped belong to an export.");
+        }
+        const { importMailbox } = await import("./mailbox/import-mailbox.ts");
+        await runAction(context, () => importMailbox({ url: from, output, since }, context));
+        return;
+      }
+      if (since !== undefined) throw new UsageError("--since belongs to a mailbox, imaps://….");
       const { importMails } = await import("./import/import-mails.ts");
       await runAction(context, () => importMails({ ...options, source: from, output }, context));
     });
+}
+
+function addWatch(program: Program, context: ProgramContext): void {
+  const command = program
+    .command("watch")
+    .summary("keep the list of a folder on an IMAP server current")
+    .description(
+      "Imports a folder of an IMAP server, asks about its mails and writes the results, as import and run\ndo. Then it waits, and prints one row for each new mail. The folder is only read. Ctrl-C ends it.",
+    )
+    .argument("<url>", "imaps://USER@HOST/FOLDER")
+    .argument("<out.json>", "the file of mails to keep", jsonFile);
+  addRunOptions(command, context).action(async (url, output, options) => {
+    const { watchMailbox } = await import("./mailbox/watch-mailbox.ts");
+    const state = context.source.readState(options);
+    await runAction(context, () => watchMailbox({ ...options, url, output, state }, context));
+  });
 }
 
 function jsonFile(name: string): string {

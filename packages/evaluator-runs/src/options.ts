@@ -26,6 +26,8 @@ interface MoreOptions {
   readonly top?: number;
   readonly only?: string;
   readonly since?: string;
+  /** Whether the table begins with its headings. @default yes */
+  readonly hasHeadings?: boolean;
 }
 
 /** The options of `run`, with its argument and the options of the source. */
@@ -55,14 +57,25 @@ const tableOptions = () => [
   sharedOptions.only,
 ];
 
-const declareRun = (program: Command, { source, mayCost }: DeclaredFor) =>
-  program
+const declareRun = (program: Command, context: DeclaredFor) => {
+  const { source } = context;
+  const command = program
     .command("run")
     .summary(`ask about every ${source.word} of a file, and write the results`)
     .description(
       `Asks about every ${source.word} of a file. Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json\nfor -). Every answer is kept in a journal (NAME.${source.suffix}.sqlite): the same command again asks only\nfor what is missing. With a journal in PostgreSQL the same command on another machine joins the\nrun.\nExit code 2: some records have no answer.`,
     )
-    .argument("<file>", source.inputForm)
+    .argument("<file>", source.inputForm);
+  const examplesOfRun = source.examples.map((words) => `${source.program} ${words}`);
+  return addRunOptions(command, context).addHelpText(...examples(...examplesOfRun));
+};
+
+/** Adds all options of `run` to a command that runs too. */
+export function addRunOptions<TArguments extends unknown[]>(
+  command: Command<TArguments>,
+  { source, engineOption, mayCost }: DeclaredFor,
+) {
+  const declared = command
     .addOption(firstOption("--limit <n>", "only the first N records"))
     .option(
       "--questions <file>",
@@ -82,8 +95,14 @@ const declareRun = (program: Command, { source, mayCost }: DeclaredFor) =>
     .addOption(sharedOptions.journal(source))
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
     .addOption(sharedOptions.calibration)
-    .addOption(sharedOptions.format)
-    .addHelpText(...examples(...source.examples.map((words) => `${source.program} ${words}`)));
+    .addOption(sharedOptions.format);
+  const days = source.dayOf === undefined ? [] : [sharedOptions.since];
+  const engine = engineOption === undefined ? [] : [engineOption];
+  const table = source.table === null ? [] : tableOptions();
+  for (const option of [...table, ...days, ...engine, ...source.options])
+    declared.addOption(option);
+  return declared;
+}
 
 const declareWork = (program: Command, source: RecordSource) =>
   program
@@ -181,13 +200,9 @@ export function declareCommands(program: Command, context: DeclaredFor) {
     label: declareLabel(program, source),
     act: declareAct(program, source),
   };
-  const { run, work, export: exported } = declared;
-  const days = source.dayOf === undefined ? [] : [sharedOptions.since];
-  const engine = engineOption === undefined ? [] : [engineOption];
-  const table = source.table === null ? [] : tableOptions();
-  for (const option of [...table, ...days, ...engine, ...source.options]) run.addOption(option);
-  for (const option of days) exported.addOption(option);
-  for (const option of engine) work.addOption(option);
+  const { work, export: exported } = declared;
+  if (source.dayOf !== undefined) exported.addOption(sharedOptions.since);
+  if (engineOption !== undefined) work.addOption(engineOption);
   return declared;
 }
 

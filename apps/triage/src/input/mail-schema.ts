@@ -12,13 +12,18 @@ const dayWithTime =
 
 const sourceSchema = z.object({
   /** The file of the export, `/` between folders. */
-  file: z.string(),
+  file: z.string().optional(),
   /** The byte at which the mail begins. */
   offset: z.int().min(0).optional(),
   /** Whether Gmail has the mail. */
   gmail: z.literal(true).optional(),
+  /** The URL of the account on a server, without the folder. */
+  account: z.string().optional(),
+  folder: z.string().optional(),
+  uidvalidity: z.int().min(1).optional(),
+  uid: z.int().min(1).optional(),
 });
-/** The place of an imported mail in its export; no model reads it. */
+/** The place of an imported mail in its mailbox or export; no model reads it. */
 export type MailSource = z.infer<typeof sourceSchema>;
 
 /** Headers that the list reads, and no model. */

@@ -8,7 +8,7 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
 }
 
 /** The part of a mail that a journal keeps beside the state: its place, its headers, and the time it was received. */
-type MailNote = Partial<MailSource> & Pick<Mail, "received" | "headers">;
+type MailNote = MailSource & Pick<Mail, "received" | "headers">;
 
 /** A record that was read from a file of mails. */
 export interface MailRecord extends RunRecord {
@@ -19,13 +19,9 @@ export interface MailRecord extends RunRecord {
 export function mailOfRecord({ id, state, source }: RunRecord): Mail {
   const mail = { ...(state as Omit<Mail, "id">), id };
   if (source === null) return mail;
-  const { received, headers, file, ...place } = source as MailNote;
-  return {
-    ...mail,
-    received,
-    headers,
-    source: file === undefined ? undefined : { ...place, file },
-  };
+  const { received, headers, ...place } = source as MailNote;
+  const isKnown = Object.keys(place).length > 0;
+  return { ...mail, received, headers, source: isKnown ? place : undefined };
 }
 
 type MailDays = Pick<Mail, "date" | "received">;

@@ -32,6 +32,8 @@ export async function connect(
   client.on("error", ignore); // each command fails with it too
   try {
     await client.connect();
+    // iCloud enables it and returns an empty list.
+    if (client.capabilities.has("QRESYNC")) client.enabled.add("CONDSTORE").add("QRESYNC");
     return client;
   } catch (error) {
     client.close();
@@ -74,13 +76,10 @@ export async function openFolder(
 export class LostConnection extends CliError {}
 
 /** Returns whether a server asks to come back later. */
-export function isBusy(error: unknown): boolean {
-  const { code, serverResponseCode = "", responseText = "", response } = toImapError(error);
-  const texts = [serverResponseCode, responseText, typeof response === "string" ? response : ""];
-  return (
-    code === "ETHROTTLE" ||
-    texts.some((text) => /\b(?:OVERQUOTA|THROTTLED|UNAVAILABLE|throttled)\b/.test(text))
-  );
+export function isBusy(error: unknown): error is Error {
+  const { code, serverResponseCode, responseText, reason } = toImapError(error);
+  const text = [code, serverResponseCode, responseText, reason].join(" ");
+  return /\b(?:ETHROTTLE|OVERQUOTA|THROTTLED|UNAVAILABLE)\b/.test(text);
 }
 
 /** Returns an error with the fields that the client adds; no field for another value. */
@@ -107,10 +106,13 @@ export function toMailboxError(
   if (responseStatus !== undefined) {
     return new CliError(`${place} refused a command (${responseStatus}). Try again later.`, cause);
   }
-  if (code === "") return error;
+  if (!lostCodes.test(code)) return error;
   const problem = `The connection to ${place} failed (${code}).`;
   return new LostConnection(`${problem} Check the host and the port, or try again later.`, cause);
 }
+
+const lostCodes =
+  /^(?:NoConnection|EConnectionClosed|ClosedAfter\w+|\w+_TIMEOUT|ETIMEOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|ECONN\w+|E(?:HOST|NET)\w+)$/;
 
 function secretOf(env: Environment) {
   const { TRIAGE_IMAP_TOKEN: accessToken, TRIAGE_IMAP_PASSWORD: pass } = env;

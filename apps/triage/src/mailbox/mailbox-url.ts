@@ -59,6 +59,12 @@ export function parseMailboxUrl(text: string): MailboxAddress {
   };
 }
 
+/** Returns user and host of an account, such as `ada@imap.example.com`; another text unchanged. */
+export function accountName(account: string): string {
+  const url = isMailboxUrl(account) ? URL.parse(account) : null;
+  return url === null ? account : `${decode(url.username)}@${url.hostname}`;
+}
+
 function problemOf({ protocol, username, hostname, pathname, search, hash }: URL): string | null {
   if (!["imap:", "imaps:"].includes(protocol)) return "does not begin with imaps://";
   if (hostname === "") return "has no host";

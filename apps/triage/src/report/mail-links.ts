@@ -1,4 +1,5 @@
 import type { Mail } from "../input/mail-schema.ts";
+import { accountName } from "../mailbox/mailbox-url.ts";
 
 /** The programs that can show a mail, for `--open`. */
 export const mailPrograms = ["gmail", "outlook", "message", "mid"] as const;
@@ -38,9 +39,8 @@ function usualProgram({ source }: Mail): MailProgram | null {
   return source === undefined || source.gmail === true ? "gmail" : null;
 }
 
-/** Returns the account of a mail that was read from its server, such as `ada@imap.example.com`. */
 function accountOf(source: Mail["source"]): string | null {
-  return source !== undefined && "account" in source ? String(source.account) : null;
+  return source?.account === undefined ? null : accountName(source.account);
 }
 
 function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | null {

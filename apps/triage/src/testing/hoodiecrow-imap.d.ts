@@ -12,6 +12,7 @@ declare module "hoodiecrow-imap" {
   export interface HoodiecrowFolder {
     messages?: HoodiecrowMail[];
     uidvalidity?: number;
+    uidnext?: number;
     allowPermanentFlags?: boolean;
     "special-use"?: string;
     folders?: Record<string, HoodiecrowFolder>;
@@ -27,8 +28,16 @@ declare module "hoodiecrow-imap" {
     listen(port: number, host: string, listening: () => void): void;
     close(closed?: () => void): void;
     getMailbox(path: string): Required<HoodiecrowFolder> | undefined;
+    appendMessage(folder: string, flags: string[], received: string, raw: string): void;
     getCommandHandler(command: string): CommandHandler;
     setCommandHandler(command: string, handler: CommandHandler): void;
   }
   export default function hoodiecrow(options: HoodiecrowOptions): Hoodiecrow;
+}
+
+declare module "hoodiecrow-imap/lib/commands/handlers/fetch.js" {
+  const fetchHandlers: {
+    BODY: (connection: unknown, message: unknown, query: unknown) => unknown;
+  };
+  export default fetchHandlers;
 }

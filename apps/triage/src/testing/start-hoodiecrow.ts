@@ -1,4 +1,5 @@
 import hoodiecrow, { type HoodiecrowFolder } from "hoodiecrow-imap";
+import fetchHandlers from "hoodiecrow-imap/lib/commands/handlers/fetch.js";
 import { onTestFinished } from "vitest";
 
 const plugins = [
@@ -12,19 +13,29 @@ const plugins = [
   "SPECIAL-USE",
 ];
 
+// Without a copy the length of a partial fetch is lost after the first shorter mail.
+const { BODY } = fetchHandlers;
+fetchHandlers.BODY = (connection, message, query) =>
+  BODY(connection, message, structuredClone(query));
+
 /** The password of the only user. */
 export const imapEnv = { TRIAGE_IMAP_PASSWORD: "testpass" };
 
-/** Starts an IMAP server in this process, for the length of the test; `without` names missing extensions. */
+/** Starts an IMAP server in this process, for the length of the test; `without` and `more` name extensions. */
 export async function startHoodiecrow(
   inbox: HoodiecrowFolder,
   {
     folders = {},
     without = [],
-  }: { folders?: Record<string, HoodiecrowFolder>; without?: readonly string[] } = {},
+    more = [],
+  }: {
+    folders?: Record<string, HoodiecrowFolder>;
+    without?: readonly string[];
+    more?: readonly string[];
+  } = {},
 ) {
   const server = hoodiecrow({
-    plugins: plugins.filter((name) => !without.includes(name)),
+    plugins: [...plugins, ...more].filter((name) => !without.includes(name)),
     storage: { INBOX: inbox, "": { folders } },
   });
   await new Promise<void>((resolve) => {

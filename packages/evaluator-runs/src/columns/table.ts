@@ -30,6 +30,7 @@ interface TableOptions {
   readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
   readonly top?: number;
+  readonly hasHeadings?: boolean;
   /** The terminal, and the file that has every row. @default none, with rows of any width */
   readonly terminal?: {
     readonly width?: number | undefined;
@@ -56,6 +57,7 @@ export function* resultTable(
     sort,
     newIds = new Set(),
     top = Number.POSITIVE_INFINITY,
+    hasHeadings = true,
     terminal = null,
   }: TableOptions,
 ): Generator<string> {
@@ -76,7 +78,7 @@ export function* resultTable(
     ...others,
   ];
   const rows = function* rows() {
-    yield columns.map(({ heading }) => heading);
+    if (hasHeadings) yield columns.map(({ heading }) => heading);
     for (const row of shown) yield columns.map(({ cell }) => cell(row));
   };
   const { width, colours = false, fileName = "" } = terminal ?? {};

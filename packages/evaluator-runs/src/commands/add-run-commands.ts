@@ -61,7 +61,8 @@ export async function runAction(context: ProgramContext, run: Run): Promise<void
   context.exitCode = await run();
 }
 
-async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
+/** Loads the action of `run`. */
+export async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
   if (address.kind === "sqlite") {
     const { runFile } = await import("../run/run-file.ts");

@@ -1,6 +1,6 @@
 export { day, optionalFile, sharedOptions } from "../shared-options.ts";
 export { printMails } from "../amounts.ts";
-export { interrupted } from "../run/interruption.ts";
+export { interrupted, pause } from "../run/interruption.ts";
 export {
   openCatalog,
   openRuns,
@@ -9,4 +9,5 @@ export {
   type ProgramContext,
   withoutKeys,
 } from "../service.ts";
-export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";
+export { addRunOptions, type RunCommand } from "../options.ts";
+export { addRunCommands, loadExplain, loadRun, runAction } from "./add-run-commands.ts";

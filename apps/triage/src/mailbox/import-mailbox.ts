@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
+import {
+  checkOutput,
+  lockBeside,
+  printCount,
+  printCounted,
+  toJsonArray,
+  toOutputPath,
+  writePrivateFile,
+} from "evaluator-runs/source";
+import type { ImapFlow } from "imapflow";
+import { mailSource } from "../mail-source.ts";
+import { type FolderState, FolderTable } from "./folder-table.ts";
+import { keepConnected } from "./keep-connected.ts";
+import { type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+/** The arguments and options that `import` and `watch` share. */
+export interface MailboxCommand {
+  readonly url: string;
+  readonly output: string;
+  readonly since?: string | null | undefined;
+}
+
+/** Makes or updates an input file from a folder of an IMAP server, which it only reads. */
+export async function importMailbox(command: MailboxCommand, context: CliContext): Promise<number> {
+  using mailbox = await openMailbox(command, context);
+  const use = async (client: ImapFlow) => void (await mailbox.update(client));
+  await keepConnected(mailbox.address, { isLasting: false, use }, context);
+  return exitCodes.done;
+}
+
+/** Opens the file of a folder's mails and the table beside it, for one command alone. */
+export async function openMailbox(
+  { url, output, since = null }: MailboxCommand,
+  { cwd, stderr }: CliContext,
+) {
+  const address = parseMailboxUrl(url);
+  toOutputPath(output, mailSource); // a file of this name could not be triaged later
+  const path = resolve(cwd, output);
+  const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
+  await checkOutput(path, tablePath);
+  using opened = new DisposableStack();
+  const taken = printable`Another import or watch writes ${path}; wait for its end.`;
+  opened.defer(lockBeside(tablePath, { taken, advice: "Check the rights of the folder." }));
+  const table = opened.use(new FolderTable(tablePath));
+  checkFolder(table.state, address, path);
+  const onRange = (read: number, of: number) => {
+    if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
+  };
+  const resources = opened.move();
+  return {
+    address,
+    /** Reads the changes, and writes the file if it lacks one; returns how many mails were read and are gone. */
+    async update(client: ImapFlow) {
+      const { read, gone } = await syncFolder(client, table, { address, since, onRange });
+      const advice = "Make room there; the mails that were read are kept.";
+      if (table.state?.isWritten && existsSync(path)) await chmod(path, 0o600);
+      else await writePrivateFile(path, toJsonArray(table.mails()), advice);
+      table.noteWritten();
+      const counts = `read ${printCounted(read, "mail")}; ${printCount(gone)} left the folder`;
+      stderr.write(printable`${path} has ${printCounted(table.count, "mail")}: ${counts}.\n`);
+      return { read, gone };
+    },
+    [Symbol.dispose]: () => resources.dispose(),
+  };
+}
+
+function checkFolder(known: FolderState | null, { account, folder }: MailboxAddress, path: string) {
+  if (known === null || (known.account === account && known.folder === folder)) return;
+  throw new CliError(
+    printable`${path} has the mails of ${known.folder} of ${known.account}; name another file for ${folder}.`,
+  );
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { LostConnection } from "./connect.ts";
+import { retryDelayMs } from "./keep-connected.ts";
+
+const busy = (fields: object) => Object.assign(new Error("Command failed"), fields);
+
+test.each([
+  [new LostConnection("cut"), [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]],
+  [busy({ serverResponseCode: "OVERQUOTA" }), [5, 10, 20, 40, 80, 160, 300, 300]],
+  [busy({ responseText: "[THROTTLED] slow down" }), [5, 10]],
+  [busy({ reason: "[UNAVAILABLE] later" }), [5, 10]],
+  [busy({ responseText: "[UNAVAILABLE] try again in 90 seconds" }), [90, 90]],
+  [
+    busy({ code: "ETHROTTLE", responseText: "Suggested Backoff Time: 92415 milliseconds" }),
+    [92.415],
+  ],
+  [busy({ responseText: "no such folder" }), [null]],
+])("after %s the waits are %j seconds", (error, seconds) => {
+  const waits = seconds.map((_, attempt) => retryDelayMs(error, attempt));
+  expect(waits).toEqual(seconds.map((wait) => (wait === null ? null : wait * 1000)));
+});

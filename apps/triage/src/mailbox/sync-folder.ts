@@ -1,0 +1,126 @@
+import type { ExpungeEvent, FetchMessageObject, ImapFlow, MailboxObject } from "imapflow";
+import type { Mail } from "../input/mail-schema.ts";
+import { LostConnection, openFolder } from "./connect.ts";
+import type { FolderState, FolderTable } from "./folder-table.ts";
+import type { MailboxAddress } from "./mailbox-url.ts";
+import { readMessage, TEXT_BYTES, textParts } from "./read-message.ts";
+
+/** Mails that are read and kept at once. */
+const RANGE = 500;
+/** A longer header is an attack. */
+const HEADER_BYTES = 65_536;
+const byUid = { uid: true };
+
+/** The folder to read. */
+export interface SyncTarget {
+  readonly address: MailboxAddress;
+  /** The first day of the mails; null for all. */
+  readonly since: string | null;
+  /** Called after each range. */
+  readonly onRange?: (read: number, of: number) => void;
+}
+
+type Box = Pick<MailboxObject, "uidValidity" | "highestModseq" | "noModseq" | "exists"> &
+  Partial<Pick<MailboxObject, "uidNext">>;
+
+/** Decides from the last read and the folder as it is now which UIDs may be new. */
+export function planSync(known: FolderState | null, box: Box, since: string | null) {
+  const isOther = known?.uidvalidity !== Number(box.uidValidity);
+  const next = isOther || known.since !== since ? null : known.uidnext;
+  const hasNew = next === null || box.uidNext === undefined || box.uidNext > next;
+  return {
+    /** Whether the UIDs of the table belong to other mails now. */
+    isOther,
+    /** Whether all UIDs are compared. */
+    isWhole: next === null,
+    /** The first UID to look for; null if none is new. */
+    first: hasNew ? (next ?? 1) : null,
+  };
+}
+
+/** Brings the table of a folder up to date; returns how many mails were read and how many are gone. */
+export async function syncFolder(
+  client: ImapFlow,
+  table: FolderTable,
+  { address, since, onRange }: SyncTarget,
+): Promise<Record<"read" | "gone", number>> {
+  const known = table.state;
+  const { box, vanished } = await examine(client, address, known);
+  const { isOther, isWhole, first } = planSync(known, box, since);
+  const { account, folder } = address;
+  const state = { account, folder, uidvalidity: Number(box.uidValidity), since };
+  if (isOther) table.begin(state);
+  let gone = isOther ? 0 : table.remove(vanished);
+  const have = new Set(isWhole ? table.uids() : []);
+  const found = first === null ? [] : await searchFrom(client, first, since);
+  const missing = found.filter((uid) => !have.has(uid));
+  for (let at = 0; at < missing.length; at += RANGE) {
+    table.add(await readRange(client, missing.slice(at, at + RANGE), state));
+    onRange?.(Math.min(at + RANGE, missing.length), missing.length);
+  }
+  const hasVanished = client.enabled.has("QRESYNC") && box.highestModseq !== undefined;
+  const isSure = since === null ? table.count === box.exists : hasVanished;
+  if (isWhole || !isSure) {
+    const there = new Set(isWhole ? found : await searchFrom(client, 1, since));
+    gone += table.remove(table.uids().filter((uid) => !there.has(uid)));
+  }
+  table.end(box.uidNext ?? null, box.highestModseq?.toString() ?? null, since);
+  return { read: missing.length, gone };
+}
+
+// With QRESYNC one command returns the changes too.
+async function examine(client: ImapFlow, address: MailboxAddress, known: FolderState | null) {
+  const vanished = new Set<number>();
+  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanished.add(uid));
+  client.on("expunge", note);
+  try {
+    const { highestmodseq, uidvalidity } = known ?? {};
+    const changes = highestmodseq ? { changedSince: highestmodseq, uidValidity: uidvalidity } : {};
+    const box: Box = await openFolder(client, address, { readOnly: true, ...changes });
+    return { box, vanished };
+  } finally {
+    client.off("expunge", note);
+  }
+}
+
+async function searchFrom(client: ImapFlow, first: number, since: string | null) {
+  const days = since === null ? {} : { since: new Date(since) };
+  const uids = await client.search({ uid: `${first}:*`, ...days }, { uid: true });
+  if (!Array.isArray(uids)) throw new LostConnection("The search of the folder failed. Try again.");
+  // A server answers N:* with its last mail if N is too high.
+  return uids.filter((uid) => uid >= first);
+}
+
+async function readRange(
+  client: ImapFlow,
+  uids: readonly number[],
+  { account, folder, uidvalidity }: Pick<FolderState, "account" | "folder" | "uidvalidity">,
+): Promise<[number, Mail][]> {
+  const header = { key: "HEADER", maxLength: HEADER_BYTES };
+  const query = { internalDate: true, size: true, bodyStructure: true, bodyParts: [header] };
+  const messages = await client.fetchAll(uids.join(","), query, byUid);
+  const mails: [number, Mail][] = [];
+  for await (const { uid, texts, message } of withTexts(client, messages)) {
+    const source = { account, folder, uidvalidity, uid };
+    mails.push([uid, await readMessage(message, { texts, source })]);
+  }
+  return mails;
+}
+
+/** Reads the texts of mails: one command for those with the same parts. */
+async function* withTexts(client: ImapFlow, messages: readonly FetchMessageObject[]) {
+  const left = new Map(messages.map((message) => [message.uid, message]));
+  const groups = Map.groupBy(messages, ({ bodyStructure }) => textParts(bodyStructure).join(","));
+  groups.delete("");
+  for (const [parts, group] of groups) {
+    const bodyParts = parts.split(",").map((key) => ({ key, start: 0, maxLength: TEXT_BYTES }));
+    const uids = group.map(({ uid }) => uid).join(",");
+    for await (const { uid, bodyParts: texts } of client.fetch(uids, { bodyParts }, byUid)) {
+      const message = left.get(uid);
+      if (message !== undefined) yield { uid, message, texts };
+      left.delete(uid);
+    }
+  }
+  // Without a text, or gone by now.
+  for (const [uid, message] of left) yield { uid, message, texts: undefined };
+}
