@@ -49,22 +49,19 @@ function fileStore(path: string) {
   };
 }
 
-/** The number of the lock is any that no other program on the database uses. */
+/** The number of the lock is that of the ledger, which makes the same schema. */
 const makeTable = `
   select pg_advisory_xact_lock(1801812339);
   create schema if not exists evaluator_router;
   create table if not exists evaluator_router.keys (document text not null)`;
 
-function databaseStore(database: Database): KeyStore {
+async function databaseStore(database: Database): Promise<KeyStore> {
+  await database.transaction(({ query }) => query(makeTable));
   return {
-    async read() {
-      const table = "select to_regclass('evaluator_router.keys') is not null as found";
-      const [exists] = await database.query<{ found: boolean }>(table);
-      return exists?.found === true ? readTable(database.query) : [];
-    },
+    read: () => readTable(database.query),
     change: (edit) =>
       database.transaction(async ({ query }) => {
-        await query(makeTable);
+        await query("lock table evaluator_router.keys in exclusive mode");
         const text = printKeys(edit(await readTable(query)));
         await query("delete from evaluator_router.keys");
         await query("insert into evaluator_router.keys values ($1)", [text]);
