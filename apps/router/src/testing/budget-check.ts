@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { closeServer, listen } from "evaluator-kit";
+import { reservedNano } from "../keys/budget-state.ts";
+import { Ledger } from "../keys/ledger.ts";
+import { hashOf } from "../keys/router-key.ts";
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+// Starts routers as processes: a hundred calls at once on one dollar, and routers that are killed.
+const [kills = "200", lease = "400"] = process.argv.slice(2);
+const leaseMs = Number(lease);
+const folder = await mkdtemp(join(tmpdir(), "budget-"));
+const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const price = { input: 1, output: 10 };
+const key = { budget: "team", usdPerDay: 1, usdPerMonth: null };
+
+const seen = { paidUsd: 0, hanging: 0 };
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+
+/** Writes as many tokens as are allowed. A model named `hang` begins and never ends. */
+async function reply(body: { model: string; max_tokens: number }, response: ServerResponse) {
+  response.setHeader("content-type", "text/event-stream");
+  const delta = { role: "assistant", content: "Hello. ".repeat(20) };
+  response.write(event({ id: "1", choices: [{ index: 0, delta }] }));
+  if (body.model === "hang") {
+    seen.hanging += 1;
+    return;
+  }
+  await setTimeout(20 + 200 * Math.random());
+  const usage = { prompt_tokens: 10, completion_tokens: body.max_tokens, total_tokens: 0 };
+  seen.paidUsd += (10 * price.input + body.max_tokens * price.output) / 1e6;
+  response.write(event({ id: "1", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }));
+  response.end(`${event({ id: "1", choices: [], usage })}data: [DONE]\n\n`);
+}
+
+const upstream = createServer((request, response) => {
+  void text(request).then((body) => reply(JSON.parse(body) as never, response));
+});
+const { origin: baseUrl } = await listen(upstream, { port: 0 });
+
+const target = (model: string) => ({ upstream: "models", model, price });
+const tiers = {
+  nano: target("quick"),
+  fast: target("hang"),
+  balanced: target("quick"),
+  frontier: target("quick"),
+};
+const upstreams = { models: { type: "openai-chat", baseUrl: `${baseUrl}/v1` } };
+await writeFile(join(folder, "router.config.json"), JSON.stringify({ upstreams, tiers }));
+
+async function startRouter(keys: string) {
+  const stored = { name: "alice", ...key, sha256: hashOf("rk_alice") };
+  await writeFile(join(folder, keys), JSON.stringify([stored]));
+  const env = { NODE_COMPILE_CACHE: folder, PORT: "0", ROUTER_ACCESS_LOG: "off" };
+  const child = spawn(process.execPath, [main], {
+    cwd: folder,
+    env: { ...env, ROUTER_LEASE_MS: lease, ROUTER_KEYS: keys },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [start] = (await once(child.stdout, "data")) as [Buffer];
+  const origin = /http:\S+/.exec(start.toString())?.[0] ?? "";
+  const ask = async (model: string, maxTokens: number) => {
+    const messages = [{ role: "user", content: "Say hello." }];
+    const body = JSON.stringify({ model, messages, max_tokens: maxTokens });
+    const headers = { "content-type": "application/json", authorization: "Bearer rk_alice" };
+    const response = await fetch(`${origin}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body,
+    });
+    await response.text();
+    return response.status;
+  };
+  return { child, ask };
+}
+
+/** Asks a hundred times at once, again and again, until a call is refused. */
+async function checkBound(): Promise<void> {
+  const keys = "bound.json";
+  const { child, ask } = await startRouter(keys);
+  const statuses: number[] = [];
+  while (!statuses.includes(429)) {
+    statuses.push(...(await Promise.all(Array.from({ length: 100 }, () => ask("auto", 900)))));
+  }
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  const ledger = new Ledger(join(folder, keys), { leaseMs });
+  const { dayNano } = await ledger.state(key);
+  await ledger.close();
+  const count = (status: number) => statuses.filter((each) => each === status).length;
+  print(
+    `bound: ${count(200)} replies and ${count(429)} refusals; the models were paid $${seen.paidUsd.toFixed(4)} and the ledger has $${(dayNano / 1e9).toFixed(4)} of $1`,
+  );
+  assert(seen.paidUsd <= 1.02 && seen.paidUsd >= 0.8, "the bound");
+}
+
+async function checkKill(ledger: Ledger, keys: string): Promise<void> {
+  const { child, ask } = await startRouter(keys);
+  seen.hanging = 0;
+  const calls = Array.from({ length: 5 }, () => ask("fast", 100).catch(() => 0));
+  while (seen.hanging < 5) await setTimeout(5);
+  await setTimeout(Math.random() * leaseMs);
+  assert(reservedNano(await ledger.state(key)) > 0, "calls in flight are reserved");
+  child.kill("SIGKILL");
+  await Promise.all(calls);
+  await setTimeout(2 * leaseMs);
+  assert.equal(reservedNano(await ledger.state(key)), 0, "the budget is free");
+}
+
+try {
+  await checkBound();
+  const ledger = new Ledger(join(folder, "kills.json"), { leaseMs });
+  for (let each = 0; each < Number(kills); each += 1) await checkKill(ledger, "kills.json");
+  const { dayNano } = await ledger.state(key);
+  await ledger.close();
+  print(
+    `kills: after each of ${kills} the budget was free within ${2 * leaseMs} ms; $${(dayNano / 1e9).toFixed(6)} were charged`,
+  );
+} finally {
+  await closeServer(upstream);
+  await rm(folder, { recursive: true });
+}
