@@ -157,7 +157,9 @@ test("labels of messages that the log does not have are named", async () => {
   const lines = [small, { requestId: "gone\u001b[31m", feedback: "nano" }];
   const { first } = await evaluate(lines);
   expect(first).toMatchObject({ exitCode: 0 });
-  expect(first.stderr).toContain("Not used: 1 labels of messages that the file does not have (");
+  expect(first.stderr).toContain(
+    "Not used: 1 labels of messages that have no decision in the file (",
+  );
   expect(first.stderr).not.toContain("\u001b");
 });
 

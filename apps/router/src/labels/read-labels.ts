@@ -105,7 +105,7 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
   if (foreign.length > 0) {
     warn(
-      `Not used: ${foreign.length} labels of messages that the file does not have (${names.join(", ")}).\n`,
+      `Not used: ${foreign.length} labels of messages that have no decision in the file (${names.join(", ")}).\n`,
     );
   }
   checkCosts(labels, path);
