@@ -159,10 +159,7 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeReport({ ...options, file }, context));
     });
   declareList(program, context, "digest")
-    .summary("write the top of the list as one page or one mail; nothing is sent")
-    .description(
-      "Writes the top of the list beside the file (.digest.html, .digest.eml). Sends nothing.",
-    )
+    .description("Writes the top of the list beside the file as a page or a mail; nothing is sent.")
     .argument("<file>", "the input of the run")
     .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
     .option("--eml", "write a mail to the first of TRIAGE_USER_ADDRESSES")
@@ -171,10 +168,7 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeDigest({ ...options, file }, context));
     });
   declareList(program, context, "serve")
-    .summary("serve the report on this machine, to work from: done, snooze, wrong")
-    .description(
-      "Serves the report on 127.0.0.1. Each choice is saved at once in the journal, and each right answer\nas a label (.labels.ndjson). Later reports leave out conversations that are done or snoozed.",
-    )
+    .description("Serves the report on this machine, and keeps what you do: done, snooze, wrong.")
     .argument("<file>", "the input of the run")
     .addOption(sharedOptions.port)
     .action(async (file, options) => {

@@ -13,18 +13,17 @@ type ValuesOf = (name: string) => readonly string[];
 export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
   const first = (name: string) => valuesOf(name)[0] ?? "";
   const references = idsIn(first("references"));
-  const [before = idsIn(first("in-reply-to"))[0]] = references;
+  const [before = idsIn(first("in-reply-to"))[0], ...others] = references;
   const [messageId] = idsIn(`<${first("message-id").replace(/[<>\s]/g, "")}>`);
-  const replyTo = addressesIn(first("reply-to").slice(0, HEADER_LENGTH)).at(0);
+  const [replyTo] = addressesIn(first("reply-to").slice(0, HEADER_LENGTH));
+  const unsubscribe = unsubscribeIn(first("list-unsubscribe"));
   const checks = checksIn(valuesOf);
   const kept: MailHeaders = {
-    ...(messageId !== undefined && { messageId }),
-    ...(before !== undefined && {
-      references: [before, ...references.slice(1).slice(-REFERENCES)],
-    }),
-    ...(replyTo !== undefined && { replyTo }),
-    ...unsubscribeIn(first("list-unsubscribe"), first("list-unsubscribe-post")),
-    ...(Object.keys(checks).length > 0 && { checks }),
+    ...(messageId && { messageId }),
+    ...(before && { references: [before, ...others.slice(-REFERENCES)] }),
+    ...(replyTo && { replyTo }),
+    ...(unsubscribe && { unsubscribe }),
+    ...(checks && { checks }),
   };
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
@@ -33,29 +32,25 @@ function idsIn(header: string): string[] {
   return Array.from(header.matchAll(/<([^<>\s\p{C}]{1,500})>/gu), ([, id = ""]) => id);
 }
 
-/** Reads RFC 2369 and RFC 8058; a page is preferred to a mail. */
-function unsubscribeIn(header: string, post: string): MailHeaders {
+/** Returns the link of a List-Unsubscribe header (RFC 2369); a page is preferred to a mail. */
+function unsubscribeIn(header: string): string | undefined {
   const links = header.replace(/[\s\p{C}]/gu, "").matchAll(/<((?:https|mailto):[^<>]{1,2000})>/giu);
   const all = Array.from(links, ([, link = ""]) => link).filter((link) => URL.canParse(link));
-  const page = all.find((link) => /^https:/i.test(link));
-  const unsubscribe = page ?? all[0];
-  if (unsubscribe === undefined) return {};
-  const isOneClick = page !== undefined && /^\s*List-Unsubscribe=One-Click\s*$/i.test(post);
-  return { unsubscribe, ...(isOneClick && { isOneClick }) };
+  return all.find((link) => /^https:/i.test(link)) ?? all[0];
 }
 
 /** Returns the results of SPF, DKIM and DMARC; none if the receiving host did not write them. */
-function checksIn(valuesOf: ValuesOf): NonNullable<MailHeaders["checks"]> {
+function checksIn(valuesOf: ValuesOf): MailHeaders["checks"] {
   const [server = "", ...results] = bareText(valuesOf("authentication-results")[0]).split(";");
-  if (!isOfReceiver(server.trim().split(/\s/)[0] ?? "", valuesOf("received"))) return {};
+  if (!isOfReceiver(server.trim().split(/\s/)[0] ?? "", valuesOf("received"))) return undefined;
   // Exchange Online names no server, so its first result is the first part.
-  const words = [server, ...results].map((part) => /^\s*(spf|dkim|dmarc)=(\w{1,20})/i.exec(part));
   const checks: Record<string, string> = {};
-  for (const [, name = "", result = ""] of words.filter((word) => word !== null)) {
-    const key = name.toLowerCase();
-    if (checks[key] !== "pass") checks[key] = result.toLowerCase();
+  for (const part of [server, ...results]) {
+    const [, name = "", result = ""] =
+      /^\s*(spf|dkim|dmarc)=(\w{1,20})/i.exec(part.toLowerCase()) ?? [];
+    if (name !== "" && checks[name] !== "pass") checks[name] = result;
   }
-  return checks;
+  return Object.keys(checks).length > 0 ? checks : undefined;
 }
 
 // A sender can write these headers too, but not above the first host that names itself.

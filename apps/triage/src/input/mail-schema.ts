@@ -34,12 +34,7 @@ const headersSchema = z.object({
   references: z.array(z.string()).optional(),
   /** The first address. */
   replyTo: z.string().optional(),
-  unsubscribe: z
-    .string()
-    .regex(/^(?:https|mailto):/i)
-    .optional(),
-  /** Whether `unsubscribe` takes a POST (RFC 8058). */
-  isOneClick: z.boolean().optional(),
+  unsubscribe: z.stringFormat("link", /^(?:https|mailto):/i).optional(),
   /** The results of the receiving host, such as `pass`. */
   checks: z.partialRecord(z.enum(["spf", "dkim", "dmarc"]), z.string()).optional(),
 });

@@ -8,22 +8,20 @@ const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE mails (mail INTEGER PRIMARY KEY, id TEXT, section INT, weight REAL, day TEXT, time TEXT,
   sender TEXT, isOwn INT, isHidden INT, thread INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
 BEGIN`;
-const insertion = `INSERT INTO mails VALUES (NULL, $id, $section, $weight, $day, $time, $sender, $isOwn,
-  $isHidden, $thread, $unsubscribe, $score, $picks, $row)`;
+const insertion = "INSERT INTO mails VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const order = "section, weight DESC, day DESC, mail";
-const waiting = `CASE WHEN NOT max(isOwn) OVER threads THEN ''
-  WHEN max(time || isOwn) OVER threads LIKE '%1' THEN 'them' ELSE 'you' END`;
-// The first mail of a thread is the highest one; a thread of hidden mails is left out as a whole.
-const listing = `UPDATE mails SET thread = rootOf(thread);
-DELETE FROM mails WHERE thread IN (SELECT thread FROM mails GROUP BY thread HAVING min(isHidden));
-CREATE INDEX ranks ON mails (${order});
-CREATE TABLE firsts AS SELECT mail, min(time) FROM mails WHERE NOT isOwn GROUP BY sender;
-CREATE TABLE listed (mail INTEGER PRIMARY KEY, place INT, mails INT, waiting TEXT);
-INSERT INTO listed SELECT mail, row_number() OVER (threads ORDER BY ${order}), count(*) OVER threads, ${waiting}
-  FROM mails WINDOW threads AS (PARTITION BY thread);
-CREATE VIEW list AS SELECT mails.*, place, json_set(row, '$.thread', thread, '$.place', place, '$.mails', mails,
-  '$.waiting', waiting, '$.isFirst', mail IN (SELECT mail FROM firsts)) AS shown
-  FROM mails JOIN listed USING (mail)`;
+// Without the long rows, which are read once. The first mail of a thread is its highest one.
+const listing = `CREATE TABLE list AS SELECT *,
+  row_number() OVER (threads ORDER BY ${order}) AS place, count(*) OVER threads AS mails,
+  CASE WHEN NOT max(isOwn) OVER threads THEN '' WHEN max(time || isOwn) OVER threads LIKE '%1' THEN 'them'
+    ELSE 'you' END AS waiting, min(isHidden) OVER threads AS isAway,
+  NOT isOwn AND mail = first_value(mail) OVER (PARTITION BY sender ORDER BY time, mail) AS isFirst
+  FROM (SELECT mail, id, section, weight, day, time, sender, isOwn, isHidden, unsubscribe, score, picks,
+    rootOf(thread) AS thread FROM mails) WINDOW threads AS (PARTITION BY thread);
+DELETE FROM list WHERE isAway;
+CREATE INDEX ranks ON list (${order})`;
+const shown = `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
+  thread, place, mails, waiting, isFirst) AS shown FROM list JOIN (SELECT mail, row FROM mails) USING (mail)`;
 
 /** What the list reads of a mail beside its row; `thread` is its number for `rootOf`, `isHidden` is 1 if it is put away. */
 export type ListEntry = Readonly<
@@ -70,16 +68,13 @@ export class MailList implements Disposable {
     const sender = (row.address || row.sender).toLowerCase();
     const score = answers?.[this.#score]?.value ?? null;
     const picks = this.#questions.map((question, at) => {
-      return answers === null ? "" : `${at}:${pickOf(question, answers[at]?.value ?? 0)}`;
+      return `${at}:${answers === null ? "" : pickOf(question, answers[at]?.value ?? 0)}`;
     });
-    this.#insert.run({
-      ...entry,
-      day,
-      sender,
-      score,
-      picks: picks.join(" "),
-      row: JSON.stringify(row),
-    });
+    const { id, section, weight, time, isOwn, isHidden, thread, unsubscribe } = entry;
+    // Without its end, which is known later.
+    const start = JSON.stringify(row).slice(0, -1);
+    const head = [id, section, weight, day, time, sender, isOwn, isHidden, thread] as const;
+    this.#insert.run(...head, unsubscribe, score, JSON.stringify(picks), start);
     this.length += 1;
     this.added += Number(row.isNew);
     if (row.answers === null) this.failed += 1;
@@ -105,44 +100,35 @@ export class MailList implements Disposable {
       this.counts[Number(section)] = { mails: Number(mails), threads: Number(threads) };
     }
     this.hidden = this.length - this.counts.reduce((sum, { mails }) => sum + mails, 0);
-    let [last, seen] = [-1, new Set<string>()];
-    const all = this.#database.prepare("SELECT thread, picks FROM mails ORDER BY thread");
-    for (const { thread, picks } of all.iterate()) {
-      if (thread !== last) [last, seen] = [Number(thread), new Set()];
-      for (const pick of String(picks).split(" ")) {
-        if (!seen.has(pick)) addTo(this.picks, pick);
-        seen.add(pick);
-      }
+    const picks =
+      "SELECT value, count(DISTINCT thread) AS n FROM list, json_each(picks) GROUP BY 1";
+    for (const { value, n } of this.#database.prepare(picks).iterate()) {
+      this.picks.set(String(value), Number(n));
     }
   }
 
   /** Returns the highest mails of the first threads of a section. */
   first(section: number, limit: number): ListedRow[] {
-    const sql = `SELECT shown FROM list WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
+    const sql = `${shown} WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
     const rows = this.#database.prepare(sql).all(section, limit);
     return rows.map(({ shown }) => JSON.parse(String(shown)) as ListedRow);
   }
 
   /** Returns the senders with the most mails, each with the link of its newest mail that has one. */
   senders(limit: number) {
-    const sql = `SELECT sender, count(*) AS mails, avg(score) AS score, unsubscribe,
+    const sql = `SELECT sender, count(*) AS mails, iif(avg(score) IS NULL, '', printf('%.1f', avg(score))) AS mean, unsubscribe,
       max(CASE unsubscribe WHEN '' THEN '' ELSE time END)
-      FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?`;
+      FROM list GROUP BY sender ORDER BY mails DESC, sender LIMIT ?`;
     const rows = this.#database.prepare(sql).all(limit);
-    return rows.map(({ sender, mails, score, unsubscribe }) => {
-      const mean = score === null ? "" : Number(score).toFixed(1);
-      return {
-        sender: String(sender),
-        mails: Number(mails),
-        mean,
-        unsubscribe: String(unsubscribe),
-      };
-    });
+    return rows as unknown as (Record<"sender" | "mean" | "unsubscribe", string> & {
+      mails: number;
+    })[];
   }
 
   /** Returns for each printed id its mail and all mails of its thread. */
   threads(): Map<string, { readonly id: string; readonly ids: readonly string[] }> {
-    const sql = "SELECT id, thread, row ->> 'id' AS printed FROM mails";
+    const sql =
+      "SELECT list.id, list.thread, (row || '}') ->> 'id' AS printed FROM list JOIN mails USING (mail)";
     const threads = Map.groupBy(this.#database.prepare(sql).all(), ({ thread }) => thread);
     const entries = [...threads.values()].flatMap((mails) => {
       const ids = mails.map(({ id }) => String(id));
@@ -155,7 +141,7 @@ export class MailList implements Disposable {
   *packs(): Generator<string> {
     let rows: unknown[] = [];
     // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
-    const sql = `SELECT shown FROM list ORDER BY +${order}`;
+    const sql = `${shown} ORDER BY +${order}`;
     for (const { shown } of this.#database.prepare(sql).iterate()) {
       if (rows.push(shown) < MailList.packSize) continue;
       yield toPack(rows);

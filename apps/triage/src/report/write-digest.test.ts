@@ -11,7 +11,7 @@ test("the top of the list is one page or one mail, which only its owner can read
   const outcome = await startTriage(["digest", "inbox.json"], { cwd, env });
   expect(outcome).toMatchObject({ exitCode: 0, stderr: `Wrote ${cwd}/inbox.digest.html\n` });
   const html = await readFile(join(cwd, "inbox.digest.html"), "utf8");
-  expect(html).toMatch(/Needs you \(1\)[^]*urgent[^]*Receipt \(1\)[^]*&lt;b&gt;calm/);
+  expect(html).toMatch(/urgent[^]*Needs you[^]*&lt;b&gt;calm[^]*Receipt/);
   expect(html).not.toContain("<script");
 
   await startTriage(["digest", "inbox.json", "--eml"], { cwd, env });

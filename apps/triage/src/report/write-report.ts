@@ -13,6 +13,7 @@ import {
   askedQuestions,
   printCount,
   printMails,
+  type RunRecord,
   shortValue,
   toInputPath,
   toOutputPath,
@@ -85,9 +86,8 @@ export async function withReport<TResult>(
   const options = { ...command, takesFile: true, isOrdered: false };
   try {
     const parts = await withResults(options, context, (all) => toParts(all, command, context));
-    using stack = new DisposableStack();
-    stack.use(parts.list);
-    return await use(parts);
+    using list = parts.list;
+    return await use({ ...parts, list });
   } catch (error) {
     // Only an error of the temporary database: those of the journal are CliErrors.
     if (!(error instanceof Error) || !("errcode" in error)) throw error;
@@ -127,9 +127,7 @@ async function toParts(
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
   const threads = new Threads();
-  const own = new Set(addressesIn(context.env["TRIAGE_USER_ADDRESSES"] ?? ""));
-  const away = results.putAway();
-  const today = localDay(context.clock.today());
+  const entryOf = entriesFor(results, context);
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
     all.mails += 1;
@@ -140,13 +138,9 @@ async function toParts(
     const mail = mailOfRecord(row.input);
     const shown = toMailRow(row, answered, { mail, asked, rule, program });
     const { section, weight, isScam } = sections.rankOf(shown.answers);
-    const { id, from, headers, received: time = mail.date } = mail;
-    const isOwn = own.has(senderAddress(from) ?? "") || row.input.state["sent_by_user"] === true;
-    const isHidden = Number((away.get(id) ?? "") > today);
-    const unsubscribe = isScam ? "" : (headers?.unsubscribe ?? "");
     const thread = threads.add(mail, isScam);
-    const entry = { id, time, unsubscribe, isOwn: Number(isOwn), isHidden, thread };
-    list.add(shown, { ...entry, section, weight });
+    const unsubscribe = isScam ? "" : (mail.headers?.unsubscribe ?? "");
+    list.add(shown, { section, weight, thread, unsubscribe, ...entryOf(mail, row.input) });
     await changes.add(row);
   }
   list.close((mail) => threads.rootOf(mail));
@@ -167,6 +161,19 @@ async function toParts(
     plan: plan && plan.rules(),
     changes: changes.toHtml(),
   };
+}
+
+/** Returns a function that finds out whose a mail is, and whether it is put away. */
+function entriesFor(results: RunResults, { env, clock }: ProgramContext) {
+  const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
+  const away = results.putAway();
+  const today = localDay(clock.today());
+  return ({ id, from, date, received: time = date }: Mail, { state }: RunRecord) => ({
+    id,
+    time,
+    isOwn: Number(own.has(senderAddress(from) ?? "") || state["sent_by_user"] === true),
+    isHidden: Number((away.get(id) ?? "") > today),
+  });
 }
 
 function describeNew(newRecords: NewRecords | null, { added }: MailList): string[] {

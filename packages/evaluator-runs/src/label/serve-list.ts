@@ -19,12 +19,6 @@ type ReadList = (notesOf: (calibration: CalibrationArtifact | null) => string[])
   readonly threads: ReadonlyMap<string, { readonly id: string; readonly ids: readonly string[] }>;
 }>;
 
-interface ServeCommand {
-  readonly file: string;
-  readonly journal?: string | undefined;
-  readonly port: number;
-}
-
 const choiceSchema = z.object({
   id: z.string(),
   choice: z.enum(["done", "snooze", "wrong", "open"]),
@@ -38,7 +32,7 @@ const labeler = "person";
 
 /** Serves a list on this machine and keeps each choice at once, until Ctrl-C; returns the exit code. */
 export async function serveList(
-  command: ServeCommand,
+  command: { readonly file: string; readonly journal?: string | undefined; readonly port: number },
   context: ProgramContext,
   readList: ReadList,
 ): Promise<number> {
@@ -54,15 +48,14 @@ export async function serveList(
   const [first] = sheets;
   if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
   const app = ownPage();
-  let { threads } = { threads: new Map() as Awaited<ReturnType<ReadList>>["threads"] };
+  let list: Awaited<ReturnType<ReadList>> | null = null;
   app.get("/", async (c) => {
-    const list = await readList((calibration) => auditLines(answers, labels, calibration));
-    ({ threads } = list);
+    list = await readList((calibration) => auditLines(answers, labels, calibration));
     return c.html(list.html);
   });
   app.post("/choices", async (c) => {
     const { data } = choiceSchema.safeParse(await c.req.parseBody());
-    const found = threads.get(data?.id ?? "");
+    const found = list?.threads.get(data?.id ?? "");
     const right = rightAnswer(data?.right ?? "", answers);
     const until = { done: NEVER, open: "", snooze: data?.until, wrong: undefined };
     const day = until[data?.choice ?? "wrong"];

@@ -21,21 +21,21 @@ export function drawSpotChecks(
   day: Date,
 ): LabelSheet[] {
   const week = Math.floor(day.getTime() / WEEK_MS);
-  const count = CHECKS_A_WEEK + spotChecks.length;
-  return drawSheets(answers, { count, seed: week }).map((sheet) => {
+  const sheets = drawSheets(answers, { count: CHECKS_A_WEEK + spotChecks.length, seed: week });
+  return sheets.map((sheet) => {
     const own = spotChecks.filter(({ question }) => question === sheet.id);
     const checked = new Set(own.map(({ id }) => id));
-    const records = [
-      ...own.filter((label) => label.week === week),
-      ...sheet.records.filter(({ id }) => !checked.has(id)),
-    ];
-    const shown = records.slice(0, CHECKS_A_WEEK);
-    const checks = shown.map(({ id }) => ({ id, origin: "spot-check", week }) as const);
-    return Object.assign(sheet, { records: checks });
+    const others = sheet.records.filter(({ id }) => !checked.has(id));
+    const shown = [...own.filter((label) => label.week === week), ...others].slice(
+      0,
+      CHECKS_A_WEEK,
+    );
+    const records = shown.map(({ id }) => ({ id, origin: "spot-check", week }) as const);
+    return Object.assign(sheet, { records });
   });
 }
 
-/** Returns a line for each promise of a calibration: whether it held on the random checks since. */
+/** Returns a line for each promise of a calibration: whether it held on the random checks. */
 export function auditLines(
   { table }: LabelledAnswers,
   { path, spotChecks }: LabelFile,
@@ -43,21 +43,21 @@ export function auditLines(
 ): string[] {
   const checked = new Set(spotChecks.map(({ id }) => id)).size;
   if (checked < LEAST_CHECKS) return [`Spot checks: ${checked} of ${LEAST_CHECKS} for an audit.`];
-  const thresholds = calibration?.thresholds ?? [];
+  const { thresholds = [], fittedOn } = calibration ?? {};
   if (thresholds.length === 0) return ["Spot checks: no promise to audit; calibrate first."];
   // Labels that made a promise cannot test it.
-  const made = new Set(calibration?.fittedOn.ids);
+  const made = new Set(fittedOn?.ids);
   const join = new LabelJoin(table, { last: true, allowUnknown: true });
   for (const [index, value] of spotChecks.entries()) {
     if (!made.has(hash("sha256", value.id).slice(0, 8))) join.add({ line: index + 1, value }, path);
   }
   return thresholds.map((threshold) => {
-    const column = table.largest(threshold.question);
-    const joined = join.columns.find((one) => one.column === column);
+    const { question, action } = threshold;
+    const joined = join.columns.find(({ column }) => column === table.largest(question));
     const rows = joined ? toLabelledRows(joined).tested : { p: [], cameTrue: [] };
     const { n, wrong, low, high, verdict } = checkThreshold(threshold, rows);
-    const [least, most] = [low, high].map((share) => share.toFixed(2));
     const kept = verdict === "holds" ? "kept" : verdict;
-    return printable`Audit: ${threshold.question} ${threshold.action}: ${kept}, ${String(wrong)} wrong of ${String(n)} (${least ?? ""} to ${most ?? ""})`;
+    const seen = `${wrong} wrong of ${n} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+    return printable`Audit: ${question} ${action}: ${kept}, ${seen}`;
   });
 }
