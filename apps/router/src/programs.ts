@@ -114,12 +114,9 @@ function declare(
     await addTo(command, context);
     return runCommand(command, typed, context);
   };
-  return [program, { name, isForPerson }];
-}
-
-/** The names suffice, so that `--help` does not load the client. */
-function isForPerson({ name }: Error): boolean {
-  return name === "ConfigurationError" || name === "DatabaseError";
+  // The names suffice, so that `--help` does not load the client.
+  const forPerson = /^(?:Configuration|Database)Error$/;
+  return [program, { name, isForPerson: (error) => forPerson.test(error.name) }];
 }
 
 function logPath(log: string | undefined, { env }: CliContext): string {

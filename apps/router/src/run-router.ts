@@ -14,7 +14,7 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
-import { type LiveKeys, openLiveKeys } from "./keys/key-store.ts";
+import { openLiveKeys } from "./keys/key-store.ts";
 import { Ledger } from "./keys/ledger.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
@@ -38,13 +38,10 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   // These packages are most of the code that a router loads.
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
-  let keys: LiveKeys | null = null;
   try {
-    if (options.keyStore !== null) keys = await openLiveKeys(options.keyStore, warn);
     const services = connectServices(options, { sharedLimit: limit, tracing });
-    await serve(services, { options, readOptions, keys }, context);
+    await serve(services, { options, readOptions }, context);
   } finally {
-    await keys?.close();
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
@@ -67,15 +64,9 @@ async function reconfigure(
   }
 }
 
-interface ServeParts {
-  readonly options: RouterOptions;
-  readonly readOptions: ReadOptions;
-  readonly keys: LiveKeys | null;
-}
-
 async function serve(
   services: Services,
-  { options, readOptions, keys }: ServeParts,
+  { options, readOptions }: { options: RouterOptions; readOptions: ReadOptions },
   context: CliContext,
 ) {
   const { stdout, stderr } = context;
@@ -87,6 +78,7 @@ async function serve(
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
+  const keys = keyStore === null ? null : await openLiveKeys(keyStore, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
   if (stdout.isTTY !== true) {
     process.on("SIGHUP", () => {
@@ -126,6 +118,7 @@ async function serve(
   await refreshed;
   await blindShadow?.close();
   await ledger?.close();
+  await keys?.close();
   await log?.close();
 }
 

@@ -61,7 +61,7 @@ test("a changed file is read; one with an error keeps the old keys, and is print
   await reload();
   expect(warnings).toEqual([
     printed,
-    expect.stringMatching(/:11 no JSON\. The router goes on with the old keys\.\n$/),
+    expect.stringMatching(/:11 is not JSON here\. The router goes on with the old keys\.\n$/),
   ]);
 });
 

@@ -10,8 +10,8 @@ test("a list is read as it was printed", () => {
 });
 
 test.each([
-  ["", "keys:1 no JSON."],
-  ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 no JSON."],
+  ["", "keys:1 is not JSON here."],
+  ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 is not JSON here."],
   ["{}", "keys:1 the file Invalid input: expected array, received object."],
   ["[\n null]", "keys:2 [0] Invalid input: expected object, received null."],
   [`[\n{"name": "alice",\n"sha256": "${sha256}"}]`, "keys:2 [0].budget is missing, or no text."],

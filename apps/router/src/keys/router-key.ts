@@ -83,7 +83,8 @@ export function parseKeys(text: string, store: string): readonly StoredKey[] {
   };
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
-  if (root === undefined || errors[0] !== undefined) return fail(errors[0]?.offset ?? 0, "no JSON");
+  if (root === undefined || errors[0] !== undefined)
+    return fail(errors[0]?.offset ?? 0, "is not JSON here");
   const { data, error } = z.array(storedKeySchema).safeParse(JSON.parse(text));
   if (data !== undefined) return data;
   const path = (error.issues[0]?.path ?? []) as (string | number)[];
