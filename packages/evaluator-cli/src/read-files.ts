@@ -40,7 +40,7 @@ export async function readAnswers(
     const read = await journalReader(name, context);
     if (read === null) {
       const take = (record: InputRecord) => {
-        nouns.add(nounOf(record.value));
+        nouns.add("requestId" in fieldsOf(record.value) ? "messages" : "records");
         table.addRecord(record, name);
       };
       files.push(await readRecords(name, context, take));
@@ -107,10 +107,6 @@ function describeState(state: unknown): string {
   return Object.values(state)
     .filter((part) => typeof part === "string")
     .join(" · ");
-}
-
-function nounOf(value: unknown): string {
-  return "requestId" in fieldsOf(value) ? "messages" : "records";
 }
 
 /** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */

@@ -36,6 +36,11 @@ export async function readParsedFile<T>(
   }
 }
 
+/** Returns whether a value is a JSON object: not null, not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Parses JSON after an optional byte order mark; null if it is invalid. */
 export function parseJson(text: string): unknown {
   try {

@@ -9,6 +9,7 @@ import {
   RefusalError,
 } from "evaluator-client";
 import type { Exchange } from "evaluator-client/testing";
+import { isRecord } from "evaluator-kit";
 import { z } from "zod";
 import { extend, safeParse } from "zod/mini";
 
@@ -126,8 +127,4 @@ function renamedFromVendor(questions: Record<string, object>): Asked {
 
 function isEvaluation(body: unknown): body is EvaluationRequest {
   return isRecord(body) && "state" in body && "questions" in body;
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

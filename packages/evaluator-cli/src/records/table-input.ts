@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "evaluator-client";
-import { CliError, printable } from "evaluator-kit";
+import type { JsonObject } from "evaluator-client";
+import { CliError, isRecord, printable } from "evaluator-kit";
 import {
   type InputOptions,
   openRecords,
@@ -28,11 +28,12 @@ function tableForm({ state: options = {}, questions }: InputOptions): RecordForm
   return {
     split: readTable,
     check(value) {
-      if (!isObject(value)) return wrong("is not an object; write { id, … }");
-      noteColumns(value, wanted, seen);
-      const id = idOf(value, wanted.id);
+      if (!isRecord(value)) return wrong("is not an object; write { id, … }");
+      const record = value as JsonObject;
+      noteColumns(record, wanted, seen);
+      const id = idOf(record, wanted.id);
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
-      const state = stateOf(value, wanted);
+      const state = stateOf(record, wanted);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
       return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
     },
@@ -72,8 +73,4 @@ function idOf(record: JsonObject, column: string): string | undefined {
   if (typeof id === "string") return id.trim() === "" ? undefined : id;
   // Beyond these, two different numbers can be one.
   return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, JsonValue>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,13 @@
-import { hash, randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
-import { CliError, printable, toFileError } from "evaluator-kit";
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import { createReadStream, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { addAbortSignal, Readable } from "node:stream";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
-import { keepStdin } from "./kept-stdin.ts";
-import { RecordProblems } from "./record-problems.ts";
-import { changedInput, type InputOptions } from "./record-source.ts";
+import { changedInput, type InputOptions, recordLabel } from "./record-source.ts";
 
 /** How the records of a kind of file are read and checked. */
 export interface RecordForm<TRecord> {
@@ -78,6 +79,51 @@ export async function openRecords<TRecord>(
       throw changedInput(name);
     },
   };
+}
+
+/** Keeps standard input until the process ends, and returns a function that reads it. */
+async function keepStdin(
+  stdin: CliContext["stdin"],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<() => AsyncIterable<Buffer>> {
+  const piped = stdin instanceof Readable ? stdin : Readable.from(stdin);
+  const path = join(tmpdir(), `.evaluator-${randomUUID()}.tmp`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  // An open file without a name is removed even after a kill; Windows cannot do that.
+  if (process.platform !== "win32") rmSync(path);
+  try {
+    for await (const piece of addAbortSignal(signal, piped)) writeFileSync(descriptor, piece);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toFileError(error, `write into ${tmpdir()}`, "Make room there, or set TMPDIR.");
+  }
+  return () => createReadStream("", { fd: descriptor, start: 0, autoClose: false });
+}
+
+const PROBLEMS_SHOWN = 10;
+
+/** The problems of the records of a file: the first ones as text, the others counted. */
+class RecordProblems {
+  #shown: { readonly index: number; readonly line: string }[] = [];
+  #count = 0;
+
+  /** Adds a problem of the record at an index. */
+  add(index: number, id: string | undefined, problem: string): void {
+    this.#count += 1;
+    const last = this.#shown.at(-1)?.index ?? -1;
+    if (this.#shown.length === PROBLEMS_SHOWN && last <= index) return;
+    const line = `${recordLabel(index, id)}: ${problem}`;
+    this.#shown = [...this.#shown, { index, line }]
+      .toSorted((one, other) => one.index - other.index)
+      .slice(0, PROBLEMS_SHOWN);
+  }
+
+  /** Returns the problems, one a line. */
+  describe(): string {
+    const rest = this.#count - this.#shown.length;
+    const more = rest === 0 ? [] : [`and ${rest} more`];
+    return [...this.#shown.map(({ line }) => line), ...more].join("\n  ");
+  }
 }
 
 /** Returns the number of valid records, and the indices of the others. */

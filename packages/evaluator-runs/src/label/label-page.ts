@@ -1,5 +1,5 @@
 import { type JsonValue, type Question, truthsOf } from "evaluator-client";
-import { page } from "evaluator-kit";
+import { isRecord, page } from "evaluator-kit";
 import { html } from "evaluator-kit/html";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
@@ -164,8 +164,7 @@ export function linkTo(question: string, parameter: "at" | "from", index: number
 }
 
 function fieldsOf(state: JsonValue) {
-  const isRecord = typeof state === "object" && state !== null && !Array.isArray(state);
-  const fields = isRecord ? Object.entries(state) : [["state", state] as const];
+  const fields = isRecord(state) ? Object.entries(state) : [["state", state] as const];
   return fields.map(
     ([name, value]) =>
       html`<dt>${name}</dt>

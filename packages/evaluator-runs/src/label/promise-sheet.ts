@@ -48,7 +48,10 @@ function promiseSheet(options: PromiseSheetOptions): LabelSheet {
     question,
     records: [...own, ...drawNext(promises)],
     next: () => promiseSheet(options),
-    lines: promises.map((one) => (promises.length === 1 ? "" : nameOf(one)) + describe(one)),
+    lines: promises.map((one) => {
+      const name = promises.length === 1 ? "" : `${one.question}=${one.action}: `;
+      return name + describe(one);
+    }),
     limits: limitsOf(promises),
   };
 }
@@ -76,10 +79,6 @@ function limitsOf(promises: readonly PlannedPromise[]): string[] {
 // An action with a promise comes last: more labels only lower its threshold.
 function placeOf({ draw: { state } }: PlannedPromise): number {
   return state.labelled + (state.promised === null ? 0 : Number.MAX_SAFE_INTEGER / 2);
-}
-
-function nameOf({ question, action }: PlannedPromise): string {
-  return `${question}=${action}: `;
 }
 
 function describe({ action, plan, draw }: PlannedPromise): string {

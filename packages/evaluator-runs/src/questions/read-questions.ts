@@ -1,5 +1,12 @@
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readTextFile, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  isRecord,
+  printable,
+  readTextFile,
+  UsageError,
+} from "evaluator-kit";
 import {
   type KindName,
   type Question,
@@ -111,7 +118,7 @@ function positionIn(text: string, offset: number): string {
 
 // `$schema` is for editors, and no question.
 function withoutSchema(json: unknown): unknown {
-  if (!isObject(json) || typeof json["$schema"] !== "string") return json;
+  if (!isRecord(json) || typeof json["$schema"] !== "string") return json;
   const { $schema: _schema, ...questions } = json;
   return questions;
 }
@@ -156,7 +163,7 @@ const criteria: Record<KindName, { readonly all: string; readonly one: string }>
 };
 
 function checkQuestions(json: unknown, report: Report): void {
-  if (!isObject(json)) return report([], "is no object; write { question id: question }");
+  if (!isRecord(json)) return report([], "is no object; write { question id: question }");
   const entries = Object.entries(json);
   if (entries.length === 0) return report([], "holds no question; write at least one");
   for (const [id, question] of entries) checkQuestion(id, question, report);
@@ -164,7 +171,7 @@ function checkQuestions(json: unknown, report: Report): void {
 
 function checkQuestion(id: string, question: unknown, report: Report): void {
   if (id === "") return report([id], "is a question without an id; name it");
-  if (!isObject(question)) {
+  if (!isRecord(question)) {
     return report([id], `is ${kindOf(question)} and no question; ${howTo.question}`);
   }
   const { data, error } = questionSchema.safeParse(question);
@@ -227,10 +234,6 @@ function checkFields(questions: Questions, { columns, word }: FieldOwner, report
     if (owner === undefined) continue;
     report([asked.id], `would be written to the field "${name}", as ${owner} is; rename it`);
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {
