@@ -2,15 +2,16 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { HttpError } from "../http-error.ts";
 import { type ReplyListener, ReplyLimitError } from "../reply/reply-listener.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
-import type { ModelPrice } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
-import { dearestUsd, evaluationUsd, expectedTokens, OUTPUT_STEP, tokensOf } from "./call-price.ts";
+import {
+  dearestUsd,
+  evaluationUsd,
+  expectedTokens,
+  OUTPUT_STEP,
+  type Prices,
+  tokensOf,
+} from "./call-price.ts";
 import type { Ledger } from "./ledger.ts";
-
-interface BudgetParts {
-  readonly ledger: Ledger;
-  readonly prices: ReadonlyMap<string, ModelPrice>;
-}
 
 /** The dearest case of a call; null for no evaluation or no reply. */
 interface DearestCase {
@@ -23,7 +24,8 @@ interface DearestCase {
 /** One call's part of a budget: reserved before anything is asked, renewed, and settled once. */
 export class CallBudget {
   readonly #key: BudgetKey;
-  readonly #parts: BudgetParts;
+  readonly #ledger: Ledger;
+  readonly #prices: Prices;
   #work: Promise<unknown> = Promise.resolve();
   #held: Held | null = null;
   #room: Room | null = null;
@@ -35,43 +37,42 @@ export class CallBudget {
   /** Whether the reply has no limit of tokens. */
   isOpenEnded = false;
 
-  constructor(key: BudgetKey, parts: BudgetParts) {
-    this.#key = key;
-    this.#parts = parts;
+  constructor(key: BudgetKey, { ledger, prices }: { ledger: Ledger; prices: Prices }) {
+    [this.#key, this.#ledger, this.#prices] = [key, ledger, prices];
   }
 
   /** Reserves the dearest plan that fits, and returns its index. @throws HttpError (400, 429, 503) */
   async reserve({ evaluated, conversation, plans }: DearestCase): Promise<number> {
-    const { ledger } = this.#parts;
     if (evaluated !== null) this.#evaluationUsd = evaluationUsd(evaluated);
     if (conversation !== null) {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const costs =
-      plans.length === 0 ? [this.#evaluationUsd] : plans.map((plan) => this.#usdOf(plan));
-    // A tier may cost more than the next one up, which may use it.
+    const replies = plans.map((plan) => this.#usdOf(plan));
+    const costs = conversation === null ? [this.#evaluationUsd] : replies;
+    // A cheaper tier may reply in place of a dearer one.
     const amounts = costs.map((_, at) => toNano(Math.max(...costs.slice(at))));
-    const reserved = ledger.reserve(this.#key, amounts).catch(() => {
+    const { held, at, room } = await this.#ledger.reserve(this.#key, amounts).catch(() => {
       throw new HttpError(503, unwritable);
     });
-    const { held, at, room } = await reserved;
     [this.#held, this.#room] = [held, room];
     if (held === null) throw this.#refusal(room.resetAtMs);
-    this.#timer = setInterval(() => void this.#renew(0), ledger.leaseMs / 3).unref();
+    const renew = () => void this.#renew(({ nano }) => nano);
+    this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
     return at;
   }
 
   /** Reduces the reservation to the plan that replies; the cost so far is charged if the router dies. */
   async begin(plan: ReplyPlan, spentUsd: () => number | null): Promise<void> {
     this.#spentUsd = spentUsd;
-    if (this.#held !== null) await this.#renew(toNano(this.#usdOf(plan)) - this.#held.nano);
+    await this.#renew(() => toNano(this.#usdOf(plan)));
   }
 
   /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
   limit({ onPieces, onBytes }: ReplyListener, plan: ReplyPlan): ReplyListener {
     if (!this.isOpenEnded) return { onPieces, onBytes };
-    const usd = dearestUsd(plan, { input: 0, output: OUTPUT_STEP }, this.#parts.prices);
+    const step = { input: 0, output: OUTPUT_STEP };
+    const more = ({ nano }: Held) => nano + toNano(dearestUsd(plan, step, this.#prices));
     let left = OUTPUT_STEP;
     return {
       onBytes,
@@ -79,7 +80,7 @@ export class CallBudget {
         await onPieces(pieces);
         left -= tokensOf(pieces.map(({ text }) => text).join(""));
         for (; left <= 0; left += OUTPUT_STEP) {
-          if (!(await this.#renew(toNano(usd)))) throw new ReplyLimitError();
+          if (!(await this.#renew(more))) throw new ReplyLimitError();
         }
       },
     };
@@ -96,7 +97,7 @@ export class CallBudget {
     await this.#inTurn(async (held) => {
       const nano = this.#nanoOf(replyUsd, decisionUsd) ?? held.nano;
       this.#held = null;
-      this.#room = await this.#parts.ledger.settle(this.#key, held, nano);
+      this.#room = await this.#ledger.settle(this.#key, held, nano);
       return true;
     });
   }
@@ -117,15 +118,15 @@ export class CallBudget {
   }
 
   #usdOf(plan: ReplyPlan): number {
-    return this.#evaluationUsd + dearestUsd(plan, this.#tokens, this.#parts.prices);
+    return this.#evaluationUsd + dearestUsd(plan, this.#tokens, this.#prices);
   }
 
-  /** Changes the reservation by an amount; false if it does not fit. */
-  #renew(byNano: number): Promise<boolean> {
+  /** Renews the reservation with an amount; false if it does not fit. */
+  #renew(nanoFor: (held: Held) => number): Promise<boolean> {
     return this.#inTurn(async (held) => {
-      const nano = held.nano + byNano;
+      const nano = nanoFor(held);
       const known = this.#nanoOf(this.#spentUsd(), null) ?? nano;
-      const renewed = await this.#parts.ledger.renew(this.#key, held, { nano, known });
+      const renewed = await this.#ledger.renew(this.#key, held, { nano, known });
       this.#held = renewed ?? held;
       return renewed !== null;
     });

@@ -29,18 +29,19 @@ export class Ledger {
     this.leaseMs = leaseMs;
   }
 
-  /** Reserves the first amount that fits, dearest first; near the limit only the last one may. */
+  /** Reserves the first amount that fits, and returns its index; near the limit only the last one may. */
   reserve(key: BudgetKey, amounts: readonly number[]) {
-    return this.#change<Reserved>(key, (state, renewedMs) => {
+    return this.#change(key, (state, renewedMs) => {
       const room = roomOf(key, state);
       const first = room.isNear ? amounts.length - 1 : 0;
       const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
       const nano = amounts[at];
-      if (nano === undefined) return [state, { held: null, at, room }];
       const { leaseMs } = this;
-      const held: Held = { id: randomUUID(), nano, known: 0, paid: 0, renewedMs, leaseMs };
+      const none = { held: null as Held | null, at, room };
+      if (nano === undefined) return [state, none];
+      const held = { id: randomUUID(), nano, known: 0, paid: 0, renewedMs, leaseMs };
       const next = { ...state, requests: state.requests + 1, held: [...state.held, held] };
-      return [next, { held, at, room: roomOf(key, next) }];
+      return [next, { ...none, held, room: roomOf(key, next) }];
     });
   }
 
@@ -85,14 +86,6 @@ export class Ledger {
       return [JSON.stringify(next), result];
     });
   }
-}
-
-interface Reserved {
-  /** Null without room. */
-  readonly held: Held | null;
-  /** The index of the amount. */
-  readonly at: number;
-  readonly room: Room;
 }
 
 /** A reservation that is missing ended with its lease, so that its known part was charged. */
