@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import { interrupted, printMails } from "evaluator-runs/commands";
 import type { ImapFlow } from "imapflow";
-import { ActJournal } from "./act-journal.ts";
+import { openActJournal } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { type ActReport, runActs } from "./run-acts.ts";
@@ -14,7 +14,7 @@ export async function applyPlan(
 ): Promise<number> {
   const path = resolve(context.cwd, plan);
   const lines = await readPlan(path);
-  using journal = new ActJournal(path);
+  using journal = openActJournal(path);
   const openLines = () => {
     const states = statesOf(journal.entries());
     return lines.filter((line) => states.get(keyOf(line))?.isOpen ?? true);
@@ -75,7 +75,7 @@ function findFolder({ action, target }: PlanLine, folders: Folders): string {
 /** Takes back what `apply` did with a plan; returns the exit code. */
 export async function undoPlan(plan: string, context: CliContext): Promise<number> {
   const path = resolve(context.cwd, plan);
-  using journal = new ActJournal(path);
+  using journal = openActJournal(path);
   const [first] = journal.entries();
   if (first === undefined) {
     throw new CliError(printable`Nothing of ${path} was applied. Check the path of the plan.`);

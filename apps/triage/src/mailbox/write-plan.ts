@@ -25,7 +25,7 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
   const { cwd, stderr } = context;
   const path = planPathOf(command, cwd);
   return await withResults({ ...command, takesFile: true }, context, async (results) => {
-    const rules = await readRules(command.rules, results.columns, { cwd, checkAction });
+    const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
     const plan = planOf(rules, results.calibration);
     const newRecords = await results.newRecords();
     let all = 0;
@@ -42,11 +42,6 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
     return 0;
   });
-}
-
-function checkAction(action: string): string | null {
-  const parsed = parseAction(action);
-  return typeof parsed === "string" ? parsed : null;
 }
 
 function planPathOf({ file, output }: PlanCommand, cwd: string): string {

@@ -31,19 +31,20 @@ export interface Rule {
 const PROBLEMS_SHOWN = 10;
 const ACTION_LENGTH = 200;
 
+interface RulesContext extends Pick<CliContext, "cwd"> {
+  /** Returns a text that is the problem of an action, or any other value. */
+  readonly parseAction?: (action: string) => unknown;
+}
+
 /**
- * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment. `checkAction` returns
- * the problem of an action, or null.
+ * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment.
  *
  * @throws CliError that names line, column and remedy of each problem.
  */
 export async function readRules(
   file: string,
   columns: readonly Column[],
-  {
-    cwd,
-    checkAction,
-  }: Pick<CliContext, "cwd"> & { checkAction?: (action: string) => string | null },
+  { cwd, parseAction }: RulesContext,
 ): Promise<Rule[]> {
   const path = resolve(cwd, file);
   const text = await readTextFile(path, "Check the path after --rules.");
@@ -53,8 +54,8 @@ export async function readRules(
     try {
       const rule = readRule(line, index + 1, columns);
       if (rule === null) continue;
-      const problem = checkAction?.(rule.action) ?? null;
-      if (problem !== null) throw new ConditionError(rule.actionAt, problem);
+      const problem = parseAction?.(rule.action);
+      if (typeof problem === "string") throw new ConditionError(rule.actionAt, problem);
       rules.push(rule);
     } catch (error) {
       if (!(error instanceof ConditionError)) throw error;
