@@ -3,11 +3,10 @@ import type { Place } from "./plan-line.ts";
 /** A mail as the server reports it. */
 export interface SeenMail {
   readonly uid: number;
+  /** See `mailId`; it depends on Message-ID, received time and size, and survives a move. */
+  readonly id: string;
   /** Without angle brackets; empty if it has none. */
   readonly messageId: string;
-  /** ISO time. */
-  readonly received: string;
-  readonly size: number;
   /** Sorted. */
   readonly flags: readonly string[];
   readonly modseq: string | null;
@@ -22,7 +21,7 @@ export interface Act extends Place {
   readonly command: "add" | "remove" | "move";
   /** The flag, or the folder to move to. */
   readonly target: string;
-  /** The mail as it is expected; all but the flags must be equal. */
+  /** The mail as it is expected; its id and Message-ID must be equal. */
   readonly known: Partial<SeenMail>;
 }
 
@@ -60,8 +59,7 @@ export function statesOf(entries: readonly ActEntry[]) {
 // A flag that the mail had before is not taken back.
 function undoOf(begun: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct): Act | null {
   const { key, id, account, mail, command, target } = begun;
-  const { messageId, received, size } = mail;
-  const known = { messageId, received, size, flags };
+  const known = { id: mail.id, flags };
   const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known };
   if (command === "move") return { ...act, command, target: begun.folder };
   return hasFlag(mail, target) ? null : { ...act, command: "remove", target };
@@ -107,9 +105,8 @@ export function settleAct(
   return { isDone: true, ...place, flags: found.flags };
 }
 
-function isSame(known: Act["known"], mail: SeenMail): boolean {
-  const names = ["messageId", "received", "size"] as const;
-  return names.every((name) => (known[name] ?? mail[name]) === mail[name]);
+function isSame({ id, messageId }: Act["known"], mail: SeenMail): boolean {
+  return (id ?? mail.id) === mail.id && (messageId ?? mail.messageId) === mail.messageId;
 }
 
 // Flags and keywords ignore case (RFC 9051).

@@ -55,7 +55,8 @@ type Folders = Awaited<ReturnType<ImapFlow["list"]>>;
 function toAct(line: PlanLine, folders: Folders): Act {
   const { id, account, folder, uidvalidity, uid, messageId, action } = line;
   const place = { key: keyOf(line), id, account, folder, uidvalidity, uid };
-  const known = { messageId: messageId ?? "" };
+  // Of several equal mails, the ids end in #2, #3, …
+  const known = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
   const flag =
     { keyword: line.target, flag: "\\Flagged", read: "\\Seen" }[action as string] ?? null;
   const target = flag ?? findFolder(line, folders);

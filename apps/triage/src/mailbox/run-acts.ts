@@ -13,6 +13,7 @@ import {
 } from "./act-states.ts";
 import { connect, isBusy, LostConnection, openFolder, toMailboxError } from "./connect.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
+import { mailId } from "./read-message.ts";
 
 /** What happened to the mails of some acts. */
 export interface ActReport {
@@ -104,7 +105,7 @@ async function look(
 ): Promise<Map<number, SeenMail> | null> {
   const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toNull);
   if (opened?.uidValidity !== BigInt(uidvalidity)) return null;
-  // iCloud enables CONDSTORE without naming it.
+  // Some servers enable CONDSTORE without naming it.
   if (opened.highestModseq !== undefined) client.enabled.add("CONDSTORE");
   const query = { flags: true, envelope: true, internalDate: true, size: true };
   const fetched = await client.fetchAll(range, query, { uid: true });
@@ -118,15 +119,12 @@ function toNull(error: unknown): null {
   throw error;
 }
 
-function toSeenMail({ uid, envelope, size = 0, ...mail }: FetchMessageObject): SeenMail {
-  return {
-    uid,
-    messageId: envelope?.messageId?.replace(/[<>\s]/g, "") ?? "",
-    received: new Date(mail.internalDate ?? 0).toISOString(),
-    size,
-    flags: [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted(),
-    modseq: mail.modseq?.toString() ?? null,
-  };
+function toSeenMail({ uid, envelope, internalDate, ...mail }: FetchMessageObject): SeenMail {
+  const messageId = envelope?.messageId?.replace(/[<>\s]/g, "") ?? "";
+  const received = internalDate && new Date(internalDate).toISOString();
+  const flags = [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted();
+  const modseq = mail.modseq?.toString() ?? null;
+  return { uid, id: mailId({ ...mail, messageId, received }), messageId, flags, modseq };
 }
 
 async function arrivalIn(folder: string, client: ImapFlow) {

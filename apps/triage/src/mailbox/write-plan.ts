@@ -14,6 +14,7 @@ import { toInputPath, toOutputPath, writePrivateFile } from "evaluator-runs/sour
 import { mailOfRecord } from "../input/mail.ts";
 import { mailSource } from "../mail-source.ts";
 import { toJournalPath } from "./act-journal.ts";
+import { FolderTable } from "./folder-table.ts";
 import { parseAction, placeSchema, type PlanLine } from "./plan-line.ts";
 
 /** The options of `plan`, with its argument. */
@@ -24,6 +25,7 @@ type PlanCommand = Parameters<typeof withResults>[0] &
 export async function writePlan(command: PlanCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
   const path = planPathOf(command, cwd);
+  const modseq = modseqOf(command, cwd);
   return await withResults({ ...command, takesFile: true }, context, async (results) => {
     const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
     const plan = planOf(rules, results.calibration);
@@ -33,7 +35,9 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
       for await (const row of results.rows) {
         all += 1;
         const taken = plan.take(toAnswered(row, results, newRecords));
-        if (taken !== null) yield `${JSON.stringify(toLine(row, taken, rules[taken.at]?.text))}\n`;
+        if (taken === null) continue;
+        const line = { ...toLine(row, taken, rules[taken.at]?.text), modseq };
+        yield `${JSON.stringify(line)}\n`;
       }
     };
     await writePrivateFile(path, lines(), "Make room there and run again.");
@@ -42,6 +46,14 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
     return 0;
   });
+}
+
+/** Returns the HIGHESTMODSEQ of the folder when it was read; null if it has none. */
+function modseqOf({ file }: PlanCommand, cwd: string): string | null {
+  const path = toInputPath(file, cwd).replace(/\.json$/, ".mailbox.sqlite");
+  if (!existsSync(path)) return null;
+  using table = new FolderTable(path);
+  return table.state?.highestmodseq ?? null;
 }
 
 function planPathOf({ file, output }: PlanCommand, cwd: string): string {
@@ -55,7 +67,7 @@ function planPathOf({ file, output }: PlanCommand, cwd: string): string {
 
 type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;
 
-function toLine({ input }: ResultRow, { action, act }: Taken, rule = ""): PlanLine {
+function toLine({ input }: ResultRow, { action, act }: Taken, rule = ""): Omit<PlanLine, "modseq"> {
   const { from, subject, headers } = mailOfRecord(input);
   const { data: place } = placeSchema.safeParse(input.source);
   const parsed = parseAction(action);
@@ -63,7 +75,7 @@ function toLine({ input }: ResultRow, { action, act }: Taken, rule = ""): PlanLi
     const problem = printable`The mail ${input.id} is not from a mailbox on a server`;
     throw new CliError(`${problem}. Import it: import imaps://USER@HOST/FOLDER OUT.json`);
   }
-  const mail = { ...place, modseq: null, messageId: headers?.messageId ?? null, from, subject };
+  const mail = { ...place, messageId: headers?.messageId ?? null, from, subject };
   const evidence = act.evidence && { ...act.evidence };
   return { id: input.id, ...mail, ...parsed, rule: `${rule} -> ${action}`, evidence };
 }

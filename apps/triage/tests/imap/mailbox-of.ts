@@ -1,5 +1,6 @@
 import { ImapFlow } from "imapflow";
 import type { PlanLine } from "../../src/mailbox/plan-line.ts";
+import { mailId } from "../../src/mailbox/read-message.ts";
 import type { Dovecot } from "./start-dovecot.ts";
 
 /** One mail of a test: its subject is its name. */
@@ -11,6 +12,8 @@ export interface TestMail {
 
 /** A mail on the server. */
 export interface FoundMail extends Required<TestMail> {
+  /** As an import makes it. */
+  readonly id: string;
   readonly folder: string;
   readonly uidvalidity: number;
   readonly uid: number;
@@ -48,12 +51,20 @@ export async function readMailbox(client: ImapFlow): Promise<FoundMail[]> {
   for (const { path: folder } of await client.list()) {
     const { uidValidity, exists } = await client.mailboxOpen(folder, { readOnly: true });
     if (exists === 0) continue;
-    for (const mail of await client.fetchAll("1:*", { flags: true, envelope: true })) {
-      const { uid, flags = [], envelope = {} } = mail;
+    for (const mail of await client.fetchAll("1:*", {
+      flags: true,
+      envelope: true,
+      size: true,
+      internalDate: true,
+    })) {
+      const { uid, flags = [], envelope = {}, size, internalDate = "" } = mail;
       const { subject = "", messageId = "" } = envelope;
       const shown = [...flags].filter((flag) => flag !== "\\Recent").toSorted();
       const place = { folder, uidvalidity: Number(uidValidity), uid };
-      found.push({ subject, messageId: messageId.replace(/[<>]/g, ""), flags: shown, ...place });
+      const received = new Date(internalDate).toISOString();
+      const bare = messageId.replace(/[<>]/g, "");
+      const id = mailId({ messageId: bare, received, size });
+      found.push({ subject, id, messageId: bare, flags: shown, ...place });
     }
   }
   return found.toSorted((one, other) => one.subject.localeCompare(other.subject));
@@ -72,10 +83,10 @@ export function planFor(
   actions: readonly string[],
 ): PlanLine[] {
   const inInbox = mails.filter(({ folder }) => folder === "INBOX");
-  return inInbox.map(({ subject, messageId, folder, uidvalidity, uid }, index) => {
+  return inInbox.map(({ subject, id, messageId, folder, uidvalidity, uid }, index) => {
     const [action = "", target = null] = (actions[index % actions.length] ?? "").split(" ");
     return {
-      id: subject,
+      id,
       account,
       folder,
       uidvalidity,
