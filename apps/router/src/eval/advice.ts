@@ -27,7 +27,7 @@ export function adviseOn(
     if (figure.low <= ROUNDING) return { ...doubtOf(prompts.length, of), ...nothing };
   }
   const threshold = options.minConfidence ?? 0;
-  const routing = describeRouting({ threshold, saving: saving.value, quality });
+  const routing = describeRouting(threshold, saving.value, quality);
   const kept = Math.round(100 * keptShare(prompts));
   const sentence = `${routing}; 95 % sure that it keeps ${kept} % of frontier's.`;
   return { verdict: "route" as const, sentence, threshold, saving, quality };

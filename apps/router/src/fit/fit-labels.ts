@@ -1,7 +1,7 @@
 import { gainOf, toGaps } from "../labels/figures.ts";
-import { cheapestOf, type LabelledPrompt } from "../labels/tier-points.ts";
+import { cheapestOf, gapOf, type LabelledPrompt } from "../labels/tier-points.ts";
 import { describeRouting, doubtOf, findDoubt } from "../labels/verdict.ts";
-import { featuresOf, gapsOf, heldOutGains } from "./held-out.ts";
+import { featuresOf, heldOutGains } from "./held-out.ts";
 import { findPromise, type PromiseOptions } from "./promise.ts";
 import { fitRidge } from "./ridge.ts";
 
@@ -18,17 +18,16 @@ export function fitLabels(
   const nothing = { promise: null, heldOut: { apgr: apgrOf(gains), length }, fit: null };
   const doubt = findDoubt(labels, gains, { seed, draws: 300 });
   if (doubt !== null) return { ...doubt, ...nothing };
-  const predicted = labels.map(({ cheap, dear }, at) => ({ gain: gains[at] ?? 0, cheap, dear }));
-  const found = findPromise(predicted, options);
+  const found = findPromise(labels, gains, options);
   if (found === null || found.saving === 0) {
     const none = { value: 0, low: 0, high: 0, name: "the promised saving", chance: 0 };
     return { ...doubtOf(labels.length, none), ...nothing };
   }
   const { keepQuality, confidence } = options;
   const [sure, kept] = [confidence, keepQuality].map((share) => Number((100 * share).toFixed(2)));
-  const sentence = `${describeRouting(found)}; ${sure} % sure that it keeps ${kept} % of frontier's, for prompts like these.`;
+  const sentence = `${describeRouting(found.threshold, found.saving, found.quality)}; ${sure} % sure that it keeps ${kept} % of frontier's, for prompts like these.`;
   const promise = { saving: found.saving, quality: keepQuality, confidence };
-  const { intercept, weights } = fitRidge(featuresOf(labels), gapsOf(labels));
+  const { intercept, weights } = fitRidge(featuresOf(labels), labels.map(gapOf));
   const fit = {
     cheapest: cheapestOf(labels),
     threshold: found.threshold,

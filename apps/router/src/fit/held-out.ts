@@ -1,5 +1,5 @@
 import { seededRandom } from "evaluator-kit";
-import { type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
+import { gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
 import { type Features, toFeatures } from "./features.ts";
 import { fitRidge, predict, type Weights } from "./ridge.ts";
 
@@ -11,18 +11,13 @@ export function featuresOf(labels: readonly LabelledPrompt[]): Features[] {
   return labels.map(({ text, probabilities }) => toFeatures(text, hasAll ? probabilities : null));
 }
 
-/** Returns the quality that the dear tier adds to each label. */
-export function gapsOf(labels: readonly LabelledPrompt[]): number[] {
-  return labels.map(({ cheap, dear }) => dear.quality - cheap.quality);
-}
-
 /**
  * Returns for each label the gain that a fit without it predicts. Equal texts are in one fold. The
  * intercept is the mean of all: one for each fold would order the folds, not the prompts.
  */
 export function heldOutGains(labels: readonly LabelledPrompt[], seed: number): number[] {
   const rows = featuresOf(labels);
-  const gaps = gapsOf(labels);
+  const gaps = labels.map(gapOf);
   const intercept = meanOf(gaps);
   const folds = foldsOf(labels, seed);
   const fits = Array.from({ length: FOLDS }, (_, fold): Weights => {

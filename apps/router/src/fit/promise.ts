@@ -1,13 +1,6 @@
 import { estimate } from "../labels/figures.ts";
 import { highestShare, pOfMean } from "../labels/mean-test.ts";
-import { meanOf, type Point } from "../labels/tier-points.ts";
-
-/** A prompt with its predicted gain, and the points of both tiers. */
-interface PredictedPrompt {
-  readonly gain: number;
-  readonly cheap: Point;
-  readonly dear: Point;
-}
+import { type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
 
 /** A promise: the kept share of the dear tier's quality, and the confidence in quality and saving. */
 export interface PromiseOptions {
@@ -24,13 +17,16 @@ const TESTS = 50;
  * downwards, up to the first failure. Quality and saving have half of the error each.
  */
 export function findPromise(
-  prompts: readonly PredictedPrompt[],
+  prompts: readonly Pick<LabelledPrompt, "cheap" | "dear">[],
+  gains: readonly number[],
   { keepQuality, confidence }: PromiseOptions,
 ) {
   const level = (1 - confidence) / 2;
   const routedAt = (threshold: number) =>
-    prompts.map(({ gain, cheap, dear }) => ({ dear, used: gain >= threshold ? dear : cheap }));
-  const thresholds = thresholdsOf(prompts.map(({ gain }) => gain));
+    prompts.map(({ cheap, dear }, at) => {
+      return { dear, used: (gains[at] ?? 0) >= threshold ? dear : cheap };
+    });
+  const thresholds = thresholdsOf(gains);
   const failed = thresholds.findIndex((threshold) => {
     const kept = routedAt(threshold).map(
       ({ used, dear }) => used.quality - keepQuality * dear.quality,

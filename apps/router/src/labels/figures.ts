@@ -1,6 +1,6 @@
 import type { Estimate, Interval } from "evaluator-calibration";
 import { seededRandom } from "evaluator-kit";
-import type { LabelledPrompt, Point } from "./tier-points.ts";
+import { gapOf, type LabelledPrompt, type Point } from "./tier-points.ts";
 
 /** How often rows are drawn for an interval. */
 export type Draws = Readonly<Record<"seed" | "draws", number>>;
@@ -52,9 +52,7 @@ export function toGaps(
   prompts: readonly LabelledPrompt[],
   values: readonly number[],
 ): OrderedGap[] {
-  return prompts.map(({ cheap, dear }, at) => {
-    return { gap: dear.quality - cheap.quality, value: values[at] ?? 0 };
-  });
+  return prompts.map((prompt, at) => ({ gap: gapOf(prompt), value: values[at] ?? 0 }));
 }
 
 /** The share of prompts for the dear tier, and the recovered part of the gap, 0..1 (PGR). */

@@ -67,6 +67,11 @@ export function toTierPoints(
   );
 }
 
+/** Returns the quality that the dear tier adds. */
+export function gapOf({ cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">): number {
+  return dear.quality - cheap.quality;
+}
+
 /** Returns the tier with the lowest mean cost, the first of equals. */
 export function cheapestOf(prompts: readonly Pick<LabelledPrompt, "tiers">[]): Tier {
   const costs = tierPoints(prompts).map(({ cost }) => cost);

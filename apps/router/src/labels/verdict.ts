@@ -76,14 +76,8 @@ export function doubtOf(n: number, of: Estimate & { name: string; chance: number
   return { verdict: "cannot-tell", sentence };
 }
 
-interface Routing {
-  readonly threshold: number;
-  readonly saving: number;
-  readonly quality: Estimate;
-}
-
 /** Describes a routing beside always frontier. */
-export function describeRouting({ threshold, saving, quality }: Routing): string {
+export function describeRouting(threshold: number, saving: number, quality: Estimate): string {
   const difference = points(quality.value);
   const half = points((quality.high - quality.low) / 2);
   const percent = Math.floor(100 * saving + ROUNDING);
