@@ -1,0 +1,47 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { programs } from "../programs.ts";
+import { runHere } from "../testing/start-program.ts";
+import { Ledger } from "./ledger.ts";
+
+test("spend lists each budget with its keys, amounts and limits", async () => {
+  const path = join(await temporaryFolder(), "router-keys.json");
+  const run = (words: string) => runHere(programs.keys, { ROUTER_KEYS: path }, words.split(" "));
+  await run("add alice --budget team --usd-per-day 1 --usd-per-month 20");
+  await run("add bob --budget team");
+  await run("add free");
+  const ledger = new Ledger(path, { leaseMs: 60_000 });
+  const key = { budget: "team", usdPerDay: 1, usdPerMonth: 20 };
+  const [first, second] = [await ledger.reserve(key, [4e8]), await ledger.reserve(key, [5e8])];
+  if (first.held !== null) await ledger.settle(key, first.held, 1.25e8);
+  expect(second.room.nano).toBe(1e8);
+  await ledger.close();
+  const { code, stdout } = await run("spend --json");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      budget: "team",
+      keys: ["alice", "bob"],
+      dayUsd: 0.125,
+      monthUsd: 0.125,
+      reservedUsd: 0.5,
+      limitDayUsd: 1,
+      limitMonthUsd: 20,
+      requests: 2,
+      resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/),
+    },
+  ]);
+  expect((await run("spend")).stdout).toBe("team: $0.125 today, $0.125 this month\n");
+});
+
+test("a ledger that cannot be opened is an error for people", async () => {
+  const path = join(await temporaryFolder(), "keys");
+  const run = (words: string) => runHere(programs.keys, { ROUTER_KEYS: path }, words.split(" "));
+  await run("add alice --usd-per-day 1");
+  await mkdir(`${path}.spend.sqlite`);
+  const { code, stderr } = await run("spend");
+  expect(code).toBe(1);
+  expect(stderr).toContain("The ledger of the budgets cannot be used: EISDIR");
+});
