@@ -2,13 +2,15 @@ import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
 import { type ListedRow, type MailRow, pickOf } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
+import { joinThreads, type ThreadKey } from "./threads.ts";
 
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE mails (mail INTEGER PRIMARY KEY, id TEXT, section INT, weight REAL, day TEXT, time TEXT,
-  sender TEXT, isOwn INT, isHidden INT, thread INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
+  sender TEXT, isOwn INT, isHidden INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
+CREATE TABLE keys (key INT, mail INT);
 BEGIN`;
-const insertion = "INSERT INTO mails VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const insertion = "INSERT INTO mails VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const order = "section, weight DESC, day DESC, mail";
 // Without the long rows, which are read once. The first mail of a thread is its highest one.
 const listing = `CREATE TABLE list AS SELECT *,
@@ -17,16 +19,16 @@ const listing = `CREATE TABLE list AS SELECT *,
     ELSE 'you' END AS waiting, min(isHidden) OVER threads AS isAway,
   NOT isOwn AND mail = first_value(mail) OVER (PARTITION BY sender ORDER BY time, mail) AS isFirst
   FROM (SELECT mail, id, section, weight, day, time, sender, isOwn, isHidden, unsubscribe, score, picks,
-    rootOf(thread) AS thread FROM mails) WINDOW threads AS (PARTITION BY thread);
+    rootOf(mail) AS thread FROM mails) WINDOW threads AS (PARTITION BY thread);
 DELETE FROM list WHERE isAway;
 CREATE INDEX ranks ON list (${order})`;
 const shown = `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
   thread, place, mails, waiting, isFirst) AS shown FROM list JOIN (SELECT mail, row FROM mails) USING (mail)`;
 
-/** What the list reads of a mail beside its row; `thread` is its number for `rootOf`, `isHidden` is 1 if it is put away. */
+/** What the list reads of a mail beside its row; `isHidden` is 1 if it is put away. */
 export type ListEntry = Readonly<
   Record<"id" | "time" | "unsubscribe", string> &
-    Record<"section" | "weight" | "isOwn" | "isHidden" | "thread", number>
+    Record<"section" | "weight" | "isOwn" | "isHidden", number> & { keys: readonly number[] }
 >;
 
 /** The mails of a page, sorted by section, urgency and day and kept outside memory, with their numbers. */
@@ -35,6 +37,7 @@ export class MailList implements Disposable {
   static readonly packSize = 500;
   readonly #database = new DatabaseSync("");
   readonly #insert;
+  readonly #addKey;
   readonly #questions: Sections["questions"];
   readonly #score: number;
   /** How many mails and threads each section has. */
@@ -61,6 +64,7 @@ export class MailList implements Disposable {
     this.#score = score;
     this.#database.exec(setup);
     this.#insert = this.#database.prepare(insertion);
+    this.#addKey = this.#database.prepare("INSERT INTO keys VALUES (?, ?)");
   }
 
   add(row: MailRow, entry: ListEntry): void {
@@ -70,12 +74,13 @@ export class MailList implements Disposable {
     const picks = this.#questions.map((question, at) => {
       return `${at}:${answers === null ? "" : pickOf(question, answers[at]?.value ?? 0)}`;
     });
-    const { id, section, weight, time, isOwn, isHidden, thread, unsubscribe } = entry;
+    const { id, section, weight, time, isOwn, isHidden, keys, unsubscribe } = entry;
     // Without its end, which is known later.
     const start = JSON.stringify(row).slice(0, -1);
-    const head = [id, section, weight, day, time, sender, isOwn, isHidden, thread] as const;
-    this.#insert.run(...head, unsubscribe, score, JSON.stringify(picks), start);
     this.length += 1;
+    const head = [this.length, id, section, weight, day, time, sender, isOwn, isHidden] as const;
+    this.#insert.run(...head, unsubscribe, score, JSON.stringify(picks), start);
+    for (const key of keys) this.#addKey.run(key, this.length);
     this.added += Number(row.isNew);
     if (row.answers === null) this.failed += 1;
     else this.#count(row.answers, Date.parse(row.day));
@@ -91,8 +96,10 @@ export class MailList implements Disposable {
   }
 
   /** Joins the added mails to threads, leaves out the hidden ones, and counts the rest. */
-  close(rootOf: (mail: number) => number): void {
-    this.#database.function("rootOf", rootOf as (mail: unknown) => number);
+  close(): void {
+    const keys = this.#database.prepare("SELECT key, mail FROM keys ORDER BY key").iterate();
+    const rootOf = joinThreads(keys as Iterable<unknown> as Iterable<ThreadKey>);
+    this.#database.function("rootOf", (mail) => rootOf(Number(mail)));
     this.#database.exec(listing);
     const sections =
       "SELECT section, count(*) AS mails, sum(place = 1) AS threads FROM list GROUP BY 1";

@@ -18,7 +18,7 @@ const entry: ListEntry = {
   time: "",
   isOwn: 0,
   isHidden: 0,
-  thread: 0,
+  keys: [],
   unsubscribe: "",
 };
 

@@ -1,9 +1,11 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openJournal } from "evaluator-runs";
 import { openSharedPage, violationsOn } from "evaluator-kit/browser";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { triageQuestions } from "../questions/triage-questions.ts";
 import { named, run, triaged } from "../testing/report-pages.ts";
-import { sampleMail } from "../testing/samples.ts";
+import { recordingTransport, sampleMail } from "../testing/samples.ts";
 import { startPage } from "../testing/start-page.ts";
 import { startTriage, stoppedClock } from "../testing/start-triage.ts";
 
@@ -102,6 +104,18 @@ test("a conversation that is done returns when a mail joins it", async () => {
   await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
   await run(cwd);
   expect((await reported(cwd)).toSorted()).toEqual(["a", "other"]);
+});
+
+test("a choice is kept while a run has the journal", async () => {
+  const cwd = await triaged(named("calm", "other"));
+  const { origin } = await serve(cwd);
+  await fetch(origin);
+  const transport = recordingTransport();
+  const path = join(cwd, "inbox.triage.sqlite");
+  using journal = openJournal(path, { questions: triageQuestions("the user"), transport });
+  journal.begin(["a call under way"]);
+  expect((await post(origin, { id: "calm@example.com", choice: "done" })).status).toBe(200);
+  expect(await reported(cwd)).toEqual(["other"]);
 });
 
 test("five random mails a week are labelled without their answers", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sampleMail } from "../testing/samples.ts";
-import { Threads } from "./threads.ts";
+import { joinThreads, threadKeys } from "./threads.ts";
 
 type Given = Parameters<typeof sampleMail>[0] & { readonly isScam?: boolean };
 const mailOf = (messageId: string, references: string[] = [], fields: Given = {}) => ({
@@ -11,9 +11,11 @@ const mailOf = (messageId: string, references: string[] = [], fields: Given = {}
 
 /** Returns the threads of mails, each as the indexes of its mails. */
 function threadsOf(...mails: Given[]): number[][] {
-  const threads = new Threads();
-  const added = mails.map(({ isScam = false, ...mail }) => threads.add(sampleMail(mail), isScam));
-  return [...Map.groupBy(added.keys(), (at) => threads.rootOf(added[at] ?? -1)).values()];
+  const keys = mails.flatMap(({ isScam = false, ...mail }, at) =>
+    threadKeys(sampleMail(mail), isScam).map((key) => ({ key, mail: at })),
+  );
+  const rootOf = joinThreads(keys.toSorted((one, other) => one.key - other.key));
+  return [...Map.groupBy(mails.keys(), rootOf).values()];
 }
 
 test("References join mails, in any order and through a mail that is missing", () => {

@@ -50,7 +50,7 @@ import { linkTo, type MailProgram } from "./mail-links.ts";
 import { reportPage, type ReportParts } from "./report-page.ts";
 import { toSections } from "./sections.ts";
 import { senderOf, signsOf } from "./sender-signs.ts";
-import { Threads } from "./threads.ts";
+import { threadKeys } from "./threads.ts";
 import { mailSource } from "../mail-source.ts";
 
 /** The options of `report`, with its argument. */
@@ -126,7 +126,6 @@ async function toParts(
   const asked = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
-  const threads = new Threads();
   const entryOf = entriesFor(results, context);
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
@@ -138,12 +137,12 @@ async function toParts(
     const mail = mailOfRecord(row.input);
     const shown = toMailRow(row, answered, { mail, asked, rule, program });
     const { section, weight, isScam } = sections.rankOf(shown.answers);
-    const thread = threads.add(mail, isScam);
+    const keys = threadKeys(mail, isScam);
     const unsubscribe = isScam ? "" : (mail.headers?.unsubscribe ?? "");
-    list.add(shown, { section, weight, thread, unsubscribe, ...entryOf(mail, row.input) });
+    list.add(shown, { section, weight, keys, unsubscribe, ...entryOf(mail, row.input) });
     await changes.add(row);
   }
-  list.close((mail) => threads.rootOf(mail));
+  list.close();
   return {
     ...sections,
     list,
