@@ -4,6 +4,7 @@ import type { Decision } from "../decision/decision.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-listener.ts";
+import { costOf } from "../reply/usage.ts";
 import { collectText, compareReplies, type ComparisonOptions } from "./compare-replies.ts";
 
 /** The parts of a shadow. */
@@ -43,9 +44,11 @@ export function createBlindShadow(options: BlindOptions) {
         return { listener: given, end: () => undefined };
       const { listener, text } = collectText(given);
       const end = (decision: Decision, reply: GeneratedReply) => {
-        if (reply.end === null || text() === "") return; // it failed, or passed on unread
+        const costUsd = costOf(reply.billed?.usage ?? null, decision.prices.model);
+        // It failed, passed on unread, or has no known cost.
+        if (reply.end === null || text() === "" || costUsd === null) return;
         const { requestId, conversation } = message;
-        const routed = { requestId, conversation, decision, reply, text: text() };
+        const routed = { requestId, conversation, decision, text: text(), costUsd };
         const work = compareReplies(routed, { ...options, signal: stop.signal })
           .catch(report)
           .finally(() => inFlight.delete(work));

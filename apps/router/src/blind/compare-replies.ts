@@ -5,12 +5,12 @@ import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { toNano } from "../keys/budget-state.ts";
-import { dearestUsd, expectedTokens, OUTPUT_STEP } from "../keys/call-price.ts";
+import { expectedTokens, OUTPUT_STEP } from "../keys/call-price.ts";
 import type { Ledger } from "../keys/ledger.ts";
-import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
+import { generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-listener.ts";
 import type { Target } from "../reply/upstream.ts";
-import { costOf, type ModelPrice } from "../reply/usage.ts";
+import { costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import { judge } from "./judge.ts";
 
@@ -28,8 +28,8 @@ interface RoutedReply {
   readonly requestId: string;
   readonly conversation: Conversation;
   readonly decision: Decision;
-  readonly reply: GeneratedReply;
   readonly text: string;
+  readonly costUsd: number;
 }
 
 interface PricedTier {
@@ -38,28 +38,31 @@ interface PricedTier {
   readonly price: ModelPrice;
 }
 
+/** The reservation for three judgements of long answers: sixty thousand tokens at $0.042 a million. */
+const JUDGE_USD = 0.0025;
+
 /** Asks the cheapest and the dearest tier too, and lets the decision model judge, within the budget `blind`. */
-export async function compareReplies(
-  routed: RoutedReply,
-  options: ComparisonOptions,
-): Promise<void> {
+export async function compareReplies(reply: RoutedReply, options: ComparisonOptions) {
   const { ledger, note, usdPerDay } = options;
   const ends = endsByPrice(options);
   if (ends === null) return;
+  const { input, output } = expectedTokens(reply.conversation);
+  const costs = ends.map(({ price }) => costOf({ ...noUsage, input, output }, price) ?? 0);
+  const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
   const key = { budget: "blind", usdPerDay, usdPerMonth: null };
-  const { held } = await ledger.reserve(key, [toNano(mostUsd(routed, ends, options))]);
+  const { held } = await ledger.reserve(key, [toNano(mostUsd)]);
   if (held === null) return;
   const spent = { usd: 0 };
   let pair: BlindNote["pair"] = null;
   try {
-    pair = await judged(routed, ends, { ...options, spent });
+    pair = await judged(reply, ends, { ...options, spent });
   } finally {
     await ledger.settle(key, held, toNano(spent.usd));
-    note(routed.requestId, { spentUsd: spent.usd, pair });
+    note(reply.requestId, { spentUsd: spent.usd, pair });
   }
 }
 
-/** Returns the cheapest and the dearest tier by price; null if a price is unknown or both are one model. */
+/** Returns the cheapest and the dearest tier; null if a price is unknown or both are one model. */
 function endsByPrice({ services, prices }: ComparisonOptions) {
   const priced = tierNames.flatMap((tier): PricedTier[] => {
     const [target] = services.replies.current.tiers[tier].targets;
@@ -68,83 +71,63 @@ function endsByPrice({ services, prices }: ComparisonOptions) {
   });
   const [cheapest, ...dearer] = priced.toSorted((one, other) => perToken(one) - perToken(other));
   const dearest = dearer.at(-1);
-  if (cheapest === undefined || dearest === undefined || priced.length < tierNames.length)
-    return null;
-  return cheapest.target.model === dearest.target.model ? null : { cheapest, dearest };
+  if (priced.length < tierNames.length || !cheapest || !dearest) return null;
+  return cheapest.target.model === dearest.target.model ? null : ([cheapest, dearest] as const);
 }
 
 function perToken({ price }: PricedTier): number {
   return price.inputUsdPerMillionTokens + price.outputUsdPerMillionTokens;
 }
 
-type Ends = NonNullable<ReturnType<typeof endsByPrice>>;
-
-/** The reservation for three judgements of long answers: sixty thousand tokens at $0.042 a million. */
-const JUDGE_USD = 0.0025;
-
-/** @throws HttpError without a price, which `endsByPrice` excludes */
-function mostUsd(
-  { conversation }: RoutedReply,
-  ends: Ends,
-  { prices, services }: ComparisonOptions,
-) {
-  const tokens = expectedTokens(conversation);
-  const costs = Object.values(ends).map(({ tier, target }) =>
-    dearestUsd({ ...services.replies.current.tiers[tier], targets: [target] }, tokens, prices),
-  );
-  return costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
-}
-
 type Spending = ComparisonOptions & { readonly spent: { usd: number } };
 
 /** Returns the judged replies; null if one of the tiers did not reply. */
-async function judged(routed: RoutedReply, { cheapest, dearest }: Ends, options: Spending) {
-  const { decision, conversation, requestId } = routed;
-  const ownUsd = costOf(routed.reply.billed?.usage ?? null, decision.prices.model);
-  const own = { tier: decision.tierUsed, text: routed.text, costUsd: ownUsd ?? 0 };
-  const others = [cheapest, dearest].filter(({ tier }) => tier !== own.tier);
-  const asked = await Promise.all(others.map((each) => answerOf(each, routed, options)));
-  const replies = [own, ...asked];
+async function judged(
+  { requestId, conversation, decision, ...own }: RoutedReply,
+  ends: readonly [PricedTier, PricedTier],
+  options: Spending,
+) {
+  const headers = { "x-request-id": requestId };
+  const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
+  const asked = await Promise.all(
+    others.map((end) => answerOf(end, conversation, { ...options, headers })),
+  );
+  const replies = [{ tier: decision.tierUsed, ...own }, ...asked];
   if (replies.some(({ text }) => text === "")) return null;
   const question = readUserTurns(conversation).at(-1) ?? "";
   const request = { question, answers: replies.map(({ text }) => text) };
-  const call = { signal: options.signal, headers: { "x-request-id": requestId } };
+  const call = { signal: options.signal, headers };
   const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
   options.spent.usd += costUsd;
-  const sideOf = (tier: Tier | null) => {
-    const at = replies.findIndex((reply) => reply.tier === tier);
-    return { tier, quality: qualities[at] ?? 0, costUsd: replies[at]?.costUsd ?? 0 };
-  };
-  const side = sideOf(own.tier);
-  return {
-    routed: { ...side, costUsd: side.costUsd + (decision.costUsd ?? 0) },
-    cheapest: sideOf(cheapest.tier),
-    dearest: sideOf(dearest.tier),
-  };
+  const sides = replies.map((reply, at) => {
+    return { tier: reply.tier, quality: qualities[at] ?? 0, costUsd: reply.costUsd };
+  });
+  const [routed, cheapest, dearest] = [decision, ...ends].map((each) => {
+    const tier = "tierUsed" in each ? each.tierUsed : each.tier;
+    return sides.find((side) => side.tier === tier);
+  });
+  if (!routed || !cheapest || !dearest) return null;
+  const routedUsd = routed.costUsd + (decision.costUsd ?? 0);
+  return { routed: { ...routed, costUsd: routedUsd }, cheapest, dearest };
+}
+
+interface AskOptions extends Spending {
+  readonly headers: Record<string, string>;
 }
 
 /** Asks a tier. Its text is empty if it fails. */
 async function answerOf(
   { tier, target, price }: PricedTier,
-  routed: RoutedReply,
-  options: Spending,
+  conversation: Conversation,
+  options: AskOptions,
 ) {
-  const { services, signal, spent } = options;
-  const { conversation, requestId } = routed;
+  const { services, signal, spent, headers } = options;
   const { listener, text } = collectText({ onPieces: () => undefined, onBytes: () => undefined });
   const settings = { maxOutputTokens: OUTPUT_STEP, ...conversation.settings };
-  const { end, billed } = await generateReply(
-    { ...conversation, settings },
-    {
-      plan: { ...services.replies.current.tiers[tier], targets: [target] },
-      listener,
-      signal,
-      redact: services.redact,
-      meter: { characters: 0, reported: null },
-      passed: null,
-      headers: { "x-request-id": requestId },
-    },
-  );
+  const plan = { ...services.replies.current.tiers[tier], targets: [target] } as const;
+  const [redact, meter] = [services.redact, { characters: 0, reported: null }];
+  const given = { plan, listener, signal, redact, meter, passed: null, headers };
+  const { end, billed } = await generateReply({ ...conversation, settings }, given);
   const costUsd = costOf(billed?.usage ?? null, price) ?? 0;
   spent.usd += costUsd;
   return { tier, text: end === null ? "" : text(), costUsd };

@@ -2,7 +2,7 @@ import { html, type Html } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import type { findMessage } from "./latest-messages.ts";
 import type { LoggedRecord } from "./read-records.ts";
-import { reportPage, tierBadge, timeText } from "./report-page.ts";
+import { reportPage, tierBadge } from "./report-page.ts";
 import { dollars } from "./summary.ts";
 
 type Note = Awaited<ReturnType<typeof findMessage>>["note"];
@@ -36,39 +36,22 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
   return html`<dl class="shares">${shares}</dl>`;
 }
 
+/** The other fields of the log, by the words of their names. */
 function factsOf(record: LoggedRecord): Html {
-  const facts: [string, Html | string | number | null][] = [
-    ["time (UTC)", timeText(record.time)],
-    ["cause", record.cause],
-    ["outcome", record.failure ?? record.outcome],
-    ["key", record.key],
-    ["endpoint", record.endpoint],
-    ["upstream", record.upstream],
-    ["decided by", record.evaluatorModelId],
-    ["confidence", record.confidence?.toFixed(2) ?? null],
-    ["decision ms", record.decisionMs],
-    ["reply ms", record.replyMs],
-    ["tokens in", record.inputTokens],
-    ["tokens out", record.outputTokens],
-    ["decision cost", costText(record.decisionCostUsd)],
-    ["reply cost", costText(record.replyCostUsd)],
-    ["frontier would cost", costText(record.frontierCostUsd)],
-  ];
-  const known = facts.filter(([, value]) => value !== null);
-  return html`<dl class="facts">
-    ${known.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  const facts = Object.entries(record).flatMap(([name, value]) => {
+    if (value === null || typeof value === "object" || shown.has(name)) return [];
+    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const text =
+      name.endsWith("Usd") && typeof value === "number" ? dollars.format(value) : String(value);
+    return html`<div>
+      <dt>${words.replace(/ usd$/, "")}</dt>
+      <dd>${text}</dd>
+    </div>`;
+  });
+  return html`<dl class="facts">${facts}</dl>`;
 }
 
-function costText(costUsd: number | null): string | null {
-  return costUsd === null ? null : dollars.format(costUsd);
-}
+const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model"]);
 
 function thumbsOf(requestId: string, note: Note): Html {
   const noted = note?.thumb ?? `${note?.feedback} was right`;
