@@ -73,6 +73,11 @@ test("from 300 messages on there is a sentence; without thumbs it names the judg
   expect(describeBlind(pairs)).toMatch(
     /^Blind shadow, 300 messages, beside always the dearest tier: as routed [\d.]+ \([\d.]+ to [\d.]+\) % cheaper, quality -[\d.]+ \(.+\) points; always the cheapest 98.0 \(98.0 to 98.0\) % cheaper, quality .+ points\. The judge is calibrated by \d+ good and \d+ bad thumbs\.$/,
   );
+  const random = seededRandom(2);
+  const guessed = pairs.map((pair) => Object.assign({ ...pair }, { isGood: random() < 0.5 }));
+  expect(describeBlind(guessed)).toMatch(
+    /as routed [\d.]+ \(.+\) % cheaper; always the cheapest .+ % cheaper\. The judge does not separate \d+ good and \d+ bad thumbs, so the quality is unknown\.$/,
+  );
   const unrated = pairs.map((pair) => Object.assign({ ...pair }, { isGood: null }));
   expect(describeBlind(unrated)).toContain("Only the judge rates quality: 0 good and 0 bad thumbs");
 });

@@ -99,16 +99,14 @@ async function judged(
   const call = { signal: options.signal, headers };
   const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
   options.spent.usd += costUsd;
-  const sides = replies.map((reply, at) => {
-    return { tier: reply.tier, quality: qualities[at] ?? 0, costUsd: reply.costUsd };
-  });
-  const [routed, cheapest, dearest] = [decision, ...ends].map((each) => {
-    const tier = "tierUsed" in each ? each.tierUsed : each.tier;
-    return sides.find((side) => side.tier === tier);
-  });
-  if (!routed || !cheapest || !dearest) return null;
-  const routedUsd = routed.costUsd + (decision.costUsd ?? 0);
-  return { routed: { ...routed, costUsd: routedUsd }, cheapest, dearest };
+  const sideOf = (wanted: Tier | null, moreUsd = 0) => {
+    const at = replies.findIndex(({ tier }) => tier === wanted);
+    const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
+    return { tier: wanted, quality: qualities[at] ?? 0, costUsd };
+  };
+  const [cheapest, dearest] = ends;
+  const routed = sideOf(decision.tierUsed, decision.costUsd ?? 0);
+  return { routed, cheapest: sideOf(cheapest.tier), dearest: sideOf(dearest.tier) };
 }
 
 interface AskOptions extends Spending {

@@ -46,10 +46,8 @@ export function parseFilter(query: Readonly<Record<string, string>>): MessageFil
 
 /** Returns the address of a page with a filter, or of its next part. */
 export function addressOf(path: string, filter: MessageFilter, after: string | null): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...filter, after: after ?? undefined })) {
-    if (value !== undefined) query.set(name, value);
-  }
+  const { after: _, ...fields } = filter as Readonly<Record<string, string>>;
+  const query = new URLSearchParams(after === null ? fields : { ...fields, after });
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 

@@ -27,19 +27,12 @@ export async function reportPage({ title, path, about, content }: ReportPage): P
     </header>
     <main class="stack">${content}</main>
   </div>`;
-  const styles = [
-    new URL("../page/style.css", import.meta.url),
-    new URL("report.css", import.meta.url),
-  ];
-  const [routerStyle = "", ownStyle] = await Promise.all(
-    styles.map((url) => readFile(url, "utf8")),
-  );
-  return page({
-    title: `${title} · Tier router`,
-    style: routerStyle + ownStyle,
-    body,
-    formsTo: "self",
-  });
+  return page({ title: `${title} · Tier router`, style: await style(), body, formsTo: "self" });
+}
+
+async function style(): Promise<string> {
+  const files = ["../page/style.css", "report.css"].map((name) => new URL(name, import.meta.url));
+  return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("");
 }
 
 /** Returns a tier in its colour. */

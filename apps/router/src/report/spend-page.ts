@@ -5,44 +5,41 @@ import { blindRecordOf, type LoggedRecord, recordOf } from "./read-records.ts";
 import { reportPage, tierBadge } from "./report-page.ts";
 import { addTo, dollars, emptySummary, savingOf, type Summary } from "./summary.ts";
 
-const groupings: readonly [name: string, nameOf: (record: LoggedRecord) => string][] = [
-  ["day", ({ time }) => time.slice(0, 10)],
-  ["tier", ({ tierUsed }) => tierUsed ?? "none"],
-  ["key", ({ key }) => key ?? "none"],
-];
+const nameOf = {
+  day: ({ time }: LoggedRecord) => time.slice(0, 10),
+  tier: ({ tierUsed }: LoggedRecord) => tierUsed ?? "none",
+  key: ({ key }: LoggedRecord) => key ?? "none",
+};
 
 /** The part of the log that one request sums up: about forty thousand messages, in half a second. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Draws the totals by day, tier and key of the latest wanted messages. */
 export async function spendPage(path: string, filter: MessageFilter): Promise<string> {
-  const groups = groupings.map(([name, nameOf]) => ({
-    name,
-    nameOf,
-    sums: new Map<string, Summary>(),
-  }));
-  const total = emptySummary();
+  const groups = Object.entries(nameOf).map(([name, of]) => ({ name, of, sums: new Sums() }));
+  const all = new Sums();
   const wantedOf = messageFilter(filter, (line) => recordOf(line) ?? blindRecordOf(line));
   const next = await visitLatest(path, { ...filter, mostBytes: MOST_BYTES }, (line) => {
     const record = wantedOf(line);
     if (record === null) return true;
-    addTo(total, record);
-    for (const { nameOf, sums } of groups) addTo(sumOf(sums, nameOf(record)), record);
+    addTo(all.at("all"), record);
+    for (const { of, sums } of groups) addTo(sums.at(of(record)), record);
     return true;
   });
-  const older =
-    next === null
-      ? null
-      : html`<a rel="next" href="${addressOf("/spend", filter, next)}">Older</a>`;
+  const older = next && html`<a rel="next" href="${addressOf("/spend", filter, next)}">Older</a>`;
   const content = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
     <p class="links">${older}</p>`;
-  return reportPage({ title: "Spend", path: "/spend", about: describeTotal(total), content });
+  const about = describeTotal(all.at("all"));
+  return reportPage({ title: "Spend", path: "/spend", about, content });
 }
 
-function sumOf(sums: Map<string, Summary>, name: string): Summary {
-  const sum = sums.get(name) ?? emptySummary();
-  sums.set(name, sum);
-  return sum;
+/** Sums by name. */
+class Sums extends Map<string, Summary> {
+  at(name: string): Summary {
+    const sum = this.get(name) ?? emptySummary();
+    this.set(name, sum);
+    return sum;
+  }
 }
 
 /** The lines are visited from the log's end, so that the first message is the latest. */

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
-import { tierNames } from "../decision/tier-question.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { describeBlind } from "../blind/blind-figures.ts";
 import { readPairs } from "../blind/read-pairs.ts";
 import { HttpError } from "../http-error.ts";
@@ -48,7 +48,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   });
   app.post("/decisions/:id", async (c) => {
     const fields = { requestId: c.req.param("id"), thumb: c.req.query("thumb") };
-    const note = parse(thumbSchema, fields, `Name a thumb: ?thumb=up or ?thumb=down`);
+    const note = parse(thumbSchema, fields, "Name a thumb, ?thumb=up or ?thumb=down");
     await addNote(parts, note);
     return c.redirect(`/decisions/${note.requestId}`, 303);
   });
@@ -57,8 +57,8 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   );
   app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {
     const usage = 'Send { "requestId": "…", "tier": "…" }';
-    const { requestId, tier } = parse(feedbackSchema, await readJson(c.req), usage);
-    await addNote(parts, { requestId, feedback: tier });
+    const { tier, ...fields } = parse(feedbackSchema, await readJson(c.req), usage);
+    await addNote(parts, { ...fields, feedback: tier });
     feedback.inc({ tier });
     return c.body(null, 204);
   });
@@ -87,9 +87,10 @@ function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: stri
   throw new HttpError(400, `${usage}: ${problem}.`);
 }
 
-type NoteFields =
-  | z.infer<typeof thumbSchema>
-  | { requestId: string; feedback: z.infer<typeof feedbackSchema>["tier"] };
+type NoteFields = { readonly requestId: string } & (
+  | { readonly thumb: "up" | "down" }
+  | { readonly feedback: Tier }
+);
 
 /** Notes feedback on a message; the page that is read next has it. */
 async function addNote({ log, options }: LogParts, note: NoteFields): Promise<void> {
