@@ -50,7 +50,7 @@ function factsOf(record: LoggedRecord): Html {
   return html`<dl class="facts">${facts}</dl>`;
 }
 
-function factText(value: string | number | boolean): string {
+function factText(value: string | number | boolean | undefined): string {
   return typeof value === "number"
     ? value.toLocaleString("en", { maximumFractionDigits: 2 })
     : String(value);
