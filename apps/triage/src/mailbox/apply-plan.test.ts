@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { imapEnv } from "../testing/start-hoodiecrow.ts";
 import { mailsOf, PLAN, serverWithPlan } from "../testing/server-with-plan.ts";
+import { startTriage } from "../testing/start-triage.ts";
 
 const everything = {
   a: "archive",
@@ -111,7 +113,7 @@ test("a change by a person after apply stays at undo, and its mail is named", as
     ?.flags?.push("mine");
   const { exitCode, stderr } = await run("undo", PLAN);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("its flags changed since, and that change stays: b, a\n");
+  expect(stderr).toContain("its flags changed since, and stay: b, a\n");
   expect(stderr).toContain("it is no longer at its UID in Archive; it stays where it is: c\n");
   expect(state()).toEqual({ INBOX: "a \\Seen, b mine, d, e, f", Work: "c" });
 });
@@ -134,4 +136,26 @@ test("a mail that changes between the look and the command is left alone, and do
   expect((await run("apply", PLAN)).exitCode).toBe(0);
   await run("undo", PLAN);
   expect(state()["INBOX"]).toBe("a \\Seen, b, c, d, e, f");
+});
+
+test("an interruption ends it after the command, and the next apply goes on", async () => {
+  const { run, server, state, cwd } = await serverWithPlan({ a: "archive", b: "flag" });
+  const interruption = new AbortController();
+  const store = server.getCommandHandler("UID STORE");
+  server.setCommandHandler("UID STORE", (...call) => {
+    interruption.abort();
+    store(...call);
+  });
+  const { exitCode, stderr } = await startTriage(["apply", PLAN], {
+    cwd,
+    env: imapEnv,
+    signal: interruption.signal,
+  });
+  expect([exitCode, stderr]).toEqual([
+    130,
+    'Interrupted. Applied 1 mail, 1 mail still open. "undo" takes it back.\n',
+  ]);
+  expect(state()).toEqual({ INBOX: "a, b \\Flagged, c, d, e, f" });
+  expect((await run("apply", PLAN)).exitCode).toBe(0);
+  expect(state()).toMatchObject({ Archive: "a" });
 });

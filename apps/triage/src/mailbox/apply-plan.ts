@@ -19,14 +19,13 @@ export async function applyPlan(
     const states = statesOf(journal.entries());
     return lines.filter((line) => states.get(keyOf(line))?.isOpen ?? true);
   };
-  const open = openLines();
-  const [{ account } = { account: null }] = open;
-  if (account === null) {
+  const [first] = openLines();
+  if (first === undefined) {
     context.stderr.write(printable`Nothing to do: no line of ${path} is open.` + "\n");
     return exitCodes.done;
   }
-  if (yes !== true) checkPromises(open, path);
-  const report = await runActs({ account, journal }, context, async (client) => {
+  if (yes !== true) checkPromises(openLines(), path);
+  const report = await runActs({ account: first.account, journal }, context, async (client) => {
     const folders = await client.list();
     return openLines()
       .slice(0, limit)
@@ -89,11 +88,10 @@ export async function undoPlan(plan: string, context: CliContext): Promise<numbe
 }
 
 function describe(
-  { left, changed }: ActReport,
+  { left, kept }: ActReport,
   summary: string,
   { stderr, signal }: CliContext,
 ): number {
-  const kept = changed.map((id) => ({ id, why: "its flags changed since, and that change stays" }));
   for (const [why, mails] of Map.groupBy([...left, ...kept], (one) => one.why)) {
     const ids = mails.map(({ id }) => id).join(", ");
     stderr.write(printable`Note on ${printMails(mails.length)}: ${why}: ${ids}` + "\n");

@@ -15,12 +15,14 @@ import { connect, isBusy, LostConnection, openFolder, toMailboxError } from "./c
 import { parseMailboxUrl } from "./mailbox-url.ts";
 import { mailId } from "./read-message.ts";
 
+/** Why a mail, given by its id, is left alone or keeps a change. */
+type Note = Readonly<Record<"id" | "why", string>>;
+
 /** What happened to the mails of some acts. */
 export interface ActReport {
   done: number;
-  readonly left: { readonly id: string; readonly why: string }[];
-  /** The ids of the mails whose flags a person changed after `apply`. */
-  readonly changed: string[];
+  readonly left: Note[];
+  readonly kept: Note[];
 }
 
 /** Signs in, settles commands that were cut, and runs acts in groups, until an interruption. */
@@ -31,7 +33,7 @@ export async function runActs(
 ): Promise<ActReport> {
   const address = parseMailboxUrl(`${account}/INBOX`);
   const client = await connect(address, env);
-  const report: ActReport = { done: 0, left: [], changed: [] };
+  const report: ActReport = { done: 0, left: [], kept: [] };
   try {
     const cut = journal.entries().filter(({ ended }) => ended === null);
     journal.end(await settle(cut, client));
@@ -82,7 +84,8 @@ async function runGroup(
   for (const { begun: act, ended: after } of ended) {
     if (after?.isDone === true) report.done += 1;
     else report.left.push({ id: act.id, why: "it changed just now, or the server refused it" });
-    if (isChanged(act, act.mail)) report.changed.push(act.id);
+    if (isChanged(act, act.mail))
+      report.kept.push({ id: act.id, why: "its flags changed since, and stay" });
   }
 }
 
