@@ -16,7 +16,7 @@ export async function connect(
   env: Environment,
 ): Promise<ImapFlow> {
   const { host, port, user, isSecure } = address;
-  const secret = secretOf(env);
+  const { secret, advice } = secretOf(env);
   const client = new ImapFlow({
     host,
     port,
@@ -37,7 +37,7 @@ export async function connect(
     return client;
   } catch (error) {
     client.close();
-    throw toSignInError(error, { ...address, advice: secretAdvice(secret) });
+    throw toSignInError(error, { ...address, advice });
   }
 }
 
@@ -116,17 +116,17 @@ const lostCodes =
 
 function secretOf(env: Environment) {
   const { TRIAGE_IMAP_TOKEN: accessToken, TRIAGE_IMAP_PASSWORD: pass } = env;
-  if (accessToken !== undefined) return { accessToken };
-  if (pass !== undefined) return { pass };
+  if (accessToken !== undefined) {
+    const advice = "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN.";
+    return { secret: { accessToken }, advice };
+  }
+  if (pass !== undefined) {
+    const advice = "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or a token.";
+    return { secret: { pass }, advice };
+  }
   throw new CliError(
     "The password of the mailbox is missing. Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth.",
   );
-}
-
-function secretAdvice(secret: ReturnType<typeof secretOf>): string {
-  return "pass" in secret
-    ? "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or a token."
-    : "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN, or unset it to use a password.";
 }
 
 function ignore(): void {}

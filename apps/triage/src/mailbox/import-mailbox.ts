@@ -28,8 +28,7 @@ export interface MailboxCommand {
 /** Makes or updates an input file from a folder of an IMAP server, which it only reads. */
 export async function importMailbox(command: MailboxCommand, context: CliContext): Promise<number> {
   using mailbox = await openMailbox(command, context);
-  const use = async (client: ImapFlow) => void (await mailbox.update(client));
-  await keepConnected(mailbox.address, { isLasting: false, use }, context);
+  await keepConnected(mailbox.address, mailbox.update, context);
   return exitCodes.done;
 }
 
@@ -51,19 +50,21 @@ export async function openMailbox(
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
+  const advice = "Make room there; the mails that were read are kept.";
   const resources = opened.move();
   return {
     address,
     /** Reads the changes, and writes the file if it lacks one; returns how many mails were read and are gone. */
-    async update(client: ImapFlow) {
-      const { read, gone } = await syncFolder(client, table, { address, since, onRange });
-      const advice = "Make room there; the mails that were read are kept.";
-      if (table.state?.isWritten && existsSync(path)) await chmod(path, 0o600);
-      else await writePrivateFile(path, toJsonArray(table.mails()), advice);
-      table.noteWritten();
-      const counts = `read ${printCounted(read, "mail")}; ${printCount(gone)} left the folder`;
-      stderr.write(printable`${path} has ${printCounted(table.count, "mail")}: ${counts}.\n`);
-      return { read, gone };
+    update: async (client: ImapFlow) => {
+      const target = { address, since, onRange };
+      const { state, count, read, gone, isChanged } = await syncFolder(client, table, target);
+      await table.end(state, gone, async () => {
+        if (!isChanged && existsSync(path)) await chmod(path, 0o600);
+        else await writePrivateFile(path, toJsonArray(table.mails()), advice);
+      });
+      const counts = `read ${printCounted(read, "mail")}; ${printCount(gone.length)} left the folder`;
+      stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
+      return { read, gone: gone.length };
     },
     [Symbol.dispose]: () => resources.dispose(),
   };

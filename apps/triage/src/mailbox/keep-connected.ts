@@ -21,37 +21,32 @@ function toldDelayMs(error: Error): number | null {
   return count === undefined ? null : Number(count) * (/^m/i.test(unit ?? "") ? 1 : 1000);
 }
 
-/** What to do with a connection. */
-interface ConnectedUse<TResult> {
-  /** Whether a cut connection is opened again, once one was of use. */
-  readonly isLasting: boolean;
-  /** Calls `onUseful` when the next failure counts as the first. */
-  readonly use: (client: ImapFlow, onUseful: () => void) => Promise<TResult>;
-}
+type Use<TResult> = (client: ImapFlow, onUseful: () => void) => Promise<TResult>;
 
-/** Connects and uses the connection, again as long as the server is busy. @throws CliError */
+/**
+ * Uses a connection, and a new one as long as the server is busy. After `onUseful` it opens a cut
+ * connection again, and the next failure counts as the first. @throws CliError
+ */
 export async function keepConnected<TResult>(
   address: MailboxAddress,
-  { isLasting, use }: ConnectedUse<TResult>,
+  use: Use<TResult>,
   context: CliContext,
 ): Promise<TResult> {
   const { signal, stderr } = context;
-  let [attempt, wasUseful] = [0, false];
-  const onUseful = () => void ([attempt, wasUseful] = [0, true]);
-  for (;;) {
+  let [attempt, isUseful] = [0, false];
+  const onUseful = () => void ([attempt, isUseful] = [0, true]);
+  for (; ; attempt += 1) {
     try {
       return await connectOnce(address, (client) => use(client, onUseful), context);
     } catch (thrown) {
-      const stopped = "Interrupted; the mails that were read are kept.";
-      if (signal.aborted) throw interrupted(stopped, signal);
+      if (signal.aborted) throw interrupted("Interrupted; what was read is kept.", signal);
       const error = toMailboxError(thrown, address);
+      const isLost = error instanceof LostConnection;
       const delayMs = retryDelayMs(error, attempt);
-      const isOver = error instanceof LostConnection && !(isLasting && wasUseful);
-      if (delayMs === null || isOver) throw error;
-      const problem = error instanceof LostConnection ? "cut the connection" : "is busy";
+      if (delayMs === null || (isLost && !isUseful)) throw error;
+      const problem = isLost ? "cut the connection" : "is busy";
       stderr.write(printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.\n`);
       await pause(delayMs, context);
-      attempt += 1;
     }
   }
 }
@@ -66,11 +61,9 @@ async function connectOnce<TResult>(
   const close = () => client.close();
   signal.addEventListener("abort", close);
   try {
-    const result = await use(client);
-    await client.logout();
-    return result;
+    return await use(client);
   } finally {
     signal.removeEventListener("abort", close);
-    close();
+    await client.logout().catch(close);
   }
 }

@@ -11,16 +11,16 @@ const MOST_TEXTS = 8;
 
 /** Returns the id of a mail, which survives a move and a new UIDVALIDITY. */
 export function mailId({
-  emailId,
+  emailId = "",
   messageId = "",
   received,
   size = 0,
 }: Pick<FetchMessageObject, "emailId" | "size"> &
   Record<"messageId" | "received", string | undefined>): string {
-  // Gmail's number, as its own addresses have it.
-  if (/^\d{1,20}$/.test(emailId ?? "")) return BigInt(emailId ?? "").toString(16);
-  const bare = messageId.replace(/[<>\s]/g, "");
-  return `mail-${hash("sha256", [emailId ?? bare, received, size].join("\n")).slice(0, 24)}`;
+  // Gmail's number, as its addresses have it.
+  if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
+  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), received, size];
+  return `mail-${hash("sha256", parts.join("\n")).slice(0, 24)}`;
 }
 
 /** Returns the numbers of the text parts of a mail, without attachments. */
@@ -51,13 +51,13 @@ export async function readMessage(
     source,
   }: { readonly texts: FetchMessageObject["bodyParts"]; readonly source: MailSource },
 ): Promise<Mail> {
-  const { headers = Buffer.of(), bodyStructure, internalDate, emailId, size } = message;
+  const { headers = Buffer.of(), bodyStructure, internalDate } = message;
   const head = headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
   const body = bodyStructure === undefined ? [] : bodyOf(bodyStructure, texts);
   // A text that cannot be parsed leaves the header.
   const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
   const received = internalDate === undefined ? undefined : new Date(internalDate).toISOString();
-  const id = mailId({ emailId, messageId: mail.headers?.messageId, received, size });
+  const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
   const arrived = { day: received?.slice(0, 10) ?? "1970-01-01", basis: "received" } as const;
   return toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
 }

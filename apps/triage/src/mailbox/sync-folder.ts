@@ -1,5 +1,5 @@
 import type { ExpungeEvent, FetchMessageObject, ImapFlow, MailboxObject } from "imapflow";
-import type { Mail } from "../input/mail-schema.ts";
+import type { Mail, MailSource } from "../input/mail-schema.ts";
 import { LostConnection, openFolder } from "./connect.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
@@ -38,34 +38,38 @@ export function planSync(known: FolderState | null, box: Box, since: string | nu
   };
 }
 
-/** Brings the table of a folder up to date; returns how many mails were read and how many are gone. */
+/** Reads the new mails of a folder into its table; returns its state and the UIDs that are gone. */
 export async function syncFolder(
   client: ImapFlow,
   table: FolderTable,
   { address, since, onRange }: SyncTarget,
-): Promise<Record<"read" | "gone", number>> {
+) {
   const known = table.state;
   const { box, vanished } = await examine(client, address, known);
   const { isOther, isWhole, first } = planSync(known, box, since);
   const { account, folder } = address;
-  const state = { account, folder, uidvalidity: Number(box.uidValidity), since };
-  if (isOther) table.begin(state);
-  let gone = isOther ? 0 : table.remove(vanished);
-  const have = new Set(isWhole ? table.uids() : []);
+  const place = { account, folder, uidvalidity: Number(box.uidValidity), since };
+  if (isOther) await table.begin({ ...place, uidnext: null, highestmodseq: null });
+  const have = new Set(table.uids());
   const found = first === null ? [] : await searchFrom(client, first, since);
   const missing = found.filter((uid) => !have.has(uid));
   for (let at = 0; at < missing.length; at += RANGE) {
-    table.add(await readRange(client, missing.slice(at, at + RANGE), state));
+    await table.add(await readRange(client, missing.slice(at, at + RANGE), place));
     onRange?.(Math.min(at + RANGE, missing.length), missing.length);
   }
+  const left = [...have].filter((uid) => !vanished.has(uid));
   const hasVanished = client.enabled.has("QRESYNC") && box.highestModseq !== undefined;
-  const isSure = since === null ? table.count === box.exists : hasVanished;
-  if (isWhole || !isSure) {
-    const there = new Set(isWhole ? found : await searchFrom(client, 1, since));
-    gone += table.remove(table.uids().filter((uid) => !there.has(uid)));
-  }
-  table.end(box.uidNext ?? null, box.highestModseq?.toString() ?? null, since);
-  return { read: missing.length, gone };
+  const isSure =
+    isWhole || (since === null ? left.length + missing.length === box.exists : hasVanished);
+  const all = isSure ? left : await searchFrom(client, 1, since);
+  const there = new Set(isWhole ? found : all);
+  const gone = [...have].filter((uid) => !there.has(uid));
+  const highestmodseq = box.highestModseq?.toString() ?? null;
+  const state: FolderState = { ...place, uidnext: box.uidNext ?? null, highestmodseq };
+  // Found mails may be in the table, and not in the file of mails, after a cut connection.
+  const isChanged = isWhole || found.length + gone.length > 0;
+  const count = have.size + missing.length - gone.length;
+  return { state, count, read: missing.length, gone, isChanged };
 }
 
 // With QRESYNC one command returns the changes too.
@@ -94,7 +98,7 @@ async function searchFrom(client: ImapFlow, first: number, since: string | null)
 async function readRange(
   client: ImapFlow,
   uids: readonly number[],
-  { account, folder, uidvalidity }: Pick<FolderState, "account" | "folder" | "uidvalidity">,
+  { account, folder, uidvalidity }: MailSource,
 ): Promise<[number, Mail][]> {
   const header = { key: "HEADER", maxLength: HEADER_BYTES };
   const query = { internalDate: true, size: true, bodyStructure: true, bodyParts: [header] };

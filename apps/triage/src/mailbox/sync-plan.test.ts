@@ -8,7 +8,6 @@ const known = {
   uidnext: 20,
   highestmodseq: "9",
   since: null,
-  isWritten: true,
 };
 const box = { uidValidity: 7n, uidNext: 20, exists: 3 };
 

@@ -38,7 +38,7 @@ export async function watchMailbox(
       await change;
     }
   };
-  return await keepConnected(mailbox.address, { isLasting: true, use }, context);
+  return await keepConnected(mailbox.address, use, context);
 }
 
 function changesOf(client: ImapFlow) {
