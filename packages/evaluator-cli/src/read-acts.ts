@@ -44,11 +44,11 @@ export class ActColumn extends AnswerColumn {
 
   /** Adds an act, as a row if it is wanted. @throws CalibrationInputError if it is the second on a record. */
   addAct({ id, act, evidence }: Act, location: SourceLocation, isWanted: boolean): void {
-    if (this.#actedOn.has(id)) {
+    const { size } = this.#actedOn;
+    if (this.#actedOn.add(id).size === size) {
       const problem = "is a second act on the same record and question; keep one of them";
       throw new CalibrationInputError(location, problem);
     }
-    this.#actedOn.add(id);
     this.promises.set(act, evidence);
     this.isOfOptions ||= act !== "yes" && act !== "no";
     if (!isWanted) return;
@@ -78,29 +78,29 @@ export async function readActs(
   context: CliContext,
   isWanted: (id: string) => boolean = () => true,
 ) {
-  const columns = new Map<string, ActColumn>();
+  const columns: ActColumn[] = [];
   const questions = new Set<string>();
   const take = ({ line, value }: InputRecord) => {
     const location = { file: name, line };
     const { id, question, act, evidence } = checkLine(value, location);
     questions.add(question);
     if (act === null) return;
-    const key = `${evidence.artifact} ${question}`;
-    let column = columns.get(key);
-    if (column === undefined) {
-      columns.set(key, (column = new ActColumn(question, evidence.artifact)));
-    }
+    const { artifact } = evidence;
+    let column = columns.find(
+      (one) => one.question === question && one.source.modelId === artifact,
+    );
+    if (column === undefined) columns.push((column = new ActColumn(question, artifact)));
     column.addAct({ id, act, evidence }, location, isWanted(id));
   };
   await readRecords(name, { ...context, parseLine: createActParser() }, take);
   const table = {
-    columns: [...columns.values()],
+    columns,
     questions: [...questions],
     clusters: new Map<string, string>(),
     // A record without a line may have been left to a person.
     knows: () => true,
   };
-  if (columns.size > 0) return table;
+  if (columns.length > 0) return table;
   const problem = printable`${name} holds no act; give a file of lines that act printed.`;
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
 }
