@@ -15,11 +15,12 @@ export interface LedgerDatabase {
 }
 
 /** The statements for SQLite and PostgreSQL. */
-const makeTable = `create table if not exists router_budgets
-  (budget text primary key, state text not null)`;
-const lockState = `insert into router_budgets values ($1, '{}')
-  on conflict (budget) do update set state = router_budgets.state returning state`;
-const writeState = "update router_budgets set state = $2 where budget = $1";
+const statementsOn = (table: string) => ({
+  make: `create table if not exists ${table} (budget text primary key, state text not null)`,
+  lock: `insert into ${table} as kept (budget, state) values ($1, '{}')
+    on conflict (budget) do update set state = kept.state returning state`,
+  write: `update ${table} set state = $2 where budget = $1`,
+});
 
 /** Opens the ledger of the keys in a file or a database: `router-keys.spend.sqlite` for `router-keys.json`. */
 export function openLedgerDatabase(address: string): LedgerDatabase {
@@ -32,14 +33,15 @@ export function openLedgerDatabase(address: string): LedgerDatabase {
 /** Returns a ledger's file, for its owner only. It is opened at its first use, and again after a failure. */
 export function sqliteLedger(path: string, uptimeMs = () => uptime() * 1000): LedgerDatabase {
   let opened: DatabaseSync | null = null;
+  const { make, lock, write } = statementsOn("router_budgets");
   return {
     async change(budget, edit) {
-      const database = (opened ??= openFile(path));
+      const database = (opened ??= openFile(path, make));
       database.exec("begin immediate");
       try {
-        const row = database.prepare(lockState).get({ $1: budget });
+        const row = database.prepare(lock).get({ $1: budget });
         const [text, result] = edit(String(row?.["state"]), Math.floor(uptimeMs()));
-        database.prepare(writeState).run({ $1: budget, $2: text });
+        database.prepare(write).run({ $1: budget, $2: text });
         database.exec("commit");
         return result;
       } finally {
@@ -50,7 +52,7 @@ export function sqliteLedger(path: string, uptimeMs = () => uptime() * 1000): Le
   };
 }
 
-function openFile(path: string): DatabaseSync {
+function openFile(path: string, makeTable: string): DatabaseSync {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
   const database = new DatabaseSync(path, { timeout: 2000 });
@@ -63,24 +65,43 @@ function openFile(path: string): DatabaseSync {
   }
 }
 
-/** Returns a ledger that all routers share. The first statement of each transaction takes a lock. */
+interface LockedRow {
+  readonly state: string;
+  readonly now: string;
+}
+
+/** The number is that of the keys' lock: routers that start at once wait for each other. */
+const makeSchema =
+  "select pg_advisory_xact_lock(1801812339); create schema if not exists evaluator_router";
+
+/** Returns a ledger that all routers share. */
 export function postgresLedger(open: () => Promise<Database>): LedgerDatabase {
   let opened: Promise<Database> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const { make, lock, write } = statementsOn("evaluator_router.budgets");
+  const connect = async () => {
+    const database = await open();
+    await database.query(`${makeSchema}; ${make}`);
+    return database;
+  };
   return {
-    async change(budget, edit) {
-      const database = await (opened ??= open());
-      return database.transaction(async ({ query }) => {
-        await query(
-          `select pg_advisory_xact_lock(1801812339); create schema if not exists evaluator_router;
-          set local search_path = evaluator_router; ${makeTable}`,
-        );
-        const [row] = await query<{ state: string }>(lockState, [budget]);
-        const clock = "select floor(extract(epoch from clock_timestamp()) * 1000) as now";
-        const [time] = await query<{ now: string }>(clock);
-        const [text, result] = edit(row?.state ?? "{}", Number(time?.now));
-        await query(writeState, [budget, text]);
-        return result;
-      });
+    change(budget, edit) {
+      // One after the other: a hundred calls would wait too long for one of the pool's connections.
+      const changed = last
+        .catch(() => undefined)
+        .then(async () => {
+          opened = opened?.catch(connect) ?? connect();
+          const database = await opened;
+          return database.transaction(async ({ query }) => {
+            const clock = "floor(extract(epoch from clock_timestamp()) * 1000) as now";
+            const [row] = await query<LockedRow>(`${lock}, ${clock}`, [budget]);
+            const [text, result] = edit(row?.state ?? "{}", Number(row?.now));
+            await query(write, [budget, text]);
+            return result;
+          });
+        });
+      last = changed;
+      return changed;
     },
     close: async () => (await opened)?.close(),
   };
