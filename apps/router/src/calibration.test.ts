@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import type { MessageRecord } from "./message-router.ts";
+import type { MessageRecord } from "./records/message-record.ts";
 import { calibrationOf } from "./testing/calibration-of.ts";
 import { programs } from "./programs.ts";
 import { runHere, startRouterHere } from "./testing/start-program.ts";

@@ -4,7 +4,7 @@ import { requestId } from "hono/request-id";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
-import { type MessageRecord, MessageRouter } from "./message-router.ts";
+import { MessageRouter } from "./message-router.ts";
 import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";

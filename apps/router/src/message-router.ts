@@ -1,11 +1,4 @@
-import {
-  askedOf,
-  decide,
-  decideUnasked,
-  keepAllowed,
-  type Routing,
-  UnfitCalibrationError,
-} from "./decision/decide.ts";
+import { askedOf, decide, decideUnasked, keepAllowed, type Routing } from "./decision/decide.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
@@ -16,20 +9,15 @@ import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-listener.ts";
-import {
-  type BilledTokens,
-  billedTokens,
-  costOf,
-  inputOf,
-  type TokenMeter,
-} from "./reply/usage.ts";
+import { type MessageEnd, type MessageRecord, toMessageRecord } from "./records/message-record.ts";
+import { billedTokens, costOf, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
 export interface Call {
   readonly requestId: string;
-  readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
+  readonly endpoint: MessageRecord["endpoint"];
   /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
   /** Null if the router asks for no key. */
@@ -188,73 +176,4 @@ export class MessageRouter {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
-}
-
-/** One message in the decision log: ids, shares, times and costs, never its text. */
-export type MessageRecord = ReturnType<typeof toMessageRecord>;
-
-interface MessageEnd {
-  readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
-  readonly failure?: Error;
-  readonly decision?: Decision;
-  readonly reply?: GeneratedReply;
-  /** The tokens to pay for, whole reply or not. */
-  readonly billed?: BilledTokens | null;
-  /** The decision of `auto` if another model replied. */
-  readonly auto?: Decision | null;
-}
-
-function toMessageRecord(instance: string, { requestId, endpoint, key }: Call, end: MessageEnd) {
-  const { outcome, failure, decision, reply, billed, auto } = end;
-  const chosen = auto ?? decision; // tier, model and cause are those of the reply
-  const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
-  const usage = billed?.usage ?? null;
-  const shadow = auto && {
-    tierUsed: auto.tierUsed,
-    model: auto.model,
-    cause: auto.cause,
-    replyCostUsd: costOf(usage, auto.prices.model),
-  };
-  return {
-    time: new Date().toISOString(),
-    /** The router that answered, if several share a limit. */
-    instance,
-    requestId,
-    endpoint,
-    /** The name of the client's key; null if the router asks for none. */
-    key: key && key.name,
-    outcome,
-    /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
-    failure: failure?.name ?? reply?.failure ?? null,
-    evaluationId: asked?.evaluationId ?? null,
-    evaluatorModelId: asked?.evaluatorModelId ?? null,
-    questionHash: asked?.questionHash ?? null,
-    wire: asked?.wire ?? null,
-    decisionMs: asked?.decisionMs ?? null,
-    decisionCostUsd: asked?.costUsd ?? null,
-    tierChosen: chosen?.tierChosen ?? null,
-    tierUsed: decision?.tierUsed ?? null,
-    cause: decision?.cause ?? null,
-    model: decision?.model ?? null,
-    upstream: decision?.upstream ?? null,
-    probabilities: chosen?.probabilities ?? null,
-    printedProbabilities: chosen?.printedProbabilities ?? null,
-    confidence: chosen?.confidence ?? null,
-    promise: chosen?.promise ?? null,
-    replyMs: reply?.replyMs ?? null,
-    /** With cached ones. */
-    inputTokens: usage && inputOf(usage),
-    outputTokens: usage?.output ?? null,
-    cacheReadTokens: usage?.cacheRead ?? null,
-    cacheWriteTokens: usage?.cacheWrite ?? null,
-    /** Part of the output. */
-    reasoningTokens: usage?.reasoning ?? null,
-    /** Whether the tokens and costs are an estimate, as the service reported none. */
-    isEstimate: billed?.isEstimate ?? false,
-    // Prices in US dollars, null if unknown; the frontier tier's is for the same tokens.
-    replyCostUsd: costOf(usage, decision?.prices.model ?? null),
-    frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
-    /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
-    shadow: shadow ?? null,
-  };
 }

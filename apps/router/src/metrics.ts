@@ -2,7 +2,7 @@ import type { TextSink } from "evaluator-kit";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { MessageRecord } from "./message-router.ts";
+import type { MessageRecord } from "./records/message-record.ts";
 import type { ClientEnv } from "./routes/client-request.ts";
 
 const counters = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { readEvents } from "../testing/read-answers.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { heldReply } from "../testing/reply-stream.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { defaultTierModels } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { openTestLog } from "../testing/open-test-log.ts";

@@ -5,7 +5,7 @@ import { calibrationOf } from "../testing/calibration-of.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { nineFields } from "../testing/read-answers.ts";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "./message-record.ts";
 import { readRecords } from "../report/read-records.ts";
 import { describeSummary, summarize } from "../report/summary.ts";
 

@@ -8,7 +8,7 @@ import { collect } from "../testing/read-answers.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "./message-record.ts";
 
 const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: 2 };
 const prices = new Map(Object.values(defaultTierModels).map((model) => [model, price]));

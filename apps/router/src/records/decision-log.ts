@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
 import type { Tier } from "../decision/tier-question.ts";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "./message-record.ts";
 
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 

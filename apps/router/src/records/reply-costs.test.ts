@@ -3,7 +3,7 @@ import { defaultTierModels } from "../router-options.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "./message-record.ts";
 
 const perMillion = (input: number, output: number) => ({
   inputUsdPerMillionTokens: input,

@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
 import { toReplyFailure } from "../reply/reply-failure.ts";
 import { parseRouterOptions } from "../router-options.ts";

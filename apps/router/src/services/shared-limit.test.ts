@@ -2,7 +2,7 @@ import { type LimitStore, memoryLimits } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { DatabaseError } from "evaluator-runs/postgres";
 import { expect, onTestFinished, test } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { startTestRouter } from "../testing/test-router.ts";

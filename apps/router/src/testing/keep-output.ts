@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { TextSink } from "evaluator-kit";
 import { expect, onTestFinished, vi } from "vitest";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 
 /** The key around every router that a test starts. */
 export const plantedKey = "planted-key-4711-0815";

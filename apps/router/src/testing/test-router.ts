@@ -4,7 +4,7 @@ import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 import { createApp } from "../create-app.ts";
 import { loadPage } from "../page/load-page.ts";
-import type { MessageRecord } from "../message-router.ts";
+import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
 import { gatewayUpstream } from "../reply/upstreams.ts";
 import { parseRouterOptions } from "../router-options.ts";

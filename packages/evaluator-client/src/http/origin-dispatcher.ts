@@ -123,7 +123,7 @@ export class OriginDispatcher {
       const error = new Error("The server processed none of the attempts to send the request.");
       return request.exchange.onResponseError(
         null,
-        Object.assign(error, { code: "EVALUATOR_UNPROCESSED" }),
+        Object.assign(error, { code: "ERR_HTTP2_UNPROCESSED" }),
       );
     }
     this.#waiting.unshift(request);

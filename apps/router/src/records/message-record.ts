@@ -1,0 +1,85 @@
+import { UnfitCalibrationError } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import type { GeneratedReply } from "../reply/generate-reply.ts";
+import { type BilledTokens, costOf, inputOf } from "../reply/usage.ts";
+
+/** One message in the decision log: ids, shares, times and costs, never its text. */
+export type MessageRecord = ReturnType<typeof toMessageRecord>;
+
+/** The end of a message. */
+export interface MessageEnd {
+  readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
+  readonly failure?: Error;
+  readonly decision?: Decision;
+  readonly reply?: GeneratedReply;
+  /** The tokens to pay for, whole reply or not. */
+  readonly billed?: BilledTokens | null;
+  /** The decision of `auto` if another model replied. */
+  readonly auto?: Decision | null;
+}
+
+interface RecordedCall {
+  readonly requestId: string;
+  readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
+  readonly key: { readonly name: string } | null;
+}
+
+/** Returns the record of a call's message, from the router of this name. */
+export function toMessageRecord(
+  instance: string,
+  { requestId, endpoint, key }: RecordedCall,
+  end: MessageEnd,
+) {
+  const { outcome, failure, decision, reply, billed, auto } = end;
+  const chosen = auto ?? decision; // tier, model and cause are those of the reply
+  const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
+  const usage = billed?.usage ?? null;
+  const shadow = auto && {
+    tierUsed: auto.tierUsed,
+    model: auto.model,
+    cause: auto.cause,
+    replyCostUsd: costOf(usage, auto.prices.model),
+  };
+  return {
+    time: new Date().toISOString(),
+    /** The router that answered, if several share a limit. */
+    instance,
+    requestId,
+    endpoint,
+    /** The name of the client's key; null if the router asks for none. */
+    key: key && key.name,
+    outcome,
+    /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
+    failure: failure?.name ?? reply?.failure ?? null,
+    evaluationId: asked?.evaluationId ?? null,
+    evaluatorModelId: asked?.evaluatorModelId ?? null,
+    questionHash: asked?.questionHash ?? null,
+    wire: asked?.wire ?? null,
+    decisionMs: asked?.decisionMs ?? null,
+    decisionCostUsd: asked?.costUsd ?? null,
+    tierChosen: chosen?.tierChosen ?? null,
+    tierUsed: decision?.tierUsed ?? null,
+    cause: decision?.cause ?? null,
+    model: decision?.model ?? null,
+    upstream: decision?.upstream ?? null,
+    probabilities: chosen?.probabilities ?? null,
+    printedProbabilities: chosen?.printedProbabilities ?? null,
+    confidence: chosen?.confidence ?? null,
+    promise: chosen?.promise ?? null,
+    replyMs: reply?.replyMs ?? null,
+    /** With cached ones. */
+    inputTokens: usage && inputOf(usage),
+    outputTokens: usage?.output ?? null,
+    cacheReadTokens: usage?.cacheRead ?? null,
+    cacheWriteTokens: usage?.cacheWrite ?? null,
+    /** Part of the output. */
+    reasoningTokens: usage?.reasoning ?? null,
+    /** Whether the tokens and costs are an estimate, as the service reported none. */
+    isEstimate: billed?.isEstimate ?? false,
+    // Prices in US dollars, null if unknown; the frontier tier's is for the same tokens.
+    replyCostUsd: costOf(usage, decision?.prices.model ?? null),
+    frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
+    /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
+    shadow: shadow ?? null,
+  };
+}
