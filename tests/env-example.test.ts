@@ -12,7 +12,10 @@ function namesRead(): string[] {
     (file) => !/\.test\.ts$|testing[/\\]/.test(file),
   );
   const prefix = "(?:AI_GATEWAY|EVALUATOR|OTEL|ROUTER|TRIAGE)";
-  const pattern = new RegExp(String.raw`"(${prefix}_[A-Z_]*[A-Z])"|^ +(${prefix}_[A-Z_]+):`, "gm");
+  const pattern = new RegExp(
+    String.raw`"(${prefix}_[A-Z_]*[A-Z]2?)"|^ +(${prefix}_[A-Z_]+):`,
+    "gm",
+  );
   const names = files.flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(pattern)].map(
       ([, quoted, key]) => quoted ?? key ?? "",
@@ -22,7 +25,7 @@ function namesRead(): string[] {
 }
 
 test(".env.example names every variable that a program reads, and no other", () => {
-  const lines = readFileSync(join(root, ".env.example"), "utf8").matchAll(/^([A-Z_]+)=$/gm);
+  const lines = readFileSync(join(root, ".env.example"), "utf8").matchAll(/^([A-Z_]+2?)=$/gm);
   const named = Array.from(lines, ([, name = ""]) => name);
   const read = namesRead().filter((name) => !formerNames.has(name));
   const common = ["HOST", "PORT"];

@@ -5,6 +5,7 @@ import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import { MessageRouter } from "./message-router.ts";
+import type { MessageRecord } from "./records/message-record.ts";
 import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
