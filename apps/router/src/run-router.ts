@@ -89,11 +89,12 @@ async function serve(
   }
   const ledger = keyStore === null ? null : new Ledger(keyStore, { leaseMs });
   const prices = new Map<string, ModelPrice>();
-  const blindShadow = openBlindShadow(options, { services, prices, ledger, log, reportDefect });
+  const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
+  const blindShadow = openBlindShadow(named, { services, prices, ledger, log, reportDefect });
   const pricesTried = Promise.withResolvers<void>();
   const router = await startUnlessInterrupted(
     {
-      options: { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` },
+      options: named,
       services,
       keys,
       ledger,

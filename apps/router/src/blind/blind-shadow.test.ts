@@ -113,9 +113,11 @@ test("a reply of a tier between them is judged too", async () => {
   const { chat, judged, done, notes } = await openShadowed({ tier: "fast" });
   await chat({ message: "hi" });
   await done;
-  expect(await notes()).toMatchObject([
-    { blind: { pair: { routed: { tier: "fast", costUsd: expect.closeTo(0.002, 4) } } } },
-  ]);
+  const pair = {
+    routed: { tier: "fast", quality: expect.closeTo(0.4333, 3), costUsd: expect.closeTo(0.002, 4) },
+    dearest: { tier: "frontier", quality: expect.closeTo(0.8333, 3) },
+  };
+  expect(await notes()).toMatchObject([{ blind: { pair } }]);
   expect(judged).toHaveLength(3);
 });
 

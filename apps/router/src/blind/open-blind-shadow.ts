@@ -11,13 +11,15 @@ interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportD
 }
 
 /** Opens the shadow of a router; null if it is off. @throws CliError without a decision log */
-export function openBlindShadow(options: RouterOptions, { log, ...parts }: BlindParts) {
-  const { blind, leaseMs } = options;
+export function openBlindShadow(
+  options: RouterOptions & { readonly instance: string },
+  { log, ...parts }: BlindParts,
+) {
+  const { blind, leaseMs, instance } = options;
   if (blind.share === 0) return null;
   if (log === null) {
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }
-  const instance = options.instance ?? "router";
   const ledger = parts.ledger ?? new Ledger(log.path, { leaseMs });
   const note: BlindOptions["note"] = (requestId, blind) =>
     log.add({ time: new Date().toISOString(), instance, requestId, blind });
