@@ -67,6 +67,7 @@ test("signs of a forged sender are beside the bars, and senders have their links
   ]);
   const { page, texts } = await reports.open(await reportOf(cwd));
   expect(await texts("#sections .signs")).toEqual([
+    "",
     "DMARC fail · first mail of this address",
     "DMARC fail · replies go to evil.example · first mail of this address",
   ]);

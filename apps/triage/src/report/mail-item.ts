@@ -116,8 +116,8 @@ function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts
 
 function barsOf({ answers, signs, isFirst }: ListedRow, { questions }: ListFacts): Html {
   const bars = answers?.map((answer, at) => barOf(questions[at] as ShownQuestion, answer));
-  const all = [...signs, ...(isFirst ? ["first mail of this address"] : [])].join(" · ");
-  const evidence = all === "" ? null : html`<span class="signs">${all}</span>`;
+  const first = isFirst ? [signs.length > 0 ? " · " : "", "first mail of this address"] : [];
+  const evidence = html`<span class="signs"><b>${signs.join(" · ")}</b>${first}</span>`;
   return html`<span class="answers">${bars ?? null}${evidence}</span>`;
 }
 

@@ -43,7 +43,8 @@ button:hover:not(:disabled) { border-color: var(--accent); }
 button:disabled { opacity: 0.5; cursor: default; }
 :root:not(.scripted) .script-only, :root.scripted .no-script { display: none; }
 main section, .plan, .context, .numbers { margin-top: 2.2rem; }
-.context td, .signs { padding-left: 5.7rem; color: var(--warn); overflow-wrap: anywhere; }
+.context td, .signs { padding-left: 5.7rem; color: var(--quiet); overflow-wrap: anywhere; }
+.signs b { color: var(--warn); font-weight: 500; }
 .context th { min-width: 9rem; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .context th { font-weight: 600; text-align: left; }
 .context th small { display: block; color: var(--quiet); font-weight: 400; }
