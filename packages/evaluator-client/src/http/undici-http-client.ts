@@ -1,6 +1,6 @@
 // First, because it looks at the program's dispatchers before undici is loaded, and rejects an old Node.
 import { afterUndiciLoaded, dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
-import { BlockList, isIP, Socket } from "node:net";
+import { Socket } from "node:net";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
 import {
@@ -11,7 +11,8 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
-import { OriginDispatcher, type OriginRequest } from "./origin-dispatcher.ts";
+import { OriginDispatcher, readHttp2, toHttp2Headers } from "./origin-dispatcher.ts";
+import { isInRange, proxiesInUse, unusedProxyHint } from "./env-proxies.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
@@ -148,32 +149,6 @@ function overHttp1(dispatcher: Dispatcher): OwnDispatcher {
   };
 }
 
-/** Headers of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2). */
-const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer-encoding"]);
-
-function toHttp2Headers({ url, method, headers }: HttpEndpoint): OriginRequest["http2Headers"] {
-  const { host, pathname, search } = new URL(url);
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
-    ":method": method,
-    ":scheme": "https",
-    ":authority": host,
-    ":path": pathname + search,
-    ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.has(name))),
-  };
-}
-
-/** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */
-function readHttp2(env: HttpClientOptions["env"]): boolean {
-  const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
-  if (value === "0" || value === "1") return value === "1";
-  const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
-  throw new ConfigurationError(message, {
-    option: "dispatcher",
-    environmentVariable: "EVALUATOR_HTTP2",
-  });
-}
-
 /** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
 const shared = new Map<string, { dispatcher: OwnDispatcher; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
@@ -205,50 +180,4 @@ async function leaveAll(user: object): Promise<void> {
     closing.push(dispatcher.close());
   }
   await Promise.all(closing);
-}
-
-/** Returns the proxies of the environment, as Node reads them, if `NODE_USE_ENV_PROXY` is 1; else null. */
-function proxiesInUse(env: HttpClientOptions["env"]) {
-  if (env["NODE_USE_ENV_PROXY"] !== "1") return null;
-  const httpProxy = readProxy(env, "HTTP_PROXY");
-  const httpsProxy = readProxy(env, "HTTPS_PROXY") || httpProxy;
-  if (httpProxy === "" && httpsProxy === "") return null;
-  return { httpProxy, httpsProxy, noProxy: readEither(env, "NO_PROXY").value };
-}
-
-function readProxy(env: HttpClientOptions["env"], name: string): string {
-  const { value, environmentVariable } = readEither(env, name);
-  if (value === "") return "";
-  const protocol = URL.canParse(value) ? new URL(value).protocol : null;
-  if (protocol === "http:" || protocol === "https:") return value;
-  const message = `${environmentVariable} is not the http or https URL of a proxy, such as http://127.0.0.1:3128; its value is not shown here. Correct it, or set NODE_USE_ENV_PROXY to 0.`;
-  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
-}
-
-function readEither(env: HttpClientOptions["env"], name: string) {
-  const lower = name.toLowerCase();
-  const environmentVariable = env[lower] === undefined ? name : lower;
-  return { environmentVariable, value: env[environmentVariable]?.trim() ?? "" };
-}
-
-/** Returns whether `NO_PROXY` has the address in a range such as `10.0.0.1-10.0.0.99`, which undici ignores. */
-function isInRange(hostname: string, noProxy: string): boolean {
-  const address = hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-  if (isIP(address) === 0) return false;
-  const ranges = new BlockList();
-  for (const entry of noProxy.split(/[\s,]/)) {
-    const [first = "", last = ""] = entry.split("-");
-    if (isIP(first) !== 0 && isIP(first) === isIP(last))
-      ranges.addRange(first, last, isIP(first) === 6 ? "ipv6" : "ipv4");
-  }
-  return ranges.check(address, family);
-}
-
-function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
-  if (env["NODE_USE_ENV_PROXY"] === "1") return "";
-  const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
-  const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
-  if (set === undefined) return "";
-  return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
 }
