@@ -47,7 +47,7 @@ function checksIn(valuesOf: ValuesOf): MailHeaders["checks"] {
   const checks: Record<string, string> = {};
   for (const part of [server, ...results]) {
     const [, name = "", result = ""] =
-      /^\s*(spf|dkim|dmarc)=(\w{1,20})/i.exec(part.toLowerCase()) ?? [];
+      /^\s*(spf|dkim|dmarc)\s*=\s*(\w{1,20})/i.exec(part.toLowerCase()) ?? [];
     if (name !== "" && checks[name] !== "pass") checks[name] = result;
   }
   return Object.keys(checks).length > 0 ? checks : undefined;
