@@ -6,7 +6,7 @@ const PIECE_LENGTH = 65_536;
 
 /** Prints texts at the reader's pace; returns false if the reader ended, as in `| head`. */
 export async function printTexts(
-  texts: AsyncIterable<string>,
+  texts: Iterable<string> | AsyncIterable<string>,
   { signal, stdout }: Pick<CliContext, "signal" | "stdout">,
 ): Promise<boolean> {
   for await (const piece of inPieces(texts)) {
@@ -23,7 +23,7 @@ export async function printTexts(
   return true;
 }
 
-async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* inPieces(texts: Parameters<typeof printTexts>[0]): AsyncGenerator<string> {
   let piece = "";
   for await (const text of texts) {
     piece += text;

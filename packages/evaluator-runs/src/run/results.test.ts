@@ -31,6 +31,7 @@ async function results(
     source: sampleSource,
     input: { length: of, leftOutCount: 0 },
     outputPath,
+    signal: new AbortController().signal,
     stdout: { write: (text: string) => (printed.stdout += text) },
     stderr: { write: (text: string) => (printed.stderr += text) },
   } as unknown as RunContext;

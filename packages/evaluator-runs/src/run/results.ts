@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import { CliError, printable, toPrintable } from "evaluator-kit";
+import { CliError, printable, printTexts, toPrintable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
-import { inGroups, recordLabel, type TableLayout } from "../input/record-source.ts";
+import { recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
 import {
   formatRecords,
@@ -16,7 +16,6 @@ import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
 
 const FAILURES_SHOWN = 10;
-const LINES_AT_ONCE = 500;
 
 /** A record of a run with its result; one that an earlier run refused is only counted. */
 interface RunRow extends ResultRow {
@@ -72,7 +71,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
-  if (run.raw) await printLines(toSafeTexts(rawLines(rows()), { format: "json" }), context);
+  if (run.raw) await printTexts(toSafeTexts(rawLines(rows()), { format: "json" }), context);
   if (layout !== null) await printTable({ layout, shown, of: count, news }, context);
   return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
@@ -133,12 +132,5 @@ async function printTable(
   const terminal = stdout.isTTY
     ? { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) }
     : null;
-  await printLines(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
-}
-
-async function printLines(
-  lines: Iterable<string> | AsyncIterable<string>,
-  { stdout }: RunContext,
-): Promise<void> {
-  for await (const some of inGroups(lines, LINES_AT_ONCE)) stdout.write(some.join(""));
+  await printTexts(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
 }
