@@ -11,7 +11,7 @@ import {
   type SeenMail,
   settleAct,
 } from "./act-states.ts";
-import { connect, isBusy, LostConnection, openFolder, toMailboxError } from "./connect.ts";
+import { connect, isBusy, openFolder, toMailboxError } from "./connect.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 import { mailId } from "./read-message.ts";
 
@@ -118,7 +118,7 @@ async function look(
 }
 
 function toNull(error: unknown): null {
-  if (error instanceof CliError && !(error instanceof LostConnection)) return null;
+  if (error instanceof CliError) return null;
   throw error;
 }
 
