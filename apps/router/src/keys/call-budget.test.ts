@@ -1,80 +1,10 @@
-import { join } from "node:path";
-import { temporaryFolder } from "evaluator-kit/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { defaultTierModels } from "../router-options.ts";
+import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { testRouter } from "../testing/test-router.ts";
-import { decisionFor, type Differences } from "../testing/upstreams.ts";
-import { reservedNano } from "./budget-state.ts";
-import { Ledger } from "./ledger.ts";
 import { sqliteLedger } from "./ledger-database.ts";
-import { hashOf, storedKeySchema } from "./router-key.ts";
-
-const price = (input: number, output: number) => ({
-  inputUsdPerMillionTokens: input,
-  outputUsdPerMillionTokens: output,
-});
-const prices = new Map([
-  [defaultTierModels.nano, price(1, 2)],
-  [defaultTierModels.fast, price(10, 20)],
-  [defaultTierModels.balanced, price(100, 200)],
-  [defaultTierModels.frontier, price(1000, 2000)],
-]);
-const headers = { "content-type": "application/json", authorization: "Bearer rk_alice" };
-
-const wholeReply = (outputTokens: number, more: object = {}) =>
-  Response.json({
-    content: [{ type: "text", text: "Hello!" }],
-    finishReason: { unified: "stop" },
-    usage: { inputTokens: { total: 10 }, outputTokens: { total: outputTokens } },
-    warnings: [],
-    ...more,
-  });
-
-/** A router with one key, its budget of US dollars a day, and the ledger. */
-async function budgetRouter(
-  usdPerDay: number | null,
-  differences: Differences = {},
-  { key = {}, ...parts }: { key?: object } & Parameters<typeof testRouter>[1] = {},
-) {
-  const path = join(await temporaryFolder(), "router-keys.spend.sqlite");
-  const ledger = new Ledger(sqliteLedger(path), { leaseMs: 60_000 });
-  onTestFinished(() => ledger.close());
-  const alice = storedKeySchema.parse({
-    name: "alice",
-    budget: "team",
-    sha256: hashOf("rk_alice"),
-    usdPerDay,
-    ...key,
-  });
-  const keys = { current: () => [alice] };
-  const evaluation = () => Response.json(decisionFor("frontier"));
-  const router = await testRouter(
-    { evaluation, ...differences },
-    { keys, ledger, prices, ...parts },
-  );
-  const post = (to: string, body: object, more: Record<string, string> = {}) => {
-    const init = { method: "POST", body: JSON.stringify(body), headers: { ...headers, ...more } };
-    return router.request(to, init);
-  };
-  const messages = [{ role: "user", content: "hi" }];
-  return {
-    ...router,
-    path,
-    post,
-    ask: (model: string, more: object = {}) =>
-      post("/v1/chat/completions", { model, messages, ...more }),
-    spend: async (usd: number) => {
-      const { held } = await ledger.reserve(alice, [usd * 1e9]);
-      if (held !== null) await ledger.settle(alice, held, usd * 1e9);
-    },
-    spent: async () => {
-      const state = await ledger.state(alice);
-      return { ...state, reservedNano: reservedNano(state) };
-    },
-  };
-}
+import { Ledger } from "./ledger.ts";
 
 test("a call is reserved while it runs, and settled from its usage with the evaluation", async () => {
   let reserved = 0;

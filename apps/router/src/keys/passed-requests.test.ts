@@ -1,0 +1,58 @@
+import { json } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { parseRouterOptions } from "../router-options.ts";
+import { connectServices } from "../services/connect-services.ts";
+import { budgetRouter, wholeReply } from "../testing/budget-router.ts";
+import { chatEvents } from "../testing/provider-events.ts";
+import { readConfig } from "../testing/read-config.ts";
+import { startUpstream } from "../testing/upstreams.ts";
+
+/** A router whose tiers reply from a server with OpenAI's chat API; the server's requests are kept. */
+async function passingRouter(usdPerDay: number) {
+  const bodies: Record<string, unknown>[] = [];
+  const origin = await startUpstream(async (request, response) => {
+    bodies.push((await json(request)) as Record<string, unknown>);
+    response.setHeader("content-type", "text/event-stream");
+    for (const event of chatEvents) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end("data: [DONE]\n\n");
+  });
+  const tier = { upstream: "local", model: "m", price: { input: 1000, output: 2000 } };
+  const config = await readConfig({
+    upstreams: { local: { type: "openai-chat", baseUrl: `${origin}/v1` } },
+    tiers: { nano: tier, fast: tier, balanced: tier, frontier: tier },
+  });
+  const services = connectServices(parseRouterOptions({}, config));
+  return { bodies, ...(await budgetRouter(usdPerDay, {}, { services })) };
+}
+
+test("a body with max_tokens passes unchanged and is charged with its usage", async () => {
+  const { bodies, ask, spent } = await passingRouter(10);
+  await (await ask("frontier", { max_tokens: 500, stream: true, logit_bias: {} })).text();
+  expect(bodies).toMatchObject([{ model: "m", max_tokens: 500, logit_bias: {} }]);
+  expect((await spent()).dayNano).toBe((30 * 1000 + 9 * 2000) * 1000);
+});
+
+test("a body without max_tokens is read instead, and its lost fields are listed", async () => {
+  const { ask, spent } = await passingRouter(10);
+  const response = await ask("frontier", { stream: true, service_tier: "flex" });
+  expect(response.headers.get("x-router-ignored")).toBe("service_tier");
+  await response.text();
+  expect(await spent()).toMatchObject({ dayNano: 48e6, reservedNano: 0 });
+});
+
+test("a field that multiplies replies is refused before anything is asked", async () => {
+  const { bodies, ask, spent } = await passingRouter(10);
+  expect((await ask("frontier", { n: 2, max_tokens: 5 })).status).toBe(400);
+  expect(bodies).toEqual([]);
+  expect(await spent()).toMatchObject({ dayNano: 0, requests: 0 });
+});
+
+test("a client's own model name is capped like auto, also in a later step of a turn", async () => {
+  const router = await budgetRouter(1, { reply: () => wholeReply(1) });
+  const first = await router.ask("gpt-4o", { max_tokens: 10 });
+  expect(first.headers.get("x-router-tier")).toBe("frontier");
+  await router.spend(0.85);
+  const second = await router.ask("gpt-4o", { max_tokens: 10 });
+  expect(second.headers.get("x-router-tier")).toBe("nano");
+  expect(second.headers.get("x-router-cause")).toBe("budget");
+});
