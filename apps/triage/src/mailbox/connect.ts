@@ -77,8 +77,9 @@ export class LostConnection extends CliError {}
 
 /** Returns whether a server asks to come back later. */
 export function isBusy(error: unknown): error is Error {
-  const { code, serverResponseCode, responseText, reason } = toImapError(error);
-  const text = [code, serverResponseCode, responseText, reason].join(" ");
+  const { code, serverResponseCode, responseText, response = "" } = toImapError(error);
+  // For most commands the client leaves the code of a refusal in the parsed response.
+  const text = [code, serverResponseCode, responseText, JSON.stringify(response)].join(" ");
   return /\b(?:ETHROTTLE|OVERQUOTA|THROTTLED|UNAVAILABLE)\b/.test(text);
 }
 

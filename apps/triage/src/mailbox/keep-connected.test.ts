@@ -8,7 +8,7 @@ test.each([
   [new LostConnection("cut"), [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]],
   [busy({ serverResponseCode: "OVERQUOTA" }), [5, 10, 20, 40, 80, 160, 300, 300]],
   [busy({ responseText: "[THROTTLED] slow down" }), [5, 10]],
-  [busy({ reason: "[UNAVAILABLE] later" }), [5, 10]],
+  [busy({ response: { attributes: [{ section: [{ value: "UNAVAILABLE" }] }] } }), [5, 10]],
   [busy({ responseText: "[UNAVAILABLE] try again in 90 seconds" }), [90, 90]],
   [
     busy({ code: "ETHROTTLE", responseText: "Suggested Backoff Time: 92415 milliseconds" }),

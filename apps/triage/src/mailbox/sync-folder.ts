@@ -1,6 +1,6 @@
 import type { ExpungeEvent, FetchMessageObject, ImapFlow, MailboxObject } from "imapflow";
 import type { Mail, MailSource } from "../input/mail-schema.ts";
-import { LostConnection, openFolder } from "./connect.ts";
+import { openFolder } from "./connect.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
 import { readMessage, TEXT_BYTES, textParts } from "./read-message.ts";
@@ -90,7 +90,8 @@ async function examine(client: ImapFlow, address: MailboxAddress, known: FolderS
 async function searchFrom(client: ImapFlow, first: number, since: string | null) {
   const days = since === null ? {} : { since: new Date(since) };
   const uids = await client.search({ uid: `${first}:*`, ...days }, { uid: true });
-  if (!Array.isArray(uids)) throw new LostConnection("The search of the folder failed. Try again.");
+  // The client does not pass the refusal on; servers refuse a search if they are busy.
+  if (!Array.isArray(uids)) throw Object.assign(new Error("refused"), { code: "ETHROTTLE" });
   // A server answers N:* with its last mail if N is too high.
   return uids.filter((uid) => uid >= first);
 }

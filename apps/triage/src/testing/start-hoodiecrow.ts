@@ -21,21 +21,19 @@ fetchHandlers.BODY = (connection, message, query) =>
 /** The password of the only user. */
 export const imapEnv = { TRIAGE_IMAP_PASSWORD: "testpass" };
 
-/** Starts an IMAP server in this process, for the length of the test; `without` and `more` name extensions. */
+/** Starts an IMAP server in this process, for the length of the test; `without` names missing extensions. */
 export async function startHoodiecrow(
   inbox: HoodiecrowFolder,
   {
     folders = {},
     without = [],
-    more = [],
   }: {
     folders?: Record<string, HoodiecrowFolder>;
     without?: readonly string[];
-    more?: readonly string[];
   } = {},
 ) {
   const server = hoodiecrow({
-    plugins: [...plugins, ...more].filter((name) => !without.includes(name)),
+    plugins: plugins.filter((name) => !without.includes(name)),
     storage: { INBOX: inbox, "": { folders } },
   });
   await new Promise<void>((resolve) => {
