@@ -56,18 +56,8 @@ function openFile(path: string, makeTable: string): DatabaseSync {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
   const database = new DatabaseSync(path, { timeout: 2000 });
-  try {
-    database.exec(`pragma journal_mode = wal; pragma synchronous = normal; ${makeTable}`);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-interface LockedRow {
-  readonly state: string;
-  readonly now: string;
+  database.exec(`pragma journal_mode = wal; pragma synchronous = normal; ${makeTable}`);
+  return database;
 }
 
 /** The number is that of the keys' lock: routers that start at once wait for each other. */
@@ -94,7 +84,9 @@ export function postgresLedger(open: () => Promise<Database>): LedgerDatabase {
           const database = await opened;
           return database.transaction(async ({ query }) => {
             const clock = "floor(extract(epoch from clock_timestamp()) * 1000) as now";
-            const [row] = await query<LockedRow>(`${lock}, ${clock}`, [budget]);
+            const [row] = await query<Record<"state" | "now", string>>(`${lock}, ${clock}`, [
+              budget,
+            ]);
             const [text, result] = edit(row?.state ?? "{}", Number(row?.now));
             await query(write, [budget, text]);
             return result;

@@ -10,20 +10,17 @@ import {
 } from "./budget-state.ts";
 import { type LedgerDatabase, openLedgerDatabase } from "./ledger-database.ts";
 
-interface LedgerOptions {
-  /** How long a reservation lasts without a renewal. */
-  readonly leaseMs: number;
-  /** @default Date.now */
-  readonly now?: () => number;
-}
-
 /** Keeps what budgets have spent, and what calls in flight have reserved. */
 export class Ledger {
   readonly #database: LedgerDatabase;
   readonly #now: () => number;
+  /** How long a reservation lasts without a renewal. */
   readonly leaseMs: number;
 
-  constructor(database: LedgerDatabase | string, { leaseMs, now = Date.now }: LedgerOptions) {
+  constructor(
+    database: LedgerDatabase | string,
+    { leaseMs, now = Date.now }: { leaseMs: number; now?: () => number },
+  ) {
     this.#database = typeof database === "string" ? openLedgerDatabase(database) : database;
     this.#now = now;
     this.leaseMs = leaseMs;
