@@ -145,6 +145,13 @@ test("without usage, each event counts as a token", async () => {
   });
 });
 
+test("without usage, a body of JSON is estimated by its length", async () => {
+  const fetch = async () => Response.json({ text: "a".repeat(400) });
+  const { reply } = callFor([chatWith(fetch)], { passed });
+  const { billed } = await reply;
+  expect(billed).toMatchObject({ isEstimate: true, usage: { output: 103 } });
+});
+
 test("a secret that is cut across chunks is replaced", async () => {
   const chunks = [`data: "${plantedKey.slice(0, 9)}`, `${plantedKey.slice(9)}"\n\n`];
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });

@@ -78,6 +78,10 @@ function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter,
       meter.characters += (lines.length - 1) * CHARACTERS_PER_EVENT;
       for (const line of lines) if (/"usage":\s*\{/.test(line)) read(line);
     },
-    end: () => isWhole && read(rest),
+    end() {
+      if (!isWhole) return;
+      meter.characters += rest.length; // an estimate if there is no usage
+      read(rest);
+    },
   };
 }
