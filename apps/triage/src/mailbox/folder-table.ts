@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS folder (
   one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, folder TEXT NOT NULL,
   uidvalidity INTEGER NOT NULL, uidnext INTEGER, highestmodseq TEXT, since TEXT);
 CREATE TABLE IF NOT EXISTS mail (
-  id TEXT PRIMARY KEY, uid INTEGER UNIQUE, record TEXT NOT NULL) WITHOUT ROWID`;
+  id TEXT PRIMARY KEY, uid INTEGER UNIQUE, record TEXT NOT NULL)`;
 
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
