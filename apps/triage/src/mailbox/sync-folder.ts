@@ -11,13 +11,12 @@ const RANGE = 500;
 const HEADER_BYTES = 65_536;
 const byUid = { uid: true };
 
-/** The folder to read. */
-export interface SyncTarget {
+/** The folder to read, and the first day of its mails; null for all. */
+interface SyncTarget {
   readonly address: MailboxAddress;
-  /** The first day of the mails; null for all. */
   readonly since: string | null;
   /** Called after each range. */
-  readonly onRange?: (read: number, of: number) => void;
+  readonly onRange: (read: number, of: number) => void;
 }
 
 type Box = Pick<MailboxObject, "uidValidity" | "highestModseq" | "noModseq" | "exists"> &
@@ -55,7 +54,7 @@ export async function syncFolder(
   const missing = found.filter((uid) => !have.has(uid));
   for (let at = 0; at < missing.length; at += RANGE) {
     await table.add(await readRange(client, missing.slice(at, at + RANGE), place));
-    onRange?.(Math.min(at + RANGE, missing.length), missing.length);
+    onRange(Math.min(at + RANGE, missing.length), missing.length);
   }
   const left = [...have].filter((uid) => !vanished.has(uid));
   const hasVanished = client.enabled.has("QRESYNC") && box.highestModseq !== undefined;
