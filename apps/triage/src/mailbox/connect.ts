@@ -116,7 +116,7 @@ const lostCodes =
   /^(?:NoConnection|EConnectionClosed|ClosedAfter\w+|\w+_TIMEOUT|ETIMEOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|ECONN\w+|E(?:HOST|NET)\w+)$/;
 
 function secretOf(env: Environment) {
-  const { TRIAGE_IMAP_TOKEN: accessToken, TRIAGE_IMAP_PASSWORD: pass } = env;
+  const [accessToken, pass] = [env["TRIAGE_IMAP_TOKEN"], env["TRIAGE_IMAP_PASSWORD"]];
   if (accessToken !== undefined) {
     const advice = "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN.";
     return { secret: { accessToken }, advice };
