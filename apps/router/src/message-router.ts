@@ -8,7 +8,7 @@ import { cheapestTier, type Tier } from "./decision/tier-question.ts";
 import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
-import type { ReplyListener } from "./reply/reply-listener.ts";
+import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageEnd, type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import { billedTokens, costOf, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";

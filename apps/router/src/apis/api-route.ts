@@ -6,7 +6,7 @@ import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, Call, MessageRouter } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { Target } from "../reply/upstream.ts";
-import type { ReplyListener } from "../reply/reply-listener.ts";
+import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
@@ -108,7 +108,7 @@ function toReplyCall({ c, api, request, call, chosen, router }: Asked): ReplyCal
     async ask(listeners) {
       const { upstreamType, usageOf } = api;
       const { body, unsupported = null } = request;
-      const passed = { upstreamType, usageOf, body, unsupported, headers: formHeaders(c) };
+      const passed = { upstreamType, usageOf, body, unsupported, headers: c.req.header() };
       const given = { ...call, ...listeners, autoDecision, passed };
       const answer = await router.reply(decision, request.conversation, given);
       keep(answer.decision, answer.reply.end?.usage ?? null);
@@ -116,17 +116,6 @@ function toReplyCall({ c, api, request, call, chosen, router }: Asked): ReplyCal
     },
     open: ({ model }) => api.write({ requestId: c.var.requestId, model, createdAt }, request),
   };
-}
-
-/** Headers of a client that change a reply in its form. */
-const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
-
-function formHeaders({ req }: Context): Record<string, string> {
-  const given = passedHeaders.flatMap((name) => {
-    const value = req.header(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(given);
 }
 
 /** Collects the reply. */

@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from "evaluator-kit";
 import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 
@@ -141,10 +142,6 @@ export function toObject(value: unknown): Record<string, unknown> {
 
 /** Returns the JSON object in a text; null if there is none. */
 export function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  return isRecord(value) ? value : null;
 }

@@ -1,6 +1,6 @@
+import { isRecord } from "evaluator-kit";
 import { z } from "zod";
 import type { JsonSchema } from "../conversation/conversation.ts";
-import { isObject } from "./parse-body.ts";
 
 /** A name or an id. */
 export const name = z.string().min(1);
@@ -13,10 +13,7 @@ export const number = z.number().nullish();
 /** A count of tokens, or none. */
 export const count = z.int().positive().nullish();
 /** The object itself: a copy would lose a key such as `__proto__`. */
-export const jsonObject = z.custom<JsonSchema>(
-  (value) => isObject(value) && !Array.isArray(value),
-  "not an object; send one",
-);
+export const jsonObject = z.custom<JsonSchema>(isRecord, "not an object; send one");
 /** The effort of reasoning, or none. */
 export const effort = z
   .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])

@@ -3,7 +3,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
-import type { ReplyListener } from "../reply/reply-listener.ts";
+import type { ReplyListener } from "../reply/reply-piece.ts";
 import { costOf } from "../reply/usage.ts";
 import { collectText, compareReplies, type ComparisonOptions } from "./compare-replies.ts";
 

@@ -8,7 +8,7 @@ import { toNano } from "../keys/budget-state.ts";
 import { expectedTokens, OUTPUT_STEP } from "../keys/call-price.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { generateReply } from "../reply/generate-reply.ts";
-import type { ReplyListener } from "../reply/reply-listener.ts";
+import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import { costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";

@@ -1,4 +1,8 @@
-import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4ToolChoice,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
 
 /** Values for one provider, such as `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
 export type ProviderOptions = SharedV4ProviderOptions;
@@ -8,7 +12,7 @@ export interface Conversation {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   /** Null leaves the choice to the model. */
-  readonly toolChoice: ToolChoice | null;
+  readonly toolChoice: LanguageModelV4ToolChoice | null;
   /** Null for text. */
   readonly format: ReplyFormat | null;
   readonly settings: ReplySettings;
@@ -103,11 +107,6 @@ export interface Tool extends PartBase {
   readonly strict: boolean | null;
 }
 
-/** Which tools the model may call. */
-export type ToolChoice =
-  | { readonly type: "auto" | "none" | "required" }
-  | { readonly type: "tool"; readonly name: string };
-
 /** A reply in JSON; null accepts any. */
 export interface ReplyFormat {
   readonly name: string | null;
@@ -117,17 +116,18 @@ export interface ReplyFormat {
 }
 
 /** Sampling and limits; an absent value is the model's own. */
-export interface ReplySettings {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly topK?: number;
-  readonly presencePenalty?: number;
-  readonly frequencyPenalty?: number;
-  readonly seed?: number;
-  readonly maxOutputTokens?: number;
-  readonly stopSequences?: readonly string[];
-  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
-}
+export type ReplySettings = Pick<
+  LanguageModelV4CallOptions,
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "seed"
+  | "maxOutputTokens"
+  | "stopSequences"
+  | "reasoning"
+>;
 
 /** Returns the images and files in a part, also in a tool's result. */
 export function filesOf(part: Part): readonly (ImagePart | FilePart)[] {

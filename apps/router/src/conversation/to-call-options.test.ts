@@ -19,7 +19,7 @@ test("tools, form and settings are named as in the specification of language mod
   const conversation: Conversation = {
     ...empty,
     tools: [{ ...tool, ...cached }],
-    toolChoice: { type: "tool", name: "look" },
+    toolChoice: { type: "tool", toolName: "look" },
     format: { name: "answer", description: null, schema: { type: "object" }, strict: false },
     settings: { temperature: 0, stopSequences: ["."], reasoning: "low" },
     providerOptions: { openai: { parallelToolCalls: false }, gateway: { user: "u" } },

@@ -1,11 +1,5 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import {
-  type Conversation,
-  givenOf,
-  type ProviderOptions,
-  type Tool,
-  type ToolChoice,
-} from "./conversation.ts";
+import { type Conversation, givenOf, type ProviderOptions, type Tool } from "./conversation.ts";
 import { toPrompt } from "./to-prompt.ts";
 
 /** The APIs of services that reply. */
@@ -16,15 +10,13 @@ export function toCallOptions(
   { messages, tools, toolChoice, format, settings, ...conversation }: Conversation,
   upstreamType: UpstreamType,
 ): LanguageModelV4CallOptions {
-  const { stopSequences, ...numbers } = settings;
   const { strict = null, ...named } = format ?? {};
   return {
     // OpenAI's chat API takes results of text only.
     prompt: toPrompt(messages, { isTextOnly: upstreamType === "openai-chat" }),
-    ...numbers,
-    ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
+    ...settings,
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
-    ...(tools.length > 0 && toolChoice !== null && { toolChoice: toCallToolChoice(toolChoice) }),
+    ...(tools.length > 0 && toolChoice !== null && { toolChoice }),
     ...(format !== null && { responseFormat: { type: "json", ...givenOf(named) } }),
     providerOptions: toProviderOptions(conversation.providerOptions, strict, upstreamType),
   };
@@ -38,10 +30,6 @@ function toFunctionTool({ name, parameters, description, strict, providerOptions
     ...givenOf({ description, strict }),
     ...(providerOptions && { providerOptions }),
   };
-}
-
-function toCallToolChoice(choice: ToolChoice) {
-  return choice.type === "tool" ? { type: choice.type, toolName: choice.name } : choice;
 }
 
 function toProviderOptions(

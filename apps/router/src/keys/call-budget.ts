@@ -1,6 +1,6 @@
 import type { Conversation } from "../conversation/conversation.ts";
 import { HttpError } from "../http-error.ts";
-import { type ReplyListener, ReplyLimitError } from "../reply/reply-listener.ts";
+import { type ReplyListener, ReplyLimitError } from "../reply/reply-piece.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import {

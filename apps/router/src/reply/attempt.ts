@@ -1,6 +1,5 @@
 import type { Clock } from "evaluator-client";
-import type { ReplyListener } from "./reply-listener.ts";
-import type { ReplyPiece } from "./reply-piece.ts";
+import type { ReplyListener, ReplyPiece } from "./reply-piece.ts";
 
 interface AttemptOptions {
   readonly listener: ReplyListener;

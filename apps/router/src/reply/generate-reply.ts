@@ -1,4 +1,5 @@
 import type { Clock } from "evaluator-client";
+import { systemClock as kitClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { SignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
@@ -7,8 +8,7 @@ import { Attempt } from "./attempt.ts";
 import { type PassedRequest, passRequest } from "./pass-request.ts";
 import type { Redact } from "./redactor.ts";
 import { type ReplyFailure, toReplyFailure } from "./reply-failure.ts";
-import { type ReplyListener, ReplyLimitError } from "./reply-listener.ts";
-import type { ReplyEnd } from "./reply-piece.ts";
+import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
 import { type BilledTokens, billedTokens, noUsage, type TokenMeter } from "./usage.ts";
@@ -68,14 +68,7 @@ export async function generateReply(
   };
 }
 
-const systemClock: Clock = {
-  now: () => performance.now(),
-  epochNow: () => Date.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
+const systemClock: Clock = { ...kitClock, epochNow: Date.now };
 
 interface Call extends ReplyOptions {
   readonly clock: Clock;

@@ -15,7 +15,7 @@ export interface PassedRequest {
   readonly unsupported: HttpError | null;
   /** Reads the tokens of an event or a body; null if it has none. */
   readonly usageOf: (event: unknown) => TokenUsage | null;
-  /** Headers of the client that change the reply, such as `anthropic-beta`. */
+  /** All headers of the client. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ export async function passRequest(
   const text = JSON.stringify({ ...body, model: target.model });
   const fetch: typeof globalThis.fetch = (input, init) => {
     const own = new Headers(init?.headers);
-    for (const [name, value] of Object.entries(given)) if (!isKey(name)) own.set(name, value);
+    for (const name of passedHeaders) if (given[name]) own.set(name, given[name]);
     return target.upstream.fetch(input, { ...init, body: text, headers: own });
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
@@ -50,10 +50,8 @@ export async function passRequest(
   await attempt.sendBytes(pieces.end());
 }
 
-/** The client's key is the router's. */
-function isKey(name: string): boolean {
-  return name === "authorization" || name === "x-api-key";
-}
+/** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
+const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
 /** An event is about a token; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;

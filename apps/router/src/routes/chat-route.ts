@@ -7,7 +7,7 @@ import { cutMessage, toTierState } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
-import type { ReplyListener } from "../reply/reply-listener.ts";
+import type { ReplyListener } from "../reply/reply-piece.ts";
 import { inputOf, type TokenUsage } from "../reply/usage.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "./client-request.ts";
 import { sendEvents } from "./event-stream.ts";

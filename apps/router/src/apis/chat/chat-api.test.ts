@@ -77,7 +77,7 @@ function drawConversation(random: () => number): Conversation {
     { type: "auto" },
     { type: "none" },
     { type: "required" },
-    { type: "tool", name: "tool_0" },
+    { type: "tool", toolName: "tool_0" },
   ] as const;
   const format = {
     name: "answer",

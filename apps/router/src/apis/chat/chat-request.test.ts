@@ -46,7 +46,7 @@ test("settings, tools and the form of the reply are read", () => {
       },
       { name: "g", description: "G", parameters: { type: "object", properties: {} }, strict: null },
     ],
-    toolChoice: { type: "tool", name: "f" },
+    toolChoice: { type: "tool", toolName: "f" },
     format: { name: "answer", description: null, schema, strict: null },
     settings: {
       temperature: 0.5,

@@ -66,7 +66,7 @@ function toConversation(data: ChatBody): Conversation {
 
 function toToolChoice(choice: ChatBody["tool_choice"]): Conversation["toolChoice"] {
   if (typeof choice === "string") return { type: choice };
-  return choice ? { type: "tool", name: choice.function.name } : null;
+  return choice ? { type: "tool", toolName: choice.function.name } : null;
 }
 
 function toMessage(message: ChatMessage): Message {

@@ -10,7 +10,6 @@ import type {
   ReplySettings,
   TextPart,
   ToolCallPart,
-  ToolChoice,
   ToolResultPart,
 } from "../../conversation/conversation.ts";
 import { toCallOptions } from "../../conversation/to-call-options.ts";
@@ -113,8 +112,8 @@ function createConversation(random: () => number): Conversation {
   const isThinking = chance(0.3);
   const choices = [
     { type: "auto" },
-    ...(isThinking ? [] : [{ type: "required" }, { type: "tool", name: "look" }]),
-  ] as ToolChoice[];
+    ...(isThinking ? [] : [{ type: "required" }, { type: "tool", toolName: "look" }]),
+  ] as Conversation["toolChoice"][];
   const settings: ReplySettings = isThinking
     ? { reasoning: "low" }
     : pick([

@@ -168,7 +168,7 @@ const choices: [tool_choice: object, toolChoice: object][] = [
   [{ type: "none" }, { type: "none" }],
   [
     { type: "tool", name: "look" },
-    { type: "tool", name: "look" },
+    { type: "tool", toolName: "look" },
   ],
 ];
 

@@ -60,7 +60,7 @@ function toConversation(data: MessagesBody): Conversation {
 }
 
 function toToolChoice(choice: MessagesBody["tool_choice"]): Conversation["toolChoice"] {
-  if (choice?.type === "tool") return { type: "tool", name: choice.name };
+  if (choice?.type === "tool") return { type: "tool", toolName: choice.name };
   return choice ? { type: choice.type === "any" ? "required" : choice.type } : null;
 }
 

@@ -115,7 +115,12 @@ function createConversations(random: () => number) {
       toolChoice:
         tools.length === 0
           ? null
-          : pick([null, { type: "auto" }, { type: "required" }, { type: "tool", name: "look" }]),
+          : pick([
+              null,
+              { type: "auto" },
+              { type: "required" },
+              { type: "tool", toolName: "look" },
+            ]),
       format: chance(0.3) ? format : null,
       settings: isReasoning
         ? { reasoning: effort, maxOutputTokens: 100 }

@@ -195,7 +195,7 @@ const settings: [situation: string, fields: object, read: Partial<Conversation>]
   [
     "a chosen tool",
     { tool_choice: { type: "function", name: "look" } },
-    { toolChoice: { type: "tool", name: "look" } },
+    { toolChoice: { type: "tool", toolName: "look" } },
   ],
   [
     "one call at a time",

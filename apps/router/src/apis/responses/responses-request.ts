@@ -64,7 +64,7 @@ function toConversation(data: ResponsesBody): Conversation {
 
 function toToolChoice(choice: ResponsesBody["tool_choice"]): Conversation["toolChoice"] {
   if (typeof choice === "string") return { type: choice };
-  return choice ? { type: "tool", name: toModelName(choice.name, choice.namespace) } : null;
+  return choice ? { type: "tool", toolName: toModelName(choice.name, choice.namespace) } : null;
 }
 
 type Item = Exclude<ResponsesBody["input"], string>[number];
