@@ -1,7 +1,39 @@
+import { z } from "zod";
 import type { JsonSchema, Tool } from "../../conversation/conversation.ts";
+import { functionFields } from "../openai-fields.ts";
 import { parseObject } from "../parse-body.ts";
+import * as field from "../request-fields.ts";
 import { toTool } from "../request-parts.ts";
-import type { ResponsesBody } from "./responses-schema.ts";
+
+const ownTool = "not supported; define it as a function, and run it";
+const { name, description } = functionFields;
+const functionTool = z.object({ type: z.literal("function"), ...functionFields });
+const customTool = z.object({
+  type: z.literal("custom"),
+  name,
+  description,
+  format: z
+    .object({ type: z.enum(["text", "grammar"]), syntax: field.text, definition: field.text })
+    .nullish(),
+});
+const ownTools = [functionTool, customTool] as const;
+const namespace = z.object({
+  type: z.literal("namespace"),
+  name,
+  tools: z.array(z.discriminatedUnion("type", ownTools, ownTool)),
+});
+/** Tools that OpenAI runs: Codex sends them to every server, and a model can reply without them. */
+export const hostedTools = ["web_search", "image_generation", "tool_search"] as const;
+const hostedTool = z.looseObject({ type: z.enum(hostedTools) });
+const tools = [...ownTools, namespace, hostedTool] as const;
+/** The tools of a request. */
+export const toolsSchema = z.array(z.discriminatedUnion("type", tools, ownTool)).nullish();
+/** The one tool that a model has to call. */
+export const chosenToolSchema = z.object({
+  type: z.enum(["function", "custom"], "not supported; send only the tools that may be called"),
+  name,
+  namespace: field.text,
+});
 
 /** A tool as the client knows it, and as the model does. */
 export interface ClientTool {
@@ -12,7 +44,7 @@ export interface ClientTool {
   readonly tool: Tool;
 }
 
-type GivenTool = NonNullable<ResponsesBody["tools"]>[number];
+type GivenTool = NonNullable<z.infer<typeof toolsSchema>>[number];
 
 /** Returns the tools that a model can call; those of namespaces are flattened. */
 export function toClientTools(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { HttpError } from "../../http-error.ts";
 import { responsesApi } from "./responses-api.ts";
-import { responsesSchema } from "./responses-schema.ts";
+import { responsesSchema } from "./responses-request.ts";
 
 const read = (fields: object) => responsesApi.read({ model: "auto", input: "hi", ...fields });
 

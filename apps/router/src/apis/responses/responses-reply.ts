@@ -6,7 +6,7 @@ import { toOpenAiUsage } from "../openai-form.ts";
 
 import { type ClientTool, toClientTools } from "./client-tools.ts";
 import { type ItemEvent, type ItemStatus, OutputItem } from "./output-items.ts";
-import type { ResponsesBody } from "./responses-schema.ts";
+import type { ResponsesBody } from "./responses-request.ts";
 
 /** Writes a reply. Each block is an item; tool calls stay open until the end, since they may interleave. */
 export class ResponsesReply implements ReplyWriter {

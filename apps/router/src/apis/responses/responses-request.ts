@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   givenOf,
   type Conversation,
@@ -5,16 +6,26 @@ import {
   type ReasoningPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
-import { toPart, toProviderOptions } from "../openai-fields.ts";
-import { invalidField, parseBody } from "../parse-body.ts";
-import { joinSteps, partsOf, toFormat } from "../request-parts.ts";
-import { toClientTools, toModelName } from "./client-tools.ts";
 import {
+  content,
+  formatOf,
+  functionFields,
+  openAiFields,
+  textPart,
+  toPart,
+  toProviderOptions,
+  verbosity,
+} from "../openai-fields.ts";
+import { invalidField, parseBody } from "../parse-body.ts";
+import * as field from "../request-fields.ts";
+import { joinSteps, partsOf, toFormat } from "../request-parts.ts";
+import {
+  chosenToolSchema,
   hostedTools,
-  neededFields,
-  type ResponsesBody,
-  responsesSchema,
-} from "./responses-schema.ts";
+  toClientTools,
+  toModelName,
+  toolsSchema,
+} from "./client-tools.ts";
 
 /**
  * Reads a request of the Responses API.
@@ -94,3 +105,64 @@ function toReasoning(item: Extract<Item, { type: "reasoning" }>): ReasoningPart 
   const openai = givenOf({ itemId, reasoningEncryptedContent: signature });
   return { type: "reasoning", text, signature, ...(isOpenAi && { providerOptions: { openai } }) };
 }
+
+const call = { call_id: field.name, name: field.name, namespace: field.text };
+const item = z.discriminatedUnion(
+  "type",
+  [
+    z.object({
+      type: z.literal("message").nullish(),
+      role: z.enum(["user", "assistant", "system", "developer"]),
+      content,
+    }),
+    z.object({ type: z.literal("function_call"), ...call, arguments: z.string() }),
+    z.object({ type: z.literal("custom_tool_call"), ...call, input: z.string() }),
+    z.object({
+      type: z.enum(["function_call_output", "custom_tool_call_output"]),
+      call_id: field.name,
+      output: content,
+    }),
+    z.object({
+      type: z.literal("reasoning"),
+      id: field.text,
+      summary: z.array(textPart).nullish(),
+      content: z.array(textPart).nullish(),
+      encrypted_content: field.text,
+    }),
+  ],
+  "not supported; send the conversation as messages, calls and outputs, with store: false",
+);
+
+const { name, description, strict } = functionFields;
+const format = formatOf({ name, description, schema: field.jsonObject, strict });
+
+const notStored = "replies are not stored; send the whole conversation as input";
+const serverState = {
+  store: z.literal(false, notStored).nullish(),
+  background: z.literal(false, "not supported; use stream").nullish(),
+  previous_response_id: z.null(notStored).optional(),
+  conversation: z.null(notStored).optional(),
+};
+
+/** The fields without which there is no decision, or which no server may honour. */
+const neededFields = ["model", "input", "stream", ...Object.keys(serverState)];
+
+/** The fields that are read. A server of this API takes other values of the fields that are not needed. */
+export const responsesSchema = z.object({
+  ...openAiFields,
+  ...serverState,
+  instructions: field.text,
+  input: z.union([z.string(), z.array(item)], "neither text nor a list of items"),
+  max_output_tokens: field.count,
+  tools: toolsSchema,
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenToolSchema]).nullish(),
+  text: z.object({ format, verbosity }).nullish(),
+  prompt_cache_key: field.text,
+  include: z.unknown().optional(),
+  metadata: z.unknown().optional(),
+  prompt: z.null("not supported; send its text as instructions").optional(),
+  top_logprobs: z.literal(0, "not supported, as replies carry no log-probabilities").nullish(),
+});
+
+/** A request's fields. */
+export type ResponsesBody = z.infer<typeof responsesSchema>;
