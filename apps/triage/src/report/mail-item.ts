@@ -34,7 +34,7 @@ export function mailItem(row: ListedRow, facts: ListFacts): Html {
   </li>`;
 }
 
-/** Returns the choices about a mail; all but the first two are shown below its details. */
+/** Returns the choices about a mail; Enter in the day presses the first button. */
 function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts): Html {
   const answers = questions.map(({ id: question, title, form, names }) => {
     const right = form === "probability" ? ["yes", "no"] : names;
@@ -45,8 +45,6 @@ function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts
   });
   return html`<form class="choices" method="post" action="choices" data-thread="${thread}">
     <input type="hidden" name="id" value="${id}" />
-    <button name="choice" value="done">Done</button>
-    <button name="choice" value="open">Undo</button>
     <button name="choice" value="snooze">Snooze until</button>
     <input
       type="date"
@@ -55,6 +53,8 @@ function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts
       min="${tomorrow}"
       aria-label="Snooze until"
     />
+    <button name="choice" value="done">Done</button>
+    <button name="choice" value="open">Undo</button>
     <select name="right" aria-label="The right answer">
       <option value="">the right answer…</option>
       ${answers}

@@ -62,10 +62,14 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   yield after;
 }
 
-const workBar = html`<p>
+const workBar = html`<p class="about">
     <a href="check/?question=scam">Label this week's five random mails</a>, so that promises can be
-    audited. Keys: <kbd>j</kbd> <kbd>k</kbd> move, <kbd>e</kbd> done, <kbd>s</kbd> snooze,
-    <kbd>w</kbd> wrong, <kbd>u</kbd> undo, <kbd>/</kbd> search.
+    audited.
+    <span class="keys"
+      >Keys: <kbd>j</kbd> <kbd>k</kbd> move, <kbd>e</kbd> done, <kbd>s</kbd> snooze,
+      <kbd>w</kbd> wrong, <kbd>u</kbd> undo, <kbd>/</kbd> search, <kbd>Esc</kbd> back to the
+      list.</span
+    >
   </p>
   <p id="saved" role="status"></p>`;
 

@@ -100,9 +100,10 @@ time { flex: none; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
 .more { padding: 0 1rem 0.9rem 6.3rem; font-size: 0.87rem; overflow-wrap: anywhere; }
 .more dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.15rem 1rem; margin-bottom: 0.6rem; }
 .more dt { color: var(--quiet); }
-.choices { display: flex; flex-wrap: wrap; gap: 0.5rem; padding: 0.2rem 1rem 0.7rem 6.3rem; font-size: 0.82rem; }
-.choices input, .choices select { max-width: 14rem; border: 1px solid var(--line); border-radius: 7px; background: var(--page); color: inherit; font: inherit; }
-.mail details:not([open]) + .choices > :not([value="done"], [value="snooze"], [value="open"]) { display: none; }
+.choices { display: flex; flex-wrap: wrap; gap: 0.4rem; margin-top: -0.3rem; padding: 0 1rem 0.7rem 6.3rem; font-size: 0.8rem; }
+.choices > * { max-width: 14rem; padding: 0.15rem 0.55rem; border: 1px solid var(--line); border-radius: 7px; background: var(--page); color: inherit; font: inherit; }
+.mail details:not([open]) + .choices > :is(select, [value="wrong"]) { display: none; }
+.choices [value="done"] { order: -1; }
 .is-away summary { text-decoration: line-through; }
 .mail:not(.is-away) [value="open"], .is-away .choices > :not([value="open"]) { display: none; }
 #saved:not(:empty) { position: sticky; top: 0; padding: 0.3rem 0; font-weight: 600; background: var(--page); }
@@ -139,12 +140,13 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .mail summary { grid-template-columns: 3.1rem minmax(0, 1fr); gap: 0.2rem 0.7rem; padding: 0.7rem; }
   .level-name { font-size: 0.7rem; }
   .line { display: block; }
+  .keys { display: none; }
   .from { display: block; white-space: normal; overflow-wrap: anywhere; }
   .snippet { white-space: normal; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
   .answers { grid-column: 1 / -1; grid-template-columns: minmax(0, 1fr); margin-top: 0.3rem; }
   .answer { grid-template-columns: 5.6rem minmax(0, 1fr) 8rem; }
   .more { padding: 0 0.7rem 0.8rem; }
-  .choices { padding: 0 0.7rem 0.7rem; }
+  .choices { margin-top: 0; padding: 0 0.7rem 0.7rem; }
   .more dl { grid-template-columns: minmax(0, 1fr); }
   .more dd { margin-bottom: 0.3rem; }
   .controls { padding: 0.7rem; }

@@ -70,6 +70,39 @@ test("a list is worked by keyboard, and the next report leaves out what is done 
   await stop();
 });
 
+test("Enter in a day snoozes until then, and u takes back the last choice", async () => {
+  const cwd = await triaged(named("first", "second", "third"), [
+    { importance: 5 },
+    { importance: 4 },
+    { importance: 3 },
+  ]);
+  const { origin, stop } = await serve(cwd);
+  await page.goto(origin);
+  const focused = async () => page.locator(".mail:focus-within .subject").textContent();
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  await page.keyboard.press("Enter");
+  await page.locator(".is-away", { hasText: "first" }).waitFor();
+  expect(await focused()).toBe("second");
+  expect(await reported(cwd, "2026-11-25")).toEqual(["first", "second", "third"]);
+
+  await page.keyboard.press("e");
+  await page.locator(".is-away", { hasText: "second" }).waitFor();
+  await page.keyboard.press("u");
+  await expect.poll(() => page.locator(".is-away").count()).toBe(1);
+  expect(await focused()).toBe("second");
+  await page.keyboard.press("u");
+  await expect.poll(() => page.locator(".is-away").count()).toBe(0);
+  expect(await reported(cwd)).toEqual(["first", "second", "third"]);
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("third");
+  await expect.poll(() => page.locator("#found-mails .mail").count()).toBe(1);
+  await page.keyboard.press("Escape");
+  expect(await focused()).toBe("third");
+  await stop();
+});
+
 test("a right answer is a label that corrects, of the mail that is shown", async () => {
   const cwd = await triaged(named("calm"));
   const { origin } = await serve(cwd);

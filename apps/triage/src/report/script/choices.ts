@@ -9,7 +9,7 @@ export function keepChoices(): void {
   });
   document.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey, altKey, target } = event;
-    const isTyping = (target as HTMLElement).matches("input, select");
+    const isTyping = key !== "Escape" && (target as HTMLElement).matches("input, select");
     if (!ctrlKey && !metaKey && !altKey && !isTyping && press(key)) event.preventDefault();
   });
 }
@@ -24,18 +24,24 @@ async function send(form: HTMLFormElement, { value }: HTMLButtonElement): Promis
   const thread = form.dataset["thread"] ?? "";
   if (value === "open") away.delete(thread);
   else away.add(thread);
+  // The focused field is hidden now.
+  if (form.contains(document.activeElement)) press(value === "open" ? "Escape" : "j");
   form.closest(".mail")?.classList.toggle("is-away", away.has(thread));
 }
 
-const moves: Readonly<Record<string, number>> = { j: 1, k: -1, e: 1 };
+const moves: Readonly<Record<string, number>> = { j: 1, k: -1, e: 1, u: 0, Escape: 0 };
 const clicked: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
 const focused: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
 
 /** Does what a key is for; returns whether it is for anything. */
 function press(key: string): boolean {
   const all = [...document.querySelectorAll(".mail")].filter((mail) => mail.checkVisibility());
-  const at = all.findIndex((mail) => mail.contains(document.activeElement));
-  const find = (selector = "none") => all[at]?.querySelector<HTMLElement>(selector);
+  const focusedMail = all.find((mail) => mail.contains(document.activeElement));
+  const isLast = key === "u" && focusedMail?.matches(".is-away") !== true;
+  const last = document.querySelector(`.mail:has([data-thread="${[...away].at(-1) ?? ""}"])`);
+  const mail = isLast ? last : focusedMail;
+  const at = all.findIndex((one) => one === mail);
+  const find = (selector = "none") => mail?.querySelector<HTMLElement>(selector);
   find(clicked[key])?.click();
   if (key in focused) find("details")?.setAttribute("open", "");
   find(focused[key])?.focus();
