@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import * as aiSdk from "./ai-sdk/to-decision-model.ts";
 import * as publicApi from "./index.ts";
@@ -54,4 +57,10 @@ test("exports these names and no others", () => {
 
 test("the entry point for the ai package exports one name", () => {
   expect(Object.keys(aiSdk)).toEqual(["toDecisionModel"]);
+});
+
+test("an import loads neither undici nor node:http2; a first call does", async () => {
+  const program = fileURLToPath(new URL("testing/loaded-modules-program.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [program]);
+  expect(stdout).toBe("imported: \nclosed unused: \ncalled: undici http2\n");
 });

@@ -3,21 +3,12 @@ import {
   type ClientHttp2Stream,
   connect,
   constants,
-  type OutgoingHttpHeaders,
   type IncomingHttpHeaders,
 } from "node:http2";
 import type { Socket } from "node:net";
 import { type Clock, systemClock } from "../clock.ts";
+import type { Http2Request } from "./http2-request.ts";
 import type { UndiciExchange } from "./undici-exchange.ts";
-
-/** One request over HTTP/2. */
-export interface Http2Request {
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: string | null;
-  readonly exchange: UndiciExchange;
-  /** How often a server has not processed it. */
-  refusals: number;
-}
 
 interface SessionListener<TRequest> {
   /** Called for a request that the server has surely not processed. */

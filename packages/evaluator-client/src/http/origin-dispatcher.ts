@@ -1,17 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Pool } from "undici";
-import { ConfigurationError } from "../errors.ts";
-import type { HttpClientOptions, HttpEndpoint } from "./http-client.ts";
-import type { Http2Request, Http2Session } from "./http2-session.ts";
-
-/** A request in the forms of both protocols. */
-export interface OriginRequest extends Pick<Http2Request, "body" | "exchange"> {
-  readonly http1: Omit<Parameters<Pool["dispatch"]>[0], "body">;
-  readonly http2Headers: Http2Request["headers"];
-}
-
-type WaitingRequest = Http2Request & OriginRequest;
+import type { OriginRequest, WaitingRequest } from "./http2-request.ts";
+import type { Http2Session } from "./http2-session.ts";
 
 /** The most sessions of one origin. Chosen: 800 calls at once at a usual server. */
 const MOST_SESSIONS = 8;
@@ -170,35 +161,4 @@ function openSocket(origin: string, connect: buildConnector.connector): Promise<
     else reject(error);
   });
   return promise;
-}
-
-/** Headers of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2). */
-const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer-encoding"]);
-
-/** Returns the headers of requests to an endpoint over HTTP/2. */
-export function toHttp2Headers({
-  url,
-  method,
-  headers,
-}: HttpEndpoint): OriginRequest["http2Headers"] {
-  const { host, pathname, search } = new URL(url);
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
-    ":method": method,
-    ":scheme": "https",
-    ":authority": host,
-    ":path": pathname + search,
-    ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.has(name))),
-  };
-}
-
-/** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */
-export function readHttp2(env: HttpClientOptions["env"]): boolean {
-  const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
-  if (value === "0" || value === "1") return value === "1";
-  const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
-  throw new ConfigurationError(message, {
-    option: "dispatcher",
-    environmentVariable: "EVALUATOR_HTTP2",
-  });
 }

@@ -14,16 +14,16 @@ export const dispatcherKeys = {
   newer: Symbol.for("undici.globalDispatcher.2"),
   older: Symbol.for("undici.globalDispatcher.1"),
 };
-const before = readDispatchers();
 let ownDispatchers: readonly unknown[] = [];
 
-function readDispatchers(): { newer: unknown; older: unknown } {
+/** Returns the dispatchers of the whole program. */
+export function readDispatchers(): { newer: unknown; older: unknown } {
   const { newer, older } = dispatcherKeys;
   return { newer: Reflect.get(globalThis, newer), older: Reflect.get(globalThis, older) };
 }
 
 /** Notes the dispatchers that undici has just set, and restores the program's one of undici 6 or 7. */
-export function afterUndiciLoaded(): void {
+export function noteOwnDispatchers(before: ReturnType<typeof readDispatchers>): void {
   if (before.newer !== undefined) return;
   ownDispatchers = Object.values(readDispatchers());
   if (before.older !== undefined) Reflect.set(globalThis, dispatcherKeys.older, before.older);

@@ -1,4 +1,4 @@
-import { type Dispatcher, errors } from "undici";
+import type { Dispatcher } from "undici";
 import { EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -83,7 +83,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   #end(): void {
     this.isOver = true;
     this.#stopListening?.();
-    this.#controller?.abort(new errors.RequestAbortedError());
+    this.#controller?.abort(new DOMException("The request was aborted.", "AbortError"));
   }
 
   #toFailure(error: Error): Error {

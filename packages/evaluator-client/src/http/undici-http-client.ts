@@ -1,7 +1,6 @@
-// First, because it looks at the program's dispatchers before undici is loaded, and rejects an old Node.
-import { afterUndiciLoaded, dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
-import { Socket } from "node:net";
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+// First, because it rejects an old Node.
+import { dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
+import type { Dispatcher } from "undici";
 import { ConfigurationError } from "../errors.ts";
 import {
   type AnyDispatcher,
@@ -11,17 +10,22 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
-import { OriginDispatcher, readHttp2, toHttp2Headers } from "./origin-dispatcher.ts";
-import { isInRange, proxiesInUse, unusedProxyHint } from "./env-proxies.ts";
+import { toHttp2Headers } from "./http2-request.ts";
+import type { OwnConnections } from "./own-connections.ts";
+import { isInRange, proxiesInUse, readHttp2, unusedProxyHint } from "./network-environment.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
-afterUndiciLoaded();
-
-// Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
-const http1 = { allowH2: false };
 // The attempt's own limit covers headers and body, so undici's are off.
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
+
+/** Loaded at the first call: undici costs more processor time than the rest of this package. */
+let own: OwnConnections | null = null;
+
+async function loadConnections(): Promise<OwnConnections> {
+  const { ownConnections } = await import("./own-connections.ts");
+  return (own = ownConnections);
+}
 
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
@@ -73,7 +77,7 @@ class UndiciHttpClient implements HttpClient {
       if (other === "fetch") return sendOverFetch(body, abortable);
       const exchange = new UndiciExchange({ endpoint, hint }, abortable);
       // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
-      const version = "isMockActive" in other ? {} : http1;
+      const version = "isMockActive" in other ? {} : { allowH2: false };
       const options = { ...target, ...version, headers: { ...endpoint.headers }, body };
       try {
         if (!exchange.isOver) (other as Dispatcher).dispatch(options, exchange);
@@ -89,16 +93,7 @@ class UndiciHttpClient implements HttpClient {
     const { origin, hostname, protocol } = new URL(endpoint.url);
     const proxies = isInRange(hostname, this.#proxies?.noProxy ?? "") ? null : this.#proxies;
     const hasHttp2 = protocol === "https:" && proxies === null && this.#hasHttp2;
-    const key = JSON.stringify(proxies ?? [origin, hasHttp2]);
-    const options = { ...http1, ...noTimeouts };
-    const create = () => {
-      if (hasHttp2) return new OriginDispatcher(origin, options);
-      return overHttp1(
-        proxies === null
-          ? new Pool(origin, options)
-          : new EnvHttpProxyAgent({ ...proxies, ...options }),
-      );
-    };
+    const way = { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
     const target = {
       http1: { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() },
       http2Headers: toHttp2Headers(endpoint),
@@ -107,14 +102,20 @@ class UndiciHttpClient implements HttpClient {
     return (body, abortable) => {
       const exchange = new UndiciExchange(context, abortable);
       if (exchange.isOver) return exchange.response;
-      sharedDispatcher(key, this, create).dispatch({ ...target, body, exchange });
+      const send = (connections: OwnConnections) => {
+        const request = { ...target, body, exchange };
+        if (!exchange.isOver) connections.dispatcherOf(way, this).dispatch(request);
+      };
+      if (own === null)
+        loadConnections().then(send, (error: Error) => exchange.onResponseError(null, error));
+      else send(own);
       return exchange.response;
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await leaveAll(this);
+    await own?.leave(this);
   }
 }
 
@@ -137,47 +138,4 @@ function replacementInUse(hasProxies: boolean): Replacement {
 function targetOf({ url, method }: HttpEndpoint) {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search, method, ...noTimeouts };
-}
-
-/** The part of a dispatcher that sends the client's own requests. */
-type OwnDispatcher = Pick<OriginDispatcher, "dispatch" | "close">;
-
-function overHttp1(dispatcher: Dispatcher): OwnDispatcher {
-  return {
-    dispatch: ({ http1, body, exchange }) => void dispatcher.dispatch({ ...http1, body }, exchange),
-    close: () => dispatcher.close(),
-  };
-}
-
-/** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
-const shared = new Map<string, { dispatcher: OwnDispatcher; users: Set<object> }>();
-/** The function that every socket connects with; interceptors replace it. */
-let connectInUse: unknown;
-
-function sharedDispatcher(key: string, user: object, create: () => OwnDispatcher): OwnDispatcher {
-  const connect: unknown = Reflect.get(Socket.prototype, "connect");
-  if (connect !== connectInUse) {
-    // Existing connections would bypass an interceptor of sockets that was added or removed.
-    connectInUse = connect;
-    for (const { dispatcher } of shared.values()) dispatcher.close().catch(() => undefined);
-    shared.clear();
-  }
-  let entry = shared.get(key);
-  if (entry === undefined) {
-    entry = { dispatcher: create(), users: new Set() };
-    shared.set(key, entry);
-  }
-  entry.users.add(user);
-  return entry.dispatcher;
-}
-
-/** Closes the dispatchers that only this user uses, once their requests are over. */
-async function leaveAll(user: object): Promise<void> {
-  const closing: Promise<void>[] = [];
-  for (const [key, { dispatcher, users }] of shared) {
-    if (!users.delete(user) || users.size > 0) continue;
-    shared.delete(key);
-    closing.push(dispatcher.close());
-  }
-  await Promise.all(closing);
 }

@@ -48,3 +48,14 @@ export function unusedProxyHint(url: string, env: HttpClientOptions["env"]): str
   if (set === undefined) return "";
   return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
 }
+
+/** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */
+export function readHttp2(env: HttpClientOptions["env"]): boolean {
+  const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
+  if (value === "0" || value === "1") return value === "1";
+  const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
+  throw new ConfigurationError(message, {
+    option: "dispatcher",
+    environmentVariable: "EVALUATOR_HTTP2",
+  });
+}
