@@ -1,6 +1,7 @@
-import type { JsonValue } from "evaluator-client";
+import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import { z } from "zod";
+import { readJournal } from "../journal/read-journal.ts";
 import type { LabelFile } from "./label-file.ts";
 import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
@@ -15,14 +16,12 @@ interface LabelAppOptions {
   readonly labeler: string;
   /** The command for the labels. */
   readonly nextCommand: string;
-  /** Returns the state of a record. */
-  readonly stateOf: (id: string) => Promise<JsonValue>;
-  /** Prints a line on the terminal. */
-  readonly print: (line: string) => void;
-  /** The page that its end leads to, if it is a part of another one. */
-  readonly home?: string;
-  /** Called once the last page is sent, if the person has finished. */
-  readonly end: () => void;
+  /** The path of the journal with the states of the records. */
+  readonly journalPath: string;
+  /** Prints a line on the terminal. @default nothing is printed */
+  readonly print?: (line: string) => void;
+  /** Answers a person who has finished. */
+  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response;
 }
 
 const indexSchema = z.coerce.number().int().min(0).catch(0);
@@ -35,24 +34,18 @@ const formSchema = z.object({
 
 /**
  * Returns the page's routes: `GET /` shows a record, `POST /labels` saves its label at once, and
- * `POST /end` ends the program.
+ * `POST /end` finishes.
  */
 export function labelApp(options: LabelAppOptions) {
   const app = ownPage();
   app.get("/", (c) => showRecord(c, options));
   app.post("/labels", (c) => saveLabel(c, options));
-  app.post("/end", (c) => {
-    if (options.home !== undefined) return c.redirect(options.home, 303);
-    c.env.outgoing.once("finish", options.end);
-    return c.text(
-      `The labels are saved, and the program has ended.\n\nNext: ${options.nextCommand}`,
-    );
-  });
+  app.post("/end", options.finish);
   return app;
 }
 
 async function showRecord(c: Context, options: LabelAppOptions) {
-  const { sheets, first, labels, labeler, stateOf } = options;
+  const { sheets, first, labels, labeler, journalPath } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
   const { records } = sheet;
   const saved = savedLabels(sheet, labels, labeler);
@@ -60,7 +53,8 @@ async function showRecord(c: Context, options: LabelAppOptions) {
   const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
   const at = wanted in records ? wanted : next;
   const { id } = records[at] ?? {};
-  const record = id === undefined ? null : { id, at, state: await stateOf(id) };
+  const read = (id: string) => readJournal(journalPath, (journal) => journal.find(id), false);
+  const record = id === undefined ? null : { id, at, state: (await read(id)).state };
   return c.html(labelPage({ ...options, sheet, saved, record }));
 }
 
@@ -83,6 +77,6 @@ async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAp
   const skipped = truth === null && { skipped: true };
   await labels.save({ id, question, truth, ...skipped, labeler, draw, origin, week });
   Object.assign(sheet, sheet.next?.());
-  for (const line of sheet.lines ?? []) print(line);
+  for (const line of sheet.lines ?? []) print?.(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);
 }

@@ -3,7 +3,6 @@ import { CalibrationInputError } from "evaluator-calibration";
 import { truthsOf } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
-import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../label-options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
@@ -26,9 +25,7 @@ export async function labelRecords(
   const inputPath = toInputPath(command.file, cwd);
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const journalPath = toJournalPath(inputPath, source);
-  const answers = await readJournal(journalPath, (journal) => {
-    return readTable(journal, { ...command, file: journalPath, signal });
-  });
+  const answers = await readTable(journalPath, command, signal);
   if (answers.questions.size === 0) {
     throw new CliError(
       printable`The journal ${journalPath} keeps no answers; start a run about its input first.`,
@@ -49,9 +46,12 @@ export async function labelRecords(
     labels,
     labeler,
     nextCommand,
-    stateOf: (id) => readJournal(journalPath, (journal) => journal.find(id).state, false),
+    journalPath,
     print: (line) => stderr.write(printable`${line}` + "\n"),
-    end: () => finished.abort(),
+    finish(c) {
+      c.env.outgoing.once("finish", () => finished.abort());
+      return c.text(`The labels are saved, and the program has ended.\n\nNext: ${nextCommand}`);
+    },
   });
   const either = AbortSignal.any([signal, finished.signal]);
   await servePage(app, { port: command.port, signal: either }, (origin) => {

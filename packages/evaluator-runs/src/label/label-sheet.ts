@@ -1,7 +1,7 @@
 import { AnswerTable, drawRecords } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import type { JournalReader } from "../journal/journal-reader.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../label-options.ts";
 import type { SavedLabel } from "./label-file.ts";
 
@@ -19,25 +19,24 @@ export interface LabelSheet {
 }
 
 /** The answers of a journal, and their questions. */
-export type LabelledAnswers = ReturnType<typeof readTable>;
+export type LabelledAnswers = Awaited<ReturnType<typeof readTable>>;
 
-/** Reads the newest answer of each record; `file` is the path of the journal. */
-export function readTable(
-  journal: JournalReader,
-  {
-    onePer,
-    file,
-    signal,
-  }: Pick<LabelCommand, "onePer" | "file"> & { readonly signal: AbortSignal },
+/** Reads the newest answer of each record from the journal at a path. */
+export async function readTable(
+  file: string,
+  { onePer }: Pick<LabelCommand, "onePer">,
+  signal: AbortSignal,
 ) {
-  const table = new AnswerTable({ last: true, onePer });
-  const questions = new Map<string, Question>();
-  for (const entry of journal.answered()) {
-    signal.throwIfAborted();
-    for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
-    table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
-  }
-  return { table, questions };
+  return await readJournal(file, (journal) => {
+    const table = new AnswerTable({ last: true, onePer });
+    const questions = new Map<string, Question>();
+    for (const entry of journal.answered()) {
+      signal.throwIfAborted();
+      for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
+      table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
+    }
+    return { table, questions };
+  });
 }
 
 /**

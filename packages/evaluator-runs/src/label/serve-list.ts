@@ -3,7 +3,6 @@ import { CliError, exitCodes, UsageError } from "evaluator-kit";
 import { z } from "zod";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { putAway } from "../journal/open-journal.ts";
-import { readJournal } from "../journal/read-journal.ts";
 import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { labelApp } from "./label-app.ts";
@@ -42,7 +41,7 @@ export async function serveList(
     throw new UsageError("The choices need a journal in a file; leave TRIAGE_JOURNAL out.");
   }
   const { path } = address;
-  const answers = await readJournal(path, (journal) => readTable(journal, { file: path, signal }));
+  const answers = await readTable(path, {}, signal);
   using labels = await LabelFile.open(besideInput(inputOf(address, source), ".labels.ndjson"));
   const sheets = drawSpotChecks(answers, labels, clock.today());
   const [first] = sheets;
@@ -65,11 +64,9 @@ export async function serveList(
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");
   });
-  const stateOf = async (id: string) =>
-    readJournal(path, (journal) => journal.find(id).state, false);
   const nextCommand = `${source.evaluatorProgram} calibrate ${labels.path} --answers ${path}`;
-  const none = { print() {}, end() {}, home: "/" };
-  app.route("/check", labelApp({ sheets, first, labels, labeler, nextCommand, stateOf, ...none }));
+  const about = { sheets, first, labels, labeler, nextCommand, journalPath: path };
+  app.route("/check", labelApp({ ...about, finish: (c) => c.redirect("/", 303) }));
   await servePage(app, { port: command.port, signal }, (origin) => {
     stderr.write(`List at ${origin}; each choice is saved at once. Ctrl-C ends this.\n`);
   });
