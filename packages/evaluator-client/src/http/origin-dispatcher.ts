@@ -1,8 +1,9 @@
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { buildConnector, Pool } from "undici";
 import type { OriginRequest, WaitingRequest } from "./http2-request.ts";
 import type { Http2Session } from "./http2-session.ts";
+import type { Http1Dispatcher } from "./undici-dispatchers.ts";
 
 /** The most sessions of one origin. Chosen: 800 calls at once at a usual server. */
 const MOST_SESSIONS = 8;
@@ -13,42 +14,39 @@ const FIRST_STREAMS = 100;
 /** The most times that a request is sent again which no server has processed. */
 const MOST_REFUSALS = 5;
 
-type PoolOptions = Pool.Options;
+/** As long as undici gives a connection, in milliseconds. */
+const CONNECT_MS = 10_000;
 
-/** Sends the requests of one https origin: over HTTP/2 if the server offers it, else over a `Pool`. */
+/**
+ * Sends the requests of one https origin: over HTTP/2 if the server offers it, else over undici, which
+ * is loaded only then.
+ */
 export class OriginDispatcher {
   readonly #origin: string;
-  readonly #options: PoolOptions;
-  readonly #connectAny = buildConnector({ allowH2: true, preferH2: true });
   readonly #waiting: WaitingRequest[] = [];
   readonly #sessions = new Set<Http2Session<WaitingRequest>>();
-  #pool: Pool | null = null;
+  #http1: Http1Dispatcher | null = null;
   #mostSessions = MOST_SESSIONS;
   /** The limit of the latest session, which is the first limit of the next. */
   #mostStreams = FIRST_STREAMS;
   #isConnecting = false;
   #isClosing = false;
 
-  constructor(origin: string, options: PoolOptions) {
+  constructor(origin: string) {
     this.#origin = origin;
-    this.#options = options;
   }
 
   dispatch(request: OriginRequest): void {
-    if (this.#pool === null) {
-      this.#waiting.push({ ...request, headers: request.http2Headers, refusals: 0 });
-      this.#send();
-    } else {
-      const { http1, body, exchange } = request;
-      this.#pool.dispatch({ ...http1, body }, exchange);
-    }
+    if (this.#http1 !== null) return this.#http1.dispatch(request);
+    this.#waiting.push({ ...request, headers: request.http2Headers, refusals: 0 });
+    this.#send();
   }
 
   /** Ends all connections after the requests that wait or are in flight. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#send();
-    await this.#pool?.close();
+    await this.#http1?.close();
   }
 
   #send(): void {
@@ -85,11 +83,11 @@ export class OriginDispatcher {
     this.#isConnecting = true;
     try {
       const [socket, { Http2Session }] = await Promise.all([
-        openSocket(this.#origin, this.#connectAny),
+        openSocket(this.#origin),
         import("./http2-session.ts"), // while the handshake takes its time
       ]);
       if (socket.alpnProtocol === "h2") this.#addSession(socket, Http2Session);
-      else this.#usePool(socket);
+      else await this.#useHttp1(socket);
     } catch (error) {
       if (this.#sessions.size > 0) this.#mostSessions = this.#sessions.size;
       else this.#failAll(error as Error);
@@ -123,28 +121,14 @@ export class OriginDispatcher {
     this.#send();
   }
 
-  #usePool(socket: Socket): void {
-    const pool = new Pool(this.#origin, { ...this.#options, connect: this.#connectorFrom(socket) });
-    this.#pool = pool;
+  /** After a connection fails, the protocol is asked for again. */
+  async #useHttp1(socket: TLSSocket): Promise<void> {
+    const { dispatcherFrom } = await import("./undici-dispatchers.ts");
+    const http1 = dispatcherFrom(this.#origin, socket, () => (this.#http1 = null));
+    this.#http1 = http1;
     for (const request of this.#waiting.splice(0))
-      if (!request.exchange.isOver) this.dispatch(request);
-    if (this.#isClosing) void pool.close();
-  }
-
-  /** Returns a connector of a `Pool` that begins with a socket. After a failure, the protocol is asked again. */
-  #connectorFrom(first: Socket): buildConnector.connector {
-    const connect = buildConnector({ allowH2: false });
-    let held: Socket | null = first;
-    return (options, callback) => {
-      const socket = held;
-      held = null;
-      // Later, since undici does not resume within its own call.
-      if (socket?.destroyed === false) return queueMicrotask(() => callback(null, socket));
-      connect(options, (...result) => {
-        if (result[0] !== null) this.#pool = null;
-        callback(...result);
-      });
-    };
+      if (!request.exchange.isOver) http1.dispatch(request);
+    if (this.#isClosing) void http1.close();
   }
 
   #failAll(error: Error): void {
@@ -152,13 +136,23 @@ export class OriginDispatcher {
   }
 }
 
-function openSocket(origin: string, connect: buildConnector.connector): Promise<TLSSocket> {
-  const { hostname, host, protocol, port } = new URL(origin);
-  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
-  const name = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
-  connect({ hostname: name, host, protocol, port }, (error, socket) => {
-    if (error === null) resolve(socket as TLSSocket);
-    else reject(error);
+async function openSocket(origin: string): Promise<TLSSocket> {
+  const { connect } = await import("node:tls");
+  const { hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
+  const socket = connect({
+    host,
+    port: Number(port || 443),
+    ...(isIP(host) === 0 && { servername: host }),
+    ALPNProtocols: ["h2", "http/1.1"],
   });
-  return promise;
+  socket.setKeepAlive(true, 60_000).setNoDelay(true);
+  const timer = setTimeout(() => socket.destroy(connectTimeout()), CONNECT_MS);
+  await once(socket, "secureConnect").finally(() => clearTimeout(timer));
+  return socket;
+}
+
+function connectTimeout(): Error {
+  const message = `There was no connection within ${CONNECT_MS} ms.`;
+  return Object.assign(new Error(message), { code: "UND_ERR_CONNECT_TIMEOUT" });
 }

@@ -1,15 +1,7 @@
-// First: it looks at the program's dispatchers before undici is loaded.
-import { afterUndiciLoaded } from "./before-undici.ts";
 import { Socket } from "node:net";
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { proxiesInUse } from "./network-environment.ts";
 import { OriginDispatcher } from "./origin-dispatcher.ts";
-
-afterUndiciLoaded();
-
-// Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
-// The attempt's own limit covers headers and body, so undici's are off.
-const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+import type { Http1Dispatcher } from "./undici-dispatchers.ts";
 
 /** A way to an origin: over HTTP/2 if it may, or through proxies. */
 interface Way {
@@ -20,31 +12,36 @@ interface Way {
   readonly hasHttp2: boolean;
 }
 
-type OwnDispatcher = Pick<OriginDispatcher, "dispatch" | "close">;
-
-function createDispatcher({ origin, proxies, hasHttp2 }: Way): OwnDispatcher {
-  if (hasHttp2) return new OriginDispatcher(origin, options);
-  return overHttp1(
-    proxies === null
-      ? new Pool(origin, options)
-      : new EnvHttpProxyAgent({ ...proxies, ...options }),
-  );
+function createDispatcher({ origin, proxies, hasHttp2 }: Way): Http1Dispatcher {
+  return hasHttp2 ? new OriginDispatcher(origin) : overUndici(origin, proxies);
 }
 
-function overHttp1(dispatcher: Dispatcher): OwnDispatcher {
+/** Sends over undici, which is loaded here: it costs more processor time than the rest of this package. */
+function overUndici(origin: string, proxies: Way["proxies"]): Http1Dispatcher {
+  let opened: Http1Dispatcher | null = null;
+  const opening = import("./undici-dispatchers.ts").then(({ createDispatcher: create }) => {
+    return (opened = create(origin, proxies));
+  });
   return {
-    dispatch: ({ http1, body, exchange }) => void dispatcher.dispatch({ ...http1, body }, exchange),
-    close: () => dispatcher.close(),
+    dispatch(request) {
+      if (opened !== null) return opened.dispatch(request);
+      const { exchange } = request;
+      opening.then(
+        (dispatcher) => exchange.isOver || dispatcher.dispatch(request),
+        (error: Error) => exchange.onResponseError(null, error),
+      );
+    },
+    close: async () => (await opening).close(),
   };
 }
 
 /** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
-const shared = new Map<string, { dispatcher: OwnDispatcher; users: Set<object> }>();
+const shared = new Map<string, { dispatcher: Http1Dispatcher; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
 /** Returns the dispatcher of a way, which all clients share, and notes its user. */
-function dispatcherOf(way: Way, user: object): OwnDispatcher {
+export function dispatcherOf(way: Way, user: object): Http1Dispatcher {
   const connect: unknown = Reflect.get(Socket.prototype, "connect");
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
@@ -62,7 +59,7 @@ function dispatcherOf(way: Way, user: object): OwnDispatcher {
 }
 
 /** Closes the dispatchers that only this user uses, once their requests are over. */
-async function leave(user: object): Promise<void> {
+export async function leave(user: object): Promise<void> {
   const closing: Promise<void>[] = [];
   for (const [key, { dispatcher, users }] of shared) {
     if (!users.delete(user) || users.size > 0) continue;
@@ -71,8 +68,3 @@ async function leave(user: object): Promise<void> {
   }
   await Promise.all(closing);
 }
-
-/** The connections of all HTTP clients. */
-export const ownConnections = { dispatcherOf, leave };
-
-export type OwnConnections = typeof ownConnections;

@@ -11,21 +11,13 @@ import {
   type HttpEndpoint,
 } from "./http-client.ts";
 import { toHttp2Headers } from "./http2-request.ts";
-import type { OwnConnections } from "./own-connections.ts";
+import { dispatcherOf, leave } from "./own-connections.ts";
 import { isInRange, proxiesInUse, readHttp2, unusedProxyHint } from "./network-environment.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
 // The attempt's own limit covers headers and body, so undici's are off.
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
-
-/** Loaded at the first call: undici costs more processor time than the rest of this package. */
-let own: OwnConnections | null = null;
-
-async function loadConnections(): Promise<OwnConnections> {
-  const { ownConnections } = await import("./own-connections.ts");
-  return (own = ownConnections);
-}
 
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
@@ -102,20 +94,14 @@ class UndiciHttpClient implements HttpClient {
     return (body, abortable) => {
       const exchange = new UndiciExchange(context, abortable);
       if (exchange.isOver) return exchange.response;
-      const send = (connections: OwnConnections) => {
-        const request = { ...target, body, exchange };
-        if (!exchange.isOver) connections.dispatcherOf(way, this).dispatch(request);
-      };
-      if (own === null)
-        loadConnections().then(send, (error: Error) => exchange.onResponseError(null, error));
-      else send(own);
+      dispatcherOf(way, this).dispatch({ ...target, body, exchange });
       return exchange.response;
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await own?.leave(this);
+    await leave(this);
   }
 }
 
