@@ -3,7 +3,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
-import { gatewayUpstream } from "./reply/upstreams.ts";
+import { gatewayUpstream } from "./reply/upstream.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { refreshPrices } from "./refresh-prices.ts";

@@ -20,7 +20,6 @@ export const defaultTierModels = {
 
 const upToADay = { min: 0, max: 86_400_000 };
 const numberOfCalls = { min: 1, max: 10_000, example: "256" };
-
 const tooShort = "is short; set it to a secret of at least 16 characters";
 
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */

@@ -3,16 +3,15 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
-import type { Answer, Call, MessageRouter } from "../message-router.ts";
+import type { Answer, MessageRouter } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { Target } from "../reply/upstream.ts";
-import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
-import { type Chosen, createModelChooser } from "./choose-model.ts";
+import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { countTokens } from "./messages/count-tokens.ts";
 import { readCountRequest } from "./messages/messages-request.ts";
@@ -38,16 +37,16 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
     app.post(api.path, ...guards.conversation, replyRoute(api, choose, parts));
 }
 
+type ReplyGiven = Parameters<MessageRouter["reply"]>[2];
+
 /** One reply to a request: the listeners of a reply, and the parts that write it. */
 interface ReplyCall {
   readonly decision: Decision;
-  readonly ask: (listeners: ReplyListener & OnFallback) => Promise<Answer>;
+  readonly ask: (
+    listeners: Pick<ReplyGiven, "onPieces" | "onBytes" | "onFallback">,
+  ) => Promise<Answer>;
   /** Creates the writer when the replying model is known. */
   readonly open: (decision: Decision) => ReplyWriter;
-}
-
-interface OnFallback {
-  readonly onFallback?: (decision: Decision) => void;
 }
 
 function replyRoute(
@@ -67,7 +66,18 @@ function replyRoute(
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
     const ignored = ignoredBy(isOpenEnded ? null : api, target, request);
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
-    const reply = toReplyCall({ c, api, request, call, chosen, router });
+    const createdAt = Math.floor(Date.now() / 1000);
+    const reply: ReplyCall = {
+      decision: chosen.decision,
+      async ask(listeners) {
+        const passed = { ...api, ...request, headers: c.req.header() };
+        const given = { ...call, ...listeners, autoDecision: chosen.autoDecision, passed };
+        const answer = await router.reply(chosen.decision, request.conversation, given);
+        chosen.keep(answer.decision, answer.reply.end?.usage ?? null);
+        return answer;
+      },
+      open: ({ model }) => api.write({ requestId: call.requestId, model, createdAt }, request),
+    };
     return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
   };
 }
@@ -89,33 +99,6 @@ function ignoredBy(
 function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
   const plans = Object.values(services.replies.current.tiers);
   return plans.some(({ targets }) => targets.some((each) => each.upstream.type === upstreamType));
-}
-
-interface Asked {
-  readonly c: Context<ClientEnv>;
-  readonly api: Api;
-  readonly request: ApiRequest;
-  readonly call: Call;
-  readonly chosen: Chosen;
-  readonly router: MessageRouter;
-}
-
-function toReplyCall({ c, api, request, call, chosen, router }: Asked): ReplyCall {
-  const { decision, autoDecision, keep } = chosen;
-  const createdAt = Math.floor(Date.now() / 1000);
-  return {
-    decision,
-    async ask(listeners) {
-      const { upstreamType, usageOf } = api;
-      const { body, unsupported = null } = request;
-      const passed = { upstreamType, usageOf, body, unsupported, headers: c.req.header() };
-      const given = { ...call, ...listeners, autoDecision, passed };
-      const answer = await router.reply(decision, request.conversation, given);
-      keep(answer.decision, answer.reply.end?.usage ?? null);
-      return answer;
-    },
-    open: ({ model }) => api.write({ requestId: c.var.requestId, model, createdAt }, request),
-  };
 }
 
 /** Collects the reply. */

@@ -1,4 +1,5 @@
 import type { Conversation } from "../conversation/conversation.ts";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
 import type { HttpError } from "../http-error.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { TokenUsage } from "../reply/usage.ts";
@@ -9,7 +10,7 @@ export interface Api {
   /** The endpoint in the decision log. */
   readonly name: "openai" | "responses" | "messages";
   /** The type of an upstream that takes a request's bytes unchanged. */
-  readonly upstreamType: "openai-chat" | "openai-responses" | "anthropic";
+  readonly upstreamType: UpstreamType;
   readonly path: string;
   /** The client's own model names, which mean `auto` or the cheapest tier. */
   readonly clientModels: RegExp;
@@ -24,11 +25,7 @@ export interface Api {
 }
 
 /** Further parts of an error, for APIs with a place for them. */
-export interface ErrorDetails {
-  /** The path of the wrong field. */
-  readonly param?: string;
-  readonly code?: string;
-}
+export type ErrorDetails = Pick<HttpError["details"], "param" | "code">;
 
 /** A request of a client. */
 export interface ApiRequest {
@@ -38,7 +35,7 @@ export interface ApiRequest {
   /** The fields that neither the conversation nor the reply needs, by path. */
   readonly unread: readonly string[];
   /** Thrown unless the upstream takes the body unchanged, for a field that the conversation cannot hold. */
-  readonly unsupported?: HttpError | null;
+  readonly unsupported: HttpError | null;
   /** The body unchanged, for an upstream of the same form and for the writer. */
   readonly body: Readonly<Record<string, unknown>>;
 }

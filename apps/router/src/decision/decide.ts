@@ -157,13 +157,10 @@ function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routi
     calibration === null
       ? { probabilities: printed, printedProbabilities: null, confidence: confidence.tier }
       : calibrated(evaluation, asked, calibration);
-  const { tierUsed, cause } =
-    fit === null
-      ? applyPolicy(choice, shares, policy)
-      : ({
-          tierUsed: fit.decide(state.user_message, shares.probabilities).tier,
-          cause: "fit",
-        } as const);
+  const fitted = fit?.decide(state.user_message, shares.probabilities);
+  const { tierUsed, cause } = fitted
+    ? { tierUsed: fitted.tier, cause: "fit" as const }
+    : applyPolicy(choice, shares, policy);
   const used = { ...toTierModel(tierUsed, routing), cause };
   return { tierChosen: choice, ...used, promise: null, ...shares, ...asked };
 }
@@ -216,10 +213,7 @@ function toTierModel(tierUsed: Tier, routing: Routing) {
 /** Returns the parts of a decision that its target sets. */
 export function askedOf(
   target: Target,
-  {
-    prices,
-    services,
-  }: Pick<Routing, "prices"> & { services: Pick<Routing["services"], "replies"> },
+  { prices, services }: Routing,
 ): Pick<Decision, "model" | "upstream" | "prices"> {
   const [frontier] = services.replies.current.tiers.frontier.targets;
   return {

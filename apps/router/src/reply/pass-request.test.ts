@@ -6,8 +6,7 @@ import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import type { PassedRequest } from "./pass-request.ts";
-import type { Upstream } from "./upstream.ts";
-import { connectUpstream } from "./upstreams.ts";
+import { connectUpstream, type Upstream } from "./upstream.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
 
 /** Reads the usage of a form of this test. */

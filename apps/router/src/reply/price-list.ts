@@ -1,4 +1,5 @@
 import type { Catalog, CatalogModel } from "evaluator-client";
+import { givenOf } from "../conversation/conversation.ts";
 import type { ModelPrice } from "./usage.ts";
 
 /** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
@@ -14,7 +15,6 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   return {
     inputUsdPerMillionTokens,
     outputUsdPerMillionTokens,
-    ...(cacheReadUsdPerMillionTokens !== null && { cacheReadUsdPerMillionTokens }),
-    ...(cacheWriteUsdPerMillionTokens !== null && { cacheWriteUsdPerMillionTokens }),
+    ...givenOf({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
   };
 }

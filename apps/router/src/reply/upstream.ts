@@ -1,6 +1,9 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import { createGateway } from "ai";
+import { openAiChatProvider, type UpstreamType } from "../conversation/to-call-options.ts";
 import type { ModelPrice } from "./usage.ts";
+
+type Fetch = typeof globalThis.fetch;
 
 /** A service that replies. */
 export interface Upstream {
@@ -10,11 +13,11 @@ export interface Upstream {
   /** The environment variable of its key, for messages. */
   readonly keyVariable: string | null;
   /** Sends requests; a redirect is a failure, so that no other origin gets a message. */
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   /** Returns a model of the service whose HTTP goes through the given `fetch`. */
   readonly languageModel: (
     model: string,
-    fetch: typeof globalThis.fetch,
+    fetch: Fetch,
   ) => LanguageModelV4 | Promise<LanguageModelV4>;
 }
 
@@ -37,3 +40,71 @@ export interface ReplyPlan {
   /** Time for the whole reply, in milliseconds; 0 for no limit. */
   readonly timeoutMs: number;
 }
+
+/** How to reach a service. */
+export interface UpstreamOptions {
+  readonly type: UpstreamType;
+  readonly name: string;
+  /** In front of `/v1/messages`; in OpenAI's forms, up to `/v1`; absent for the gateway's own address. */
+  readonly baseUrl?: string | null | undefined;
+  readonly apiKey: string | null;
+  /** The environment variable of the key, for messages. */
+  readonly keyVariable?: string | null;
+  /** @default globalThis.fetch */
+  readonly fetch?: Fetch;
+}
+
+/** Connects a service. */
+export function connectUpstream({
+  fetch = globalThis.fetch,
+  ...options
+}: UpstreamOptions): Upstream {
+  const { type, name, apiKey, baseUrl, keyVariable = null } = options;
+  return {
+    name,
+    type,
+    keyVariable,
+    fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
+    languageModel: (model, fetch) => open[type](model, { apiKey, baseURL: baseUrl ?? "", fetch }),
+  };
+}
+
+type ByDefault = Omit<UpstreamOptions, "type" | "name"> & Partial<UpstreamOptions>;
+
+/** Connects the gateway. */
+export function gatewayUpstream(options: ByDefault): Upstream {
+  const keyVariable = "AI_GATEWAY_API_KEY";
+  return connectUpstream({ name: "gateway", keyVariable, ...options, type: "gateway" });
+}
+
+/** Without a key, these providers would read a variable that is not the router's. */
+const NO_KEY = "none";
+
+interface Service {
+  readonly baseURL: string;
+  readonly apiKey: string | null;
+  readonly fetch: Fetch;
+}
+
+type Open = (model: string, service: Service) => LanguageModelV4 | Promise<LanguageModelV4>;
+
+const open: Readonly<Record<UpstreamType, Open>> = {
+  gateway(model, { baseURL, apiKey, fetch }) {
+    const address = baseURL === "" ? {} : { baseURL };
+    return createGateway({ apiKey: apiKey ?? NO_KEY, fetch, ...address })(model);
+  },
+  async "openai-chat"(model, { apiKey, ...service }) {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const settings = { ...service, includeUsage: true, supportsStructuredOutputs: true };
+    const key = apiKey === null ? {} : { apiKey };
+    return createOpenAICompatible({ name: openAiChatProvider, ...settings, ...key })(model);
+  },
+  async "openai-responses"(model, { apiKey, ...service }) {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    return createOpenAI({ ...service, apiKey: apiKey ?? NO_KEY }).responses(model);
+  },
+  async anthropic(model, { baseURL, apiKey, fetch }) {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    return createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
+  },
+};

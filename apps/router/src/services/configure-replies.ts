@@ -1,7 +1,6 @@
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";
-import { connectUpstream } from "../reply/upstreams.ts";
+import { connectUpstream, type ReplyPlan, type Target, type Upstream } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 
 type ReplySettings = Pick<

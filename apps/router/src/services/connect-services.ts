@@ -9,7 +9,7 @@ import {
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
-import { connectUpstream, gatewayUpstream } from "../reply/upstreams.ts";
+import { connectUpstream, gatewayUpstream } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { configureReplies } from "./configure-replies.ts";
 import type { Tracing } from "./tracing.ts";

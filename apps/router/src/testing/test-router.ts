@@ -6,7 +6,7 @@ import { createApp } from "../create-app.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
-import { gatewayUpstream } from "../reply/upstreams.ts";
+import { gatewayUpstream } from "../reply/upstream.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { configureReplies } from "../services/configure-replies.ts";
 import { connectServices, type Services } from "../services/connect-services.ts";

@@ -11,8 +11,7 @@ import {
 import { blocksOf, callFor, hello, targetAt } from "../testing/reply-calls.ts";
 import { eventOf } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
-import type { Upstream } from "./upstream.ts";
-import { connectUpstream } from "./upstreams.ts";
+import { connectUpstream, type Upstream } from "./upstream.ts";
 
 /** Starts a server that answers with the given events, or with JSON. */
 async function serve(answer: readonly object[] | object) {
