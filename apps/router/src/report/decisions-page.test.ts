@@ -49,6 +49,9 @@ test("each filter alone, and all together", async () => {
   expect(await found("?cause=low-confidence")).toEqual(["m-1"]);
   expect(await found("?from=2026-11-21&to=2026-11-22")).toEqual(["m-2", "m-1"]);
   expect(await found("?to=2026-11-21T00:00:00.000Z")).toEqual(["m-1", "m-0"]);
+  for (const from of ["2026-11-23T10:00Z", "2026-11-23T10:00:00Z"]) {
+    expect(await found(`?from=${from}`)).toEqual(["m-3"]);
+  }
   const all = "?tier=fast&key=alice&cause=low-confidence&from=2026-11-20&to=2026-11-21";
   expect(await found(all)).toEqual(["m-1"]);
   expect(await found("?tier=&key=&cause=&from=&to=&after=")).toHaveLength(4); // an empty form
@@ -94,6 +97,18 @@ test("a message has its probabilities, its costs and the last thumb", async () =
     { requestId: "m-0", thumb: "up" },
     { requestId: "m-0", thumb: "down" },
   ]);
+});
+
+test.each([
+  [{ upstream: "emulator" }, true],
+  [{ wire: "emulator local:emulator" }, true],
+  [{ evaluatorModelId: "local/lexical-1" }, true],
+  [{ upstream: "gateway", wire: "gateway https://a.example", evaluatorModelId: "a/model" }, false],
+])("answers of %o are marked as the emulator's: %s", async (fields, isMarked) => {
+  const { page } = await openLog(fields);
+  for (const address of ["/decisions", "/decisions/m-0", "/spend"]) {
+    expect((await page(address)).includes("The local emulator made answers")).toBe(isMarked);
+  }
 });
 
 test("an unknown message is a 404, another thumb a 400, a foreign form a 403", async () => {

@@ -2,7 +2,7 @@ import { html, type Html, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { addressOf, type listMessages, type MessageFilter } from "./latest-messages.ts";
 import type { LoggedRecord } from "./read-records.ts";
-import { reportPage, tierBadge, timeText } from "./report-page.ts";
+import { isOfEmulator, reportPage, tierBadge, timeText } from "./report-page.ts";
 import { dollars } from "./summary.ts";
 
 type MessagePage = Awaited<ReturnType<typeof listMessages>>;
@@ -34,7 +34,8 @@ export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: s
       ${next === null ? null : html`<a rel="next" href="${addressOf("/decisions", filter, next)}">Older</a>`}
     </p>`;
   const about = "Messages of the decision log, the latest first.";
-  return reportPage({ title: "Decisions", path: "/decisions", about, content });
+  const isEmulated = messages.some(isOfEmulator);
+  return reportPage({ title: "Decisions", path: "/decisions", about, isEmulated, content });
 }
 
 function toRow(listed: ReturnType<typeof toListed>) {

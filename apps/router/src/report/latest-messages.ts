@@ -11,6 +11,7 @@ const time = z
     /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z?)?$/,
     "is not a UTC time, such as 2026-11-24",
   )
+  .transform((given) => given.replace("Z", "")) // it is compared as the start of a time
   .optional();
 
 const filterSchema = z.strictObject({

@@ -2,7 +2,7 @@ import { html, type Html } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import type { findMessage } from "./latest-messages.ts";
 import type { LoggedRecord } from "./read-records.ts";
-import { reportPage, tierBadge } from "./report-page.ts";
+import { isOfEmulator, reportPage, tierBadge } from "./report-page.ts";
 import { dollars } from "./summary.ts";
 
 type Note = Awaited<ReturnType<typeof findMessage>>["note"];
@@ -18,7 +18,8 @@ export function messagePage(record: LoggedRecord, note: Note): Promise<string> {
     ${thumbsOf(requestId ?? "", note)}
   </article>`;
   const about = `Request ${requestId}. The log holds no text.`;
-  return reportPage({ title: "One message", path: "/decisions", about, content });
+  const isEmulated = isOfEmulator(record);
+  return reportPage({ title: "One message", path: "/decisions", about, isEmulated, content });
 }
 
 function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {

@@ -33,6 +33,7 @@ const loggedRecordSchema = z.object({
   model: z.string().nullable().default(null),
   probabilities: z.record(z.enum(tierNames), z.number()).nullable().default(null),
   evaluatorModelId: z.string().nullable().default(null),
+  wire: z.string().nullable().default(null),
   shadow: z.object({ replyCostUsd: amount }).nullish(),
   confidence: amount.default(null),
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),

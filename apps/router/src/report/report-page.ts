@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { html, type Html, page } from "evaluator-kit/page";
+import { deciderOf } from "../decision/decide.ts";
 import type { Tier } from "../decision/tier-question.ts";
+import type { LoggedRecord } from "./read-records.ts";
 
 const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
 
@@ -10,11 +12,13 @@ interface ReportPage {
   readonly path: keyof typeof pages;
   /** Below the title. */
   readonly about: string;
+  readonly isEmulated: boolean;
   readonly content: Html;
 }
 
 /** Returns a page of the decision log, in the style of the router's page and without a script. */
-export async function reportPage({ title, path, about, content }: ReportPage): Promise<string> {
+export async function reportPage({ path, content, ...top }: ReportPage): Promise<string> {
+  const { title, about, isEmulated } = top;
   const links = Object.entries(pages).map(([address, name]) => {
     const current = address === path ? html` aria-current="page"` : null;
     return html`<a href="${address}" ${current}>${name}</a> `;
@@ -24,6 +28,7 @@ export async function reportPage({ title, path, about, content }: ReportPage): P
       <nav class="pages" aria-label="Pages">${links}</nav>
       <h1>${title}</h1>
       <p class="tagline">${about}</p>
+      ${isEmulated ? html`<p class="banner">${EMULATED}</p>` : null}
     </header>
     <main class="stack">${content}</main>
   </div>`;
@@ -33,6 +38,13 @@ export async function reportPage({ title, path, about, content }: ReportPage): P
 async function style(): Promise<string> {
   const files = ["../page/style.css", "report.css"].map((name) => new URL(name, import.meta.url));
   return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("");
+}
+
+const EMULATED = "The local emulator made answers of this page, not a model.";
+
+/** Whether the emulator decided or replied. */
+export function isOfEmulator({ evaluatorModelId, wire, upstream }: LoggedRecord): boolean {
+  return upstream === "emulator" || deciderOf(evaluatorModelId, wire).isEmulated === true;
 }
 
 /** Returns a tier in its colour. */

@@ -2,7 +2,7 @@ import { html, type Html, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { addressOf, type MessageFilter, messageFilter, visitLatest } from "./latest-messages.ts";
 import { blindRecordOf, type LoggedRecord, recordOf } from "./read-records.ts";
-import { reportPage, tierBadge } from "./report-page.ts";
+import { isOfEmulator, reportPage, tierBadge } from "./report-page.ts";
 import { addTo, dollars, emptySummary, savingOf, type Summary } from "./summary.ts";
 
 const nameOf = {
@@ -18,10 +18,12 @@ const MOST_BYTES = 32 * 1024 * 1024;
 export async function spendPage(path: string, filter: MessageFilter): Promise<string> {
   const groups = Object.entries(nameOf).map(([name, of]) => ({ name, of, sums: new Sums() }));
   const all = new Sums();
+  let isEmulated = false;
   const wantedOf = messageFilter(filter, (line) => recordOf(line) ?? blindRecordOf(line));
   const next = await visitLatest(path, { ...filter, mostBytes: MOST_BYTES }, (line) => {
     const record = wantedOf(line);
     if (record === null) return true;
+    isEmulated ||= isOfEmulator(record);
     addTo(all.at("all"), record);
     for (const { of, sums } of groups) addTo(sums.at(of(record)), record);
     return true;
@@ -30,7 +32,7 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
   const content = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
     <p class="links">${older}</p>`;
   const about = describeTotal(all.at("all"));
-  return reportPage({ title: "Spend", path: "/spend", about, content });
+  return reportPage({ title: "Spend", path: "/spend", about, isEmulated, content });
 }
 
 /** Sums by name. */
