@@ -7,8 +7,8 @@ import {
   type LabelledRows,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
-import { parseJson, printable, readParsedFile, writeWholeFile } from "evaluator-kit";
-import { lockBeside } from "evaluator-runs/source";
+import { parseJson, printable, readParsedFile } from "evaluator-kit";
+import { lockBeside, writePrivateFile } from "evaluator-runs/source";
 import { hashOfId } from "./read-files.ts";
 
 /** The content of a file of alarms. */
@@ -87,6 +87,5 @@ async function writeAlarms(path: string, artifact: CalibrationArtifact, opened: 
     return { question, action, threshold, ids: [...ids], alarm: alarm.toJSON() };
   });
   const saved: SavedAlarms = { artifact: artifactHash(artifact), alarms };
-  const text = `${JSON.stringify(saved)}\n`;
-  await writeWholeFile(path, text, { mode: 0o600, advice });
+  await writePrivateFile(path, `${JSON.stringify(saved)}\n`, advice);
 }

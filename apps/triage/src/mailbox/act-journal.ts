@@ -1,6 +1,5 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-kit";
+import { openPrivateDatabase } from "evaluator-runs/source";
 import type { ActEntry, BegunAct, EndedAct } from "./act-states.ts";
 
 /** Returns the path of the journal of a plan. */
@@ -32,17 +31,15 @@ const select = "SELECT * FROM before LEFT JOIN after USING (row) ORDER BY row";
 const insertBefore = "INSERT INTO before (begun) SELECT value FROM json_each(?) RETURNING *";
 const insertAfter = "INSERT INTO after SELECT value ->> 'row', value -> 'ended' FROM json_each(?)";
 
-function openDatabase(path: string): DatabaseSync {
+// In this mode the lock lasts until the file is closed.
+const tables = `PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;
+CREATE TABLE IF NOT EXISTS before (row INTEGER PRIMARY KEY, begun TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS after (row INTEGER PRIMARY KEY, ended TEXT NOT NULL) STRICT;
+COMMIT`;
+
+function openDatabase(path: string) {
   try {
-    closeSync(openSync(path, "a", 0o600));
-    chmodSync(path, 0o600);
-    const database = new DatabaseSync(path);
-    // In this mode the lock lasts until the file is closed.
-    database.exec(`PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;
-      CREATE TABLE IF NOT EXISTS before (row INTEGER PRIMARY KEY, begun TEXT NOT NULL) STRICT;
-      CREATE TABLE IF NOT EXISTS after (row INTEGER PRIMARY KEY, ended TEXT NOT NULL) STRICT;
-      COMMIT`);
-    return database;
+    return openPrivateDatabase(path, (database) => database.exec(tables));
   } catch (cause) {
     const problem = printable`${path} is in use, or cannot be written as a journal of "apply"`;
     throw new CliError(`${problem}. Wait for the other process, or move it away.`, { cause });

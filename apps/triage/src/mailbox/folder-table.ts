@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-kit";
+import { openPrivateDatabase } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
 
 /** A folder as it was read last. */
@@ -28,13 +28,9 @@ export class FolderTable implements Disposable {
 
   /** @throws CliError if the file is not such a table. */
   constructor(path: string) {
-    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-    chmodSync(path, 0o600);
-    this.#database = new DatabaseSync(path);
     try {
-      this.#database.exec(tables);
+      this.#database = openPrivateDatabase(path, (database) => database.exec(tables));
     } catch (error) {
-      this.#database.close();
       const problem = printable`${path} is damaged or is no table of a mailbox`;
       throw new CliError(`${problem}; move it away to read the mailbox anew.`, { cause: error });
     }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CliError, describeSystemError, systemErrorCode, toFileError } from "evaluator-kit";
+import { closedOnError } from "./private-database.ts";
 
 /** How long a process waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
 const LOCK_TIMEOUT_MS = 250;
@@ -56,15 +57,4 @@ function createdInode(path: string): bigint | undefined {
     if (systemErrorCode(error) !== "EEXIST") throw error;
   }
   return inodeOf(path);
-}
-
-/** Prepares a database, and closes it if that fails. */
-export function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
-  try {
-    prepare();
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }

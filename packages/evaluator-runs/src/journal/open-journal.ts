@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, printable } from "evaluator-kit";
-import { closedOnError, lockFile } from "./lock-file.ts";
+import { lockFile } from "./lock-file.ts";
+import { closedOnError, openPrivateDatabase } from "./private-database.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 
@@ -41,7 +42,8 @@ export function openForWriting(path: string) {
   try {
     const unlock = lockFile(lockPathOf(path));
     try {
-      return { database: openDatabase(path), unlock };
+      const prepare = (database: DatabaseSync) => prepareDatabase(database, path);
+      return { database: openPrivateDatabase(path, prepare, BUSY_TIMEOUT_MS), unlock };
     } catch (error) {
       unlock();
       throw error;
@@ -117,20 +119,6 @@ export function isRunUnderWay(path: string): boolean {
 
 function lockPathOf(path: string): string {
   return path.replace(/\.sqlite$/, ".lock");
-}
-
-function openDatabase(path: string): DatabaseSync {
-  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) makePrivate(file);
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  return closedOnError(database, () => prepareDatabase(database, path));
-}
-
-// A journal holds private texts. SQLite creates the other files with its rights; some disks have none.
-function makePrivate(path: string): void {
-  try {
-    chmodSync(path, 0o600);
-  } catch {}
 }
 
 function prepareDatabase(database: DatabaseSync, path: string): void {
