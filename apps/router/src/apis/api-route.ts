@@ -15,7 +15,7 @@ import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { countTokens } from "./messages/count-tokens.ts";
 import { readCountRequest } from "./messages/messages-request.ts";
-import { addModelRoutes } from "./models-route.ts";
+import { addModelRoutes } from "./models.ts";
 
 export interface ApiParts {
   readonly router: MessageRouter;

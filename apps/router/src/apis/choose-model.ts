@@ -9,7 +9,7 @@ import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api, ApiRequest } from "./api.ts";
-import { meaningOf, type NamedModels, targetOf } from "./model-names.ts";
+import { meaningOf, type NamedModels, targetOf } from "./models.ts";
 
 interface ChooserParts extends NamedModels {
   readonly router: MessageRouter;

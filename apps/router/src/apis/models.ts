@@ -1,7 +1,10 @@
+import type { Context, Hono } from "hono";
+import { tryDecodeURIComponent } from "hono/utils/url";
 import type { Routing } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
+import type { ClientEnv } from "../routes/client-request.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
 
@@ -21,13 +24,13 @@ const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
 const headerText = /^[ -~]{1,256}$/;
 
 /** Returns the names that the router gives a meaning. */
-export function ownNames({ routing }: NamedModels): string[] {
+function ownNames({ routing }: NamedModels): string[] {
   const { aliases } = routing.services.replies.current;
   return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
 /** Returns a 404 that lists the models. */
-export function missingModel(parts: NamedModels): HttpError {
+function missingModel(parts: NamedModels): HttpError {
   const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
@@ -56,4 +59,30 @@ export function targetOf(name: string, models: NamedModels): { readonly target: 
   const plan = headerText.test(name) ? current.planOfModel(name) : null;
   if (plan === null) throw missingModel(models);
   return { target: plan.targets[0] };
+}
+
+/** Adds `/v1/models`, in Anthropic's form for a request with `anthropic-version`. */
+export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void {
+  app.get("/v1/models", (c) => {
+    const data = ownNames(models).map((id) => toModel(c, id));
+    if (!isAnthropic(c)) return c.json({ object: "list", data });
+    return c.json({ data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id });
+  });
+  app.get("/v1/models/*", (c) => {
+    const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
+    const { prices, services } = models.routing;
+    const isKnown = ownNames(models).includes(id) || prices.has(id);
+    if (isKnown || services.replies.current.isConfigured(id)) return c.json(toModel(c, id));
+    throw missingModel(models);
+  });
+}
+
+function isAnthropic(c: Context): boolean {
+  return c.req.header("anthropic-version") !== undefined;
+}
+
+function toModel(c: Context, id: string) {
+  return isAnthropic(c)
+    ? { type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" }
+    : { id, object: "model", created: 0, owned_by: "router" };
 }
