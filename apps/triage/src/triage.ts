@@ -55,7 +55,7 @@ function createProgram(context: ProgramContext): Program {
       "after",
       `
 A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure; 2 some
-records have no answer; 130, 143 interrupted.`,
+records have no answer, or mails were left alone; 3 apply needs --yes; 130, 143 interrupted.`,
     );
   addRunCommands(program, context);
   // An action imports its command's code: loading all of it would add half the time of a short run.
@@ -180,7 +180,9 @@ function addReport(program: Program, context: ProgramContext): void {
 function addActs(program: Program, context: ProgramContext): void {
   program
     .command("plan")
-    .description("Writes what rules would do with the mails of a mailbox, for apply.")
+    .description(
+      "Writes what rules would do with the mails of a mailbox, for apply. Actions: archive, junk,\nmove FOLDER, keyword NAME, flag and read.",
+    )
     .argument("<file>", "the mails that were imported from a mailbox")
     .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
     .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)")
