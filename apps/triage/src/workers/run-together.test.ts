@@ -77,8 +77,9 @@ test("the report shows where each mail stands in its export, as that of a journa
   const second = { ...first, offset: 2000 };
   const mails = [
     sampleMail({ id: "m-0" }),
-    sampleMail({ id: "m-1", source: first }),
-    sampleMail({ id: "m-2", source: second }),
+    // Mails of one sender with one subject and text share a row.
+    sampleMail({ id: "m-1", subject: "A first question", source: first }),
+    sampleMail({ id: "m-2", subject: "Another question", source: second }),
   ];
   const pages = await Promise.all(
     [{}, env].map(async (journal) => {
