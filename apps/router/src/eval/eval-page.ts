@@ -81,13 +81,10 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
     },
     {
       title: "Value of the order",
-      head: ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
-      rows: orders.map(({ name, apgr, cpt50, cpt80 }) => [
-        name,
-        ...[apgr, cpt50, cpt80].map((each) => figure(each)),
-      ]),
+      head: ["order by", "APGR"],
+      rows: orders.map(({ name, apgr }) => [name, figure(apgr)]),
       notice:
-        "APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
+        "APGR: the mean gap recovered over all shares. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
     },
   ];
   return sections.filter(({ rows }) => rows.length > 0);

@@ -1,8 +1,8 @@
 import { wilson } from "evaluator-calibration/statistics";
-import { type Shares, type Tier, tierNames } from "../decision/tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/held-out.ts";
 import { type Draws, estimate, gainOf, mixAt, toGaps } from "../labels/figures.ts";
-import { cheapestOf, type Point, pointOf } from "../labels/tier-points.ts";
+import { gapOf, type Point, pointOf } from "../labels/tier-points.ts";
 import { adviseOn } from "./advice.ts";
 import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
 
@@ -27,7 +27,7 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
     categories: categoriesOf(prompts, options),
     orders: ordersOf(prompts, options.seed).map(([name, values]) => {
       const gaps = toGaps(prompts, values);
-      const figures = estimate(gaps, options, (drawn) => gainOf(drawn).figures);
+      const figures = estimate(gaps, options, (drawn) => ({ apgr: gainOf(drawn).apgr }));
       return Object.assign({ name, points: gainOf(gaps).points }, figures);
     }),
     advice: adviseOn(prompts, options),
@@ -67,21 +67,17 @@ function waysOf(prompts: Prompts): Way[] {
   const { cost } = pointOf(prompts.map(({ tiers, used }) => tiers[used]));
   const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
   const up = mixAt(cost, pointOf(cheap), pointOf(dear));
-  const shareOf = (tier: Tier) =>
-    prompts.filter(({ used }) => used === tier).length / prompts.length;
-  const shares = Object.fromEntries(tierNames.map((tier) => [tier, shareOf(tier)]));
-  const ways: Way[] = [
+  const mixed = (prompt: JudgedPrompt) => ({
+    quality: prompt.cheap.quality + up * gapOf(prompt),
+    cost: prompt.cheap.cost + up * (prompt.dear.cost - prompt.cheap.cost),
+  });
+  return [
     ["as routed", ({ tiers, used }) => tiers[used]],
     ["always the cheapest", (prompt) => prompt.cheap],
-    ["always frontier", ({ tiers }) => tiers.frontier],
-    ["random, in the same shares", randomly(shares)],
-    ["random, at equal cost", randomly({ [cheapestOf(prompts)]: 1 - up, frontier: up })],
+    ["always frontier", (prompt) => prompt.dear],
+    ["random, at equal cost", mixed],
     ["oracle", oraclePoint],
   ];
-  if (!hasLengths(prompts)) return ways;
-  const byLength = tiersByLength(prompts);
-  const ofLength = (prompt: JudgedPrompt) => prompt.tiers[byLength.get(prompt) ?? prompt.used];
-  return [...ways, ["by length, in the same shares", ofLength]];
 }
 
 /** The best quality of a prompt at its lowest cost. */
@@ -92,36 +88,15 @@ function oraclePoint({ tiers }: JudgedPrompt): Point {
   });
 }
 
-/** A prompt's mean over the tiers, weighted by their shares. */
-function randomly(shares: Partial<Shares>) {
-  return ({ tiers }: JudgedPrompt): Point => {
-    const meanOf = (name: keyof Point) =>
-      tierNames.reduce((sum, tier) => sum + (shares[tier] ?? 0) * tiers[tier][name], 0);
-    return { quality: meanOf("quality"), cost: meanOf("cost") };
-  };
-}
-
-/** As many prompts of each tier as routed, the longest prompts with the highest tiers. */
-function tiersByLength(prompts: Prompts): ReadonlyMap<JudgedPrompt, Tier> {
-  const used = tierNames.flatMap((tier) =>
-    prompts.flatMap((each) => (each.used === tier ? tier : [])),
-  );
-  const byLength = prompts.toSorted((one, other) => (one.length ?? 0) - (other.length ?? 0));
-  return new Map(byLength.map((prompt, rank) => [prompt, used[rank] ?? "nano"]));
-}
-
 /** Orders of prompts by values, the highest first. */
 function ordersOf(prompts: Prompts, seed: number) {
   const orders: [name: string, values: readonly number[]][] = [
     ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
     ["random", []],
   ];
-  if (!hasLengths(prompts)) return orders;
-  orders.push(["prompt length", prompts.map(({ length }) => length ?? 0)]);
+  const lengths = prompts.flatMap(({ length }) => length ?? []);
+  if (lengths.length < prompts.length) return orders;
+  orders.push(["prompt length", lengths]);
   const withoutModel = prompts.map((prompt) => ({ ...prompt, probabilities: null }));
   return [...orders, ["labels alone, held out", heldOutGains(withoutModel, seed)] as const];
-}
-
-function hasLengths(prompts: Prompts): boolean {
-  return prompts.every(({ length }) => length !== null);
 }

@@ -1,27 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyPolicy } from "../decision/decide.ts";
-import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { type LabelledPrompt, toTierPoints } from "../labels/tier-points.ts";
+import { tierNames } from "../decision/tier-question.ts";
+import { toTierPoints } from "../labels/tier-points.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { DecidedPrompt } from "./decided-prompts.ts";
 
-/** A labelled prompt with its decision. */
-export interface JudgedPrompt extends LabelledPrompt {
-  readonly decision: DecidedPrompt["decision"];
-  /** The tier that the policy uses for the decision. */
-  readonly used: Tier;
-}
+/** A labelled prompt with its decision, and the tier that the policy uses for it. */
+export type JudgedPrompt = ReturnType<typeof judgePrompts>[number];
 
 /** Applies the policy. If the used tier and the right one have the same model, the used one is right. */
 export function judgePrompts(
   prompts: readonly DecidedPrompt[],
   { policy, tierModels }: Pick<RouterOptions, "policy" | "tierModels">,
   costsOf: Parameters<typeof toTierPoints>[2],
-): JudgedPrompt[] {
-  const labelled = toTierPoints(prompts, tierModels, costsOf);
-  return prompts.flatMap(({ decision }, at) => {
-    const label = labelled[at];
-    if (label === undefined) return [];
+) {
+  return toTierPoints(prompts, tierModels, costsOf).map((label, at) => {
+    const { decision } = prompts[at] as DecidedPrompt;
     const { tierUsed: used } = applyPolicy(decision.tierChosen, decision, policy);
     const { tiers, rightTier: right } = label;
     const rightTier = isDeepStrictEqual(tiers[used], tiers[right]) ? used : right;

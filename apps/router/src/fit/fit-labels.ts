@@ -13,7 +13,7 @@ export function fitLabels(
   const labels = all.filter(({ isRepeat }) => !isRepeat);
   const gains = heldOutGains(labels, seed);
   const lengths = labels.flatMap(({ length }) => length ?? []);
-  const apgrOf = (values: readonly number[]) => gainOf(toGaps(labels, values)).figures.apgr;
+  const apgrOf = (values: readonly number[]) => gainOf(toGaps(labels, values)).apgr;
   const length = lengths.length === labels.length ? apgrOf(lengths) : null;
   const nothing = { promise: null, heldOut: { apgr: apgrOf(gains), length }, fit: null };
   const doubt = findDoubt(labels, gains, { seed, draws: 300 });
@@ -29,6 +29,7 @@ export function fitLabels(
   const promise = { saving: found.saving, quality: keepQuality, confidence };
   const { intercept, weights } = fitRidge(featuresOf(labels), labels.map(gapOf));
   const fit = {
+    promise,
     cheapest: cheapestOf(labels),
     threshold: found.threshold,
     intercept,

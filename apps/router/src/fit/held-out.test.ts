@@ -17,7 +17,7 @@ function toLabel(text: string, gap: number, given: Partial<LabelledPrompt> = {})
 }
 
 function apgrOf(labels: readonly LabelledPrompt[]): number | null {
-  return gainOf(toGaps(labels, heldOutGains(labels, 1))).figures.apgr;
+  return gainOf(toGaps(labels, heldOutGains(labels, 1))).apgr;
 }
 
 test("equal texts are in one fold, so noise is not remembered", () => {

@@ -26,16 +26,10 @@ export async function runFit(file: string, typed: FitOptions, context: CliContex
   try {
     const costs = await tierCosts(services, tierModels, signal);
     const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), typed);
-    if (fit !== null && result.promise !== null) {
+    if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
-      const parts = {
-        ...fit,
-        promise: result.promise,
-        tiers: tierModels,
-        prices: costs.prices,
-        labelsHash,
-      };
-      await writeWholeFile(resolve(cwd, typed.out), printFit(parts));
+      const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
+      await writeWholeFile(resolve(cwd, typed.out), text);
     }
     const printed = { ...result, artifact: fit && typed.out };
     stdout.write(typed.json === true ? `${JSON.stringify(printed)}\n` : describe(printed));
@@ -45,9 +39,9 @@ export async function runFit(file: string, typed: FitOptions, context: CliContex
   }
 }
 
-type Printed = Omit<ReturnType<typeof fitLabels>, "fit"> & { readonly artifact: string | null };
+type Printed = Pick<ReturnType<typeof fitLabels>, "sentence" | "heldOut">;
 
-function describe({ sentence, heldOut, artifact }: Printed): string {
+function describe({ sentence, heldOut, artifact }: Printed & { artifact: string | null }): string {
   const [apgr, length] = [heldOut.apgr, heldOut.length].map((each) => each?.toFixed(3) ?? "–");
   const use = artifact === null ? "" : `Start the router with ROUTER_FIT=${artifact}\n`;
   return `${sentence}\nAPGR on held-out labels: ${apgr}; by prompt length: ${length}; chance: 0.5.\n${use}`;

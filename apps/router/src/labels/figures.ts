@@ -60,12 +60,11 @@ type GainPoint = Readonly<Record<"share" | "recovered", number>>;
 
 /**
  * Returns the gain if the prompts with the highest values go to the dear tier and all others to the
- * cheap one; among equal values, the curve is straight. APGR is the mean recovered gap over all
- * shares; CPT is the smallest share that recovers half, or four fifths, of the gap.
+ * cheap one; among equal values, the curve is straight. APGR is the mean recovered gap over all shares.
  */
 export function gainOf(rows: readonly OrderedGap[]) {
   const gap = sumOf(rows);
-  if (gap <= ROUNDING) return { points: [], figures: { apgr: null, cpt50: null, cpt80: null } };
+  if (gap <= ROUNDING) return { points: [], apgr: null };
   const groups = [...Map.groupBy(rows, ({ value }) => value)];
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
   let [asked, recovered, apgr] = [0, 0, 0];
@@ -77,8 +76,7 @@ export function gainOf(rows: readonly OrderedGap[]) {
     recovered += gained;
     points.push({ share: asked, recovered });
   }
-  const [cpt50, cpt80] = [shareFor(points, 0.5), shareFor(points, 0.8)];
-  return { points, figures: { apgr, cpt50, cpt80 } };
+  return { points, apgr };
 }
 
 /** Sums of the same terms in different orders differ by less. */
@@ -86,17 +84,6 @@ export const ROUNDING = 1e-9;
 
 function sumOf(rows: readonly OrderedGap[]): number {
   return rows.reduce((sum, { gap }) => sum + gap, 0);
-}
-
-function shareFor(points: readonly GainPoint[], wanted: number): number | null {
-  for (const [index, { share, recovered }] of points.entries()) {
-    const before = points[index - 1];
-    if (recovered < wanted) continue;
-    if (before === undefined || recovered === before.recovered) return share;
-    const part = (wanted - before.recovered) / (recovered - before.recovered);
-    return before.share + part * (share - before.share);
-  }
-  return null;
 }
 
 /** Returns the share of the dear tier in a random mix of both ends that has a cost, or the nearest one. */

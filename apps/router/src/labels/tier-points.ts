@@ -1,4 +1,4 @@
-import { type Shares, type Tier, tierNames } from "../decision/tier-question.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
 
@@ -6,32 +6,14 @@ import { type Label, toText } from "./read-labels.ts";
 export type Point = Readonly<Record<"quality" | "cost", number>>;
 
 /** A labelled prompt with the quality and cost of each tier. */
-export interface LabelledPrompt {
-  readonly tiers: Readonly<Record<Tier, Point>>;
-  /** The points of the tier with the lowest mean cost in the file, and of the frontier tier. */
-  readonly cheap: Point;
-  readonly dear: Point;
-  /** The lowest tier with the best quality. */
-  readonly rightTier: Tier;
-  /** The text that decides; empty if it is unknown. */
-  readonly text: string;
-  /** Characters of the conversation; null if the text is unknown. */
-  readonly length: number | null;
-  readonly category: string | null;
-  /** How many models have scores; null if the label is a tier. */
-  readonly models: number | null;
-  /** The evaluation model's. */
-  readonly probabilities: Shares | null;
-  /** Whether an earlier prompt has the same text. */
-  readonly isRepeat: boolean;
-}
+export type LabelledPrompt = ReturnType<typeof toTierPoints>[number];
 
 /** Judges every tier for each label; `costsOf` are the tiers' costs, if the file has none. */
 export function toTierPoints(
   labels: readonly Label[],
   tierModels: RouterOptions["tierModels"],
   costsOf: (messages: Label["messages"]) => readonly number[],
-): LabelledPrompt[] {
+) {
   const ranked = rankModels(labels);
   const seen = new Set<string>();
   const points = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
@@ -46,22 +28,25 @@ export function toTierPoints(
     );
     const cost = costs === null ? costsOf(messages) : models.map((model) => costs[model] ?? 0);
     const entries = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
-    const tiers = Object.fromEntries(entries) as Record<Tier, Point>;
-    const rightTier = tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier";
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
-    const length = messages.length === 0 ? null : characters;
     return {
-      tiers,
-      rightTier,
+      tiers: Object.fromEntries(entries) as Record<Tier, Point>,
+      /** The lowest tier with the best quality. */
+      rightTier: tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier",
+      /** The text that decides; empty if it is unknown. */
       text: toText(messages),
-      length,
+      /** Characters of the conversation; null if the text is unknown. */
+      length: messages.length === 0 ? null : characters,
       category,
+      /** How many models have scores; null if the label is a tier. */
       models: scores && scored.length,
+      /** The evaluation model's. */
       probabilities,
+      /** Whether an earlier prompt has the same text. */
       isRepeat,
     };
   });
-  const cheapest = cheapestOf(points);
+  const cheapest = cheapestOf(points); // by the mean cost in the file
   return points.map((point) =>
     Object.assign(point, { cheap: point.tiers[cheapest], dear: point.tiers.frontier }),
   );
@@ -73,13 +58,15 @@ export function gapOf({ cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">): 
 }
 
 /** Returns the tier with the lowest mean cost, the first of equals. */
-export function cheapestOf(prompts: readonly Pick<LabelledPrompt, "tiers">[]): Tier {
+export function cheapestOf(prompts: Parameters<typeof tierPoints>[0]): Tier {
   const costs = tierPoints(prompts).map(({ cost }) => cost);
   return tierNames[costs.indexOf(Math.min(...costs))] ?? "nano";
 }
 
 /** Returns the point of each tier if it answers all prompts. */
-export function tierPoints(prompts: readonly Pick<LabelledPrompt, "tiers">[]): Point[] {
+export function tierPoints(
+  prompts: readonly { readonly tiers: Readonly<Record<Tier, Point>> }[],
+): Point[] {
   return tierNames.map((tier) => pointOf(prompts.map(({ tiers }) => tiers[tier])));
 }
 

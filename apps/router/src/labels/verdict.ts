@@ -43,7 +43,7 @@ export function findDoubt(
     return { verdict: "cheapest-is-best", sentence };
   }
   const gaps = toGaps(prompts, values);
-  const { apgr } = estimate(gaps, options, (drawn) => gainOf(drawn).figures);
+  const { apgr } = estimate(gaps, options, (drawn) => ({ apgr: gainOf(drawn).apgr }));
   if (apgr !== null && apgr.low > CHANCE && pOfOrder(gaps) <= 0.025) return null;
   const none = { value: CHANCE, low: CHANCE, high: CHANCE }; // a middle tier is the best
   return doubtOf(n, { ...(apgr ?? none), name: "APGR", chance: CHANCE });
