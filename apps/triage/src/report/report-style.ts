@@ -62,7 +62,8 @@ code { font: 0.87em ui-monospace, monospace; overflow-wrap: anywhere; }
 .mail summary { display: grid; grid-template-columns: 4.2rem minmax(0, 1fr) 19rem; gap: 0.2rem 1.1rem; padding: 0.7rem 1rem; list-style: none; cursor: pointer; }
 .mail summary::-webkit-details-marker { display: none; }
 .mail summary:hover { background: color-mix(in srgb, var(--accent) 5%, transparent); }
-.mail summary:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
+.mail:has(summary:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; }
+.mail summary:focus-visible { outline: none; }
 .level { display: block; align-self: start; padding-top: 0.15rem; text-align: center; font-variant-numeric: tabular-nums; }
 .level b { display: block; border-radius: 7px; padding: 0.1rem 0; font-size: 1.05rem; }
 .level-name { display: block; margin-top: 0.15rem; color: var(--quiet); font-size: 0.76rem; overflow-wrap: anywhere; }
