@@ -88,7 +88,7 @@ class UndiciHttpClient implements HttpClient {
     const way = { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
     const target = {
       http1: { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() },
-      http2Headers: toHttp2Headers(endpoint),
+      http2Headers: hasHttp2 ? toHttp2Headers(endpoint) : {},
     };
     const context = { endpoint, hint };
     return (body, abortable) => {
