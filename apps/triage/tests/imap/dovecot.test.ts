@@ -1,26 +1,12 @@
 import { expect, inject, test } from "vitest";
-import { ImapFlow } from "imapflow";
+import { signIn } from "./mailbox-of.ts";
 import { runDoveadm } from "./start-dovecot.ts";
 import { startProxy } from "./start-proxy.ts";
 
-const { password, ...server } = inject("dovecot");
-
-async function connect(port: number): Promise<ImapFlow> {
-  const auth = { user: "ada", pass: password };
-  const client = new ImapFlow({
-    host: "127.0.0.1",
-    port,
-    secure: false,
-    auth,
-    logger: false,
-    doSTARTTLS: false,
-  });
-  await client.connect();
-  return client;
-}
+const server = inject("dovecot");
 
 test("has the extensions that triage uses, and mails in folders with a special use", async () => {
-  const client = await connect(server.port);
+  const client = await signIn(server, "ada");
   const words = [...client.capabilities.keys()];
   expect(words).toEqual(
     expect.arrayContaining(["CONDSTORE", "QRESYNC", "UIDPLUS", "MOVE", "IDLE"]),
@@ -33,7 +19,7 @@ test("has the extensions that triage uses, and mails in folders with a special u
   ]);
   await client.append("INBOX", "Subject: hello\r\n\r\nhello\r\n", ["\\Seen", "mine"]);
   await client.logout();
-  const found = await runDoveadm({ password, ...server }, "fetch", "-u", "ada", "flags", "all");
+  const found = await runDoveadm(server, "fetch", "-u", "ada", "flags", "all");
   expect(found).toMatch(/\\Seen .*mine/);
 });
 
@@ -43,7 +29,7 @@ test("a proxy hides extensions and reports each command", async () => {
     without: ["QRESYNC", "MOVE"],
     onCommand: (line) => void commands.push(line),
   });
-  const client = await connect(proxy.port);
+  const client = await signIn({ ...server, port: proxy.port }, "ada");
   expect(client.capabilities.has("MOVE")).toBe(false);
   expect(client.capabilities.has("UIDPLUS")).toBe(true);
   await client.logout();
