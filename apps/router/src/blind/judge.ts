@@ -3,7 +3,7 @@ import { cutMessage } from "../conversation/user-turns.ts";
 
 interface Judged {
   readonly question: string;
-  /** Different answers; each is judged once in each place, since a model may prefer what it reads first. */
+  /** Different answers. Each is judged once in each position, because a model may prefer the first. */
   readonly answers: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { meanOf } from "../labels/tier-points.ts";
 import { COLUMNS, type Features } from "./features.ts";
 
-/** A linear prediction of what the dear tier adds in quality. */
+/** Predicts the gain in quality of the dear tier over the cheap one; linear in the features. */
 export interface Weights {
   readonly intercept: number;
   /** One for each column. */

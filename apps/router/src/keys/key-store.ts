@@ -5,7 +5,7 @@ import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
-/** Where all keys are kept. No other change happens during a change. */
+/** Reads and changes the keys; one change at a time, also between processes. */
 export type KeyStore = ReturnType<typeof fileStore>;
 
 /** Whether the keys and their spending are in PostgreSQL, for several routers. */

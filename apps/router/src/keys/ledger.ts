@@ -62,7 +62,7 @@ export class Ledger {
     });
   }
 
-  /** Returns what a budget has spent and reserved. */
+  /** Returns the spent and reserved amounts of a budget. */
   state(key: BudgetKey): Promise<BudgetState> {
     return this.#change(key, (state) => [state, state]);
   }

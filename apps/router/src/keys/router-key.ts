@@ -13,7 +13,7 @@ const name = z
   .regex(/^[\w.-]{1,64}$/, "is not a name of up to 64 letters, digits and the signs . _ -");
 const limit = z.number().min(0).nullable().default(null);
 
-/** A key as it is kept, with the hash of its token. */
+/** The form of a key in `ROUTER_KEYS`. */
 export const storedKeySchema = z.strictObject({
   name: name.refine((each) => !reservedNames.has(each), "is a name that the router itself uses"),
   /** The budget that its calls spend, which other keys may share. */
@@ -39,7 +39,7 @@ export const storedKeySchema = z.strictObject({
   sha256: z.hash("sha256"),
 });
 
-/** A key as it is kept, with the hash of its token. */
+/** A key in `ROUTER_KEYS`, with the hash of its token. */
 export type StoredKey = Readonly<z.infer<typeof storedKeySchema>>;
 
 /** A named key: who may ask for what, until when. */
