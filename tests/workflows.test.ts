@@ -122,3 +122,11 @@ test("the job that publishes alone may tell who it is, and has no token", () => 
   const publishing = steps.filter(({ run }) => run === "npm run release");
   expect(publishing.map(({ env }) => env)).toEqual([{ NPM_CONFIG_PROVENANCE: "true" }]);
 });
+
+test("each action is pinned to a commit, with its tag", () => {
+  for (const name of names) {
+    for (const [line] of textOf(name).matchAll(/.*\buses:.*/g)) {
+      expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    }
+  }
+});
