@@ -10,7 +10,7 @@ import {
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
-import type { PostgresRuns } from "./postgres/index.ts";
+import type { RunStore } from "./run-store.ts";
 import type { StatusCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
@@ -37,7 +37,7 @@ export async function explainRecord(
 }
 
 async function describeOfRun(
-  runs: PostgresRuns,
+  runs: RunStore,
   { id, run = null }: { readonly id: string; readonly run?: number | null | undefined },
   { word }: RecordSource,
 ): Promise<string> {

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import type { PostgresRuns, QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
+import type { QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
+import type { RunStore } from "./run-store.ts";
 import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
@@ -84,7 +85,7 @@ export async function withResults<TResult>(
 }
 
 async function databaseResults(
-  runs: PostgresRuns,
+  runs: RunStore,
   command: ResultsCommand,
   context: ProgramContext,
 ): Promise<RunResults> {
@@ -129,7 +130,7 @@ function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
   };
 }
 
-async function findRun(runs: PostgresRuns, { run, file }: ResultsCommand): Promise<RunInfo> {
+async function findRun(runs: RunStore, { run, file }: ResultsCommand): Promise<RunInfo> {
   if (run !== undefined) return await runs.get(run);
   const all = await runs.list();
   const name = file === undefined ? null : basename(toInputPath(file, "."));

@@ -9,7 +9,7 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import type { Catalog, ConfigurationError, Transport, TransportName } from "evaluator-client";
-import type { PostgresRuns } from "./postgres/index.ts";
+import type { RunStore } from "./run-store.ts";
 import type { RecordSource } from "./input/record-source.ts";
 
 /** The context of a program: the machine, its records and its services. */
@@ -31,7 +31,7 @@ export interface ProgramContext extends CliContext {
 export type OpenRuns = (
   url: string,
   options: { readonly supervises: boolean },
-) => Promise<PostgresRuns>;
+) => Promise<RunStore>;
 
 /** The wanted service. */
 interface ServiceOptions {

@@ -1,5 +1,6 @@
 import { printable, truncateColumns } from "evaluator-kit";
-import type { PostgresRuns, RunInfo, WorkerInfo } from "./postgres/index.ts";
+import type { RunInfo, WorkerInfo } from "./postgres/index.ts";
+import type { RunStore } from "./run-store.ts";
 import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
@@ -66,7 +67,7 @@ async function shown(
   }
 }
 
-async function describeRuns(runs: PostgresRuns, { run }: StatusCommand) {
+async function describeRuns(runs: RunStore, { run }: StatusCommand) {
   const infos = run === undefined ? await runs.list() : [await runs.get(run)];
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [

@@ -126,7 +126,7 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
   }
 
   /** Returns a writer for the outcomes of calls. */
-  writer(options: Omit<WriterOptions, "query">): AnswerWriter {
+  writer(options: Omit<WriterOptions, "query">): Pick<AnswerWriter, "keep"> {
     return new AnswerWriter({ ...options, query: this.database.query });
   }
 

@@ -3,7 +3,8 @@ import type { JsonObject, Questions } from "evaluator-client";
 import { type RecordSetup, toRecord, toValues } from "../columns/columns.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import { callKey, fromKeptText } from "../journal/kept-answer.ts";
-import type { PostgresRuns, RunInfo, RunRow } from "../postgres/index.ts";
+import type { RunInfo, RunRow } from "../postgres/index.ts";
+import type { RunStore } from "../run-store.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function withRuns<TResult>(
     openRuns: open,
     supervises = false,
   }: Pick<ProgramContext, "openRuns"> & Partial<Parameters<OpenRuns>[1]>,
-  use: (runs: PostgresRuns) => Promise<TResult>,
+  use: (runs: RunStore) => Promise<TResult>,
 ): Promise<TResult> {
   try {
     await using runs = await open(url, { supervises });
@@ -66,7 +67,7 @@ export type BaseAnswers = (state: JsonObject) => ReturnType<typeof toValues> | n
 
 /** Finds answers without additions in the newest other run over a file of that name with the same questions. */
 export async function baseAnswersOf(
-  runs: PostgresRuns,
+  runs: RunStore,
   { run, name, setup }: RunInfo,
   source: RecordSource,
 ): Promise<BaseAnswers> {

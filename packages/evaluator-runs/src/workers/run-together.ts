@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { printable } from "evaluator-kit";
-import type { PostgresRuns, RunInfo, RunRecord } from "../postgres/index.ts";
+import type { RunInfo, RunRecord } from "../postgres/index.ts";
+import type { RunStore } from "../run-store.ts";
 import { printCount } from "../amounts.ts";
 import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
@@ -29,7 +30,7 @@ export async function runTogether(
   const context = await readRunContext(run, program);
   const { stderr, service, outputPath, inputPath, signal } = context;
   stderr.write(describeEngine(service));
-  const use = async (runs: PostgresRuns) => {
+  const use = async (runs: RunStore) => {
     if (!run.dryRun) await checkOutput(outputPath, inputPath);
     // A dry run looks up each answer, also if the run has begun.
     const known = run.dryRun ? [] : await runs.list();
@@ -52,13 +53,13 @@ export async function runTogether(
   return await withRuns(url, { ...program, supervises: !run.dryRun }, use);
 }
 
-async function countsOf({ run, records, answered: kept }: RunInfo, runs: PostgresRuns) {
+async function countsOf({ run, records, answered: kept }: RunInfo, runs: RunStore) {
   const { size: refused } = await runs.refused(run);
   return { open: records - kept - refused, kept, refused };
 }
 
 // `begun` is the run, if its records are in the database already; then no answer is looked up.
-async function planRun(runs: PostgresRuns, known: readonly RunInfo[], context: RunContext) {
+async function planRun(runs: RunStore, known: readonly RunInfo[], context: RunContext) {
   const hash = setupHash(context);
   const length = Math.min(context.input.length, context.run.limit);
   const alike = known.filter(
@@ -70,7 +71,7 @@ async function planRun(runs: PostgresRuns, known: readonly RunInfo[], context: R
   return { ...(isWhole ? planned : await planWith(runs, context)), begun };
 }
 
-async function planWith(runs: PostgresRuns | null, context: RunContext) {
+async function planWith(runs: RunStore | null, context: RunContext) {
   const digest = createHash("sha256").update(setupHash(context));
   const plan = await planCalls(context, {
     ...(runs && { statusesOf: (keys) => runs.statusesOf(keys.map(toRunKey)) }),
@@ -90,7 +91,7 @@ function toRunKey(key: string): string {
 }
 
 async function join(
-  runs: PostgresRuns,
+  runs: RunStore,
   context: RunContext,
   { plan, digest, known }: Awaited<ReturnType<typeof planRun>> & { known: readonly RunInfo[] },
 ) {
@@ -127,7 +128,7 @@ async function join(
 const TABLE_AT_MOST = 200_000;
 
 async function giveRunResults(
-  runs: PostgresRuns,
+  runs: RunStore,
   { info, refusals }: { readonly info: RunInfo; readonly refusals: ReadonlySet<number> },
   context: RunContext,
 ): Promise<number> {

@@ -6,19 +6,14 @@ import {
   type Pacer,
   type Questions,
 } from "evaluator-client";
-import type {
-  AnswerWriter,
-  ChunkRecord,
-  LeasedChunk,
-  PostgresRuns,
-  RunInfo,
-} from "../postgres/index.ts";
+import type { ChunkRecord, LeasedChunk, RunInfo } from "../postgres/index.ts";
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { pause, repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
+import type { RunStore, RunWriter } from "../run-store.ts";
 
 // A lease lasts ten seconds, so two touches may be missed.
 const TOUCH_MS = 3000;
@@ -26,7 +21,7 @@ const IDLE_MS = 1000;
 
 /** The setting of a worker. */
 interface WorkOptions {
-  readonly runs: PostgresRuns;
+  readonly runs: RunStore;
   readonly info: RunInfo;
   readonly questions: Questions;
   readonly asking: Pick<AskingOptions, "concurrency">;
@@ -60,7 +55,7 @@ interface Chunk {
 export class RunWorker {
   readonly #options: WorkOptions;
   readonly #evaluator: Evaluator;
-  readonly #writer: AnswerWriter;
+  readonly #writer: RunWriter;
   /** The chunks that are not finished or given back, and when they are. */
   readonly #held = new Map<Chunk, Promise<void>>();
   /** The calls in flight. */

@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
-import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
+import type { RunInfo } from "../postgres/index.ts";
+import type { RunStore } from "../run-store.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
@@ -26,7 +27,7 @@ const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is 
 
 interface WorkSetting {
   readonly url: string;
-  readonly runs: PostgresRuns;
+  readonly runs: RunStore;
   readonly context: Pick<
     RunContext,
     "clock" | "stderr" | "signal" | "env" | "transport" | "service" | "source"
@@ -173,7 +174,7 @@ export async function workOnRuns(
   });
   const setting = { url, context: { ...program, transport, service }, price, asking: command };
   let isReported = false;
-  const use = async (runs: PostgresRuns) => {
+  const use = async (runs: RunStore) => {
     isReported = false;
     return await workOnEach(command, { ...setting, runs });
   };
@@ -222,7 +223,7 @@ function checkNotInterrupted(signal: AbortSignal): void {
 }
 
 /** Returns the oldest open run of the engine, else one of another engine, or null. */
-async function nextRun(runs: PostgresRuns, { address, modelId }: Service): Promise<RunInfo | null> {
+async function nextRun(runs: RunStore, { address, modelId }: Service): Promise<RunInfo | null> {
   const open = (await runs.list()).filter(({ state }) => state === "open");
   const own = open.find(({ setup }) => setup.wire === address && setup.modelId === modelId);
   return own ?? open[0] ?? null;
