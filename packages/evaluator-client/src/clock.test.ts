@@ -70,3 +70,18 @@ test("rejects with the signal's reason once it aborts", async () => {
   await expect(outcome).rejects.toBe("enough");
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
+
+test.each([
+  [3.6e-12, 0.001],
+  [0, 0],
+  [1.0004, 1.0004],
+])("a given clock has a delay of %d ms as %d ms", (delayMs, roundedMs) => {
+  const delays: number[] = [];
+  const schedule = (given: number) => {
+    delays.push(given);
+    return () => undefined;
+  };
+  const { clock } = readRuntime({ clock: { ...systemClock, schedule } });
+  clock.schedule(delayMs, () => undefined);
+  expect(delays).toEqual([roundedMs]);
+});

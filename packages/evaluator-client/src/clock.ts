@@ -25,17 +25,32 @@ export const systemClock: Clock = {
 
 /** Time and chance as an evaluator sees them; tests pass their own. */
 export interface EvaluatorRuntime {
-  /** @default the machine's own clock */
+  /** Gets no delay between 0 and 1 µs. @default the machine's own clock */
   clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
   random?: () => number;
+  /** Returns an id that no other process has. @default crypto.randomUUID */
+  newId?: () => string;
 }
 
 /** Returns a runtime with its defaults. @throws {ConfigurationError} if it has an unknown option. */
 export function readRuntime(runtime: EvaluatorRuntime): Required<EvaluatorRuntime> {
-  checkOptions(optionsNamed("clock", "random"), runtime);
-  const { clock = systemClock, random = Math.random } = runtime;
-  return { clock, random };
+  checkOptions(optionsNamed("clock", "random", "newId"), runtime);
+  const { clock, random = Math.random, newId = () => crypto.randomUUID() } = runtime;
+  return { clock: clock ? withoutTinyDelays(clock) : systemClock, random, newId };
+}
+
+// A delay below the clock's resolution would be scheduled again and again, and simulated time not move.
+const SHORTEST_DELAY_MS = 0.001;
+
+/** Rounds delays above 0 up to a microsecond. */
+function withoutTinyDelays(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    epochNow: () => clock.epochNow(),
+    schedule: (delayMs, callback) =>
+      clock.schedule(delayMs > 0 ? Math.max(SHORTEST_DELAY_MS, delayMs) : delayMs, callback),
+  };
 }
 
 /** From two of a unit on, a wait is given in it. */
@@ -75,11 +90,6 @@ export function untilAborted<TValue>(
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
-}
-
-/** Rounds a delay in milliseconds up to whole microseconds, so that the clock moves when it has passed. */
-export function wholeMicroseconds(ms: number): number {
-  return Math.ceil(ms * 1000) / 1000;
 }
 
 /** Returns the time since an instant of a clock in milliseconds, to the microsecond. */

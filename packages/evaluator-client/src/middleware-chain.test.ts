@@ -77,8 +77,10 @@ test("sees the call: its signal, its transport and what it would send", async ()
   const { signal } = new AbortController();
   await evaluator.evaluate(scamRequest("text"), { signal });
   expect(calls).toEqual([
-    expect.objectContaining({ signal, transport: "counting", target: transport.target, clock }),
+    expect.objectContaining({ signal, transport: "counting", target: transport.target }),
   ]);
+  await clock.advance(7);
+  expect(calls[0]?.clock.now()).toBe(7);
 });
 
 test("is rejected where it is no function, and once the evaluator is closed", async () => {

@@ -198,3 +198,12 @@ test.each([{ maxEntries: 0 }, { store: {} }, { onStoreError: "print" }])(
     expect(make).toThrow(Object.keys(options)[0]);
   },
 );
+
+test("keys are the digests of the given hash", async () => {
+  const store = new Map<string, unknown>();
+  const { transport } = countingTransport({});
+  const sha256 = async () => new Uint8Array([1, 171]).buffer;
+  const evaluator = createEvaluator({ transport }).with(cache({ store }, { sha256 }));
+  await evaluator.evaluate(scamRequest("a"));
+  expect([...store.keys()]).toEqual(["01ab"]);
+});

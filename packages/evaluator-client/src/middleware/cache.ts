@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
-import { checkOptions, objectWith, optionsObject } from "../options.ts";
+import { checkOptions, objectWith, optionsNamed, optionsObject } from "../options.ts";
 import { checkReply, type Evaluation } from "../evaluation.ts";
 import { isRecord, valueAt } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -22,6 +22,12 @@ export interface CacheOptions {
   maxEntries?: number;
   /** Called with the errors of the store, which cost no answer. @default none */
   onStoreError?: (error: unknown) => void;
+}
+
+/** Parts of the platform that a cache uses; tests pass their own. */
+export interface CacheRuntime {
+  /** Hashes bytes with SHA-256. @default crypto.subtle.digest */
+  sha256?: (bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>;
 }
 
 /** Counts of a cache's calls. */
@@ -61,8 +67,10 @@ const optionsSchema = optionsObject({
  * console.log(cached.savings.costUsd);
  * ```
  */
-export function cache(options: CacheOptions = {}): Cache {
+export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): Cache {
   checkOptions(optionsSchema, options);
+  checkOptions(optionsNamed("sha256"), runtime);
+  const { sha256 = (bytes) => crypto.subtle.digest("SHA-256", bytes) } = runtime;
   const { maxEntries = 1000, store = boundedMemory(maxEntries), onStoreError } = options;
   const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
   const inFlight = new Map<string, Flight>();
@@ -91,7 +99,10 @@ export function cache(options: CacheOptions = {}): Cache {
     { signal, clock, transport, target }: MiddlewareCall,
   ): Promise<Evaluation> {
     const startedAtMs = clock.now();
-    const key = await keyOf([transport, target ?? null, request.state, request.questions]);
+    // Keys are not sorted: the model reads options and keys in this order too.
+    const parts = [transport, target ?? null, request.state, request.questions];
+    const digest = await sha256(new TextEncoder().encode(JSON.stringify(parts)));
+    const key = toHex(new Uint8Array(digest));
     const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
       savings[how] += 1;
       savings.inputTokens += evaluation.usage.inputTokens;
@@ -145,11 +156,8 @@ function isAnswerTo({ questions }: EvaluationRequest, stored: unknown): stored i
   }
 }
 
-async function keyOf(parts: readonly unknown[]): Promise<string> {
-  // Keys are not sorted: the model reads options and keys in this order too.
-  const bytes = new TextEncoder().encode(JSON.stringify(parts));
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function boundedMemory(maxEntries: number): EvaluationStore {

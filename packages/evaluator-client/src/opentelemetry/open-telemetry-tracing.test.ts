@@ -10,6 +10,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { image, type State } from "../questions/state.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { onePixel } from "../testing/one-pixel.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { openTelemetryTracing } from "./open-telemetry-tracing.ts";
@@ -111,3 +112,15 @@ test("takes the global tracer by default, which does nothing without an SDK", as
 function contentOf({ name, attributes, events, status }: ReadableSpan) {
   return { name, attributes, events, status };
 }
+
+test("attempts have the dates of the given clock", async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const clock = new ManualClock();
+  const tracing = openTelemetryTracing({ tracer: provider.getTracer("test") }, { clock });
+  const fetch = async () => Response.json(gatewayBody);
+  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  await createEvaluator({ transport, tracing }, { clock }).evaluate(emailRequest);
+  const [attempt] = exporter.getFinishedSpans();
+  expect(attempt?.endTime).toEqual([clock.epochNow() / 1000, 0]);
+});

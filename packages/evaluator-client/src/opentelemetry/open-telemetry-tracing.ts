@@ -1,4 +1,5 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
@@ -23,14 +24,18 @@ export interface OpenTelemetryTracingOptions {
  * const evaluator = createEvaluator({ tracing: openTelemetryTracing() });
  * ```
  */
-export function openTelemetryTracing(options: OpenTelemetryTracingOptions = {}): Tracing {
+export function openTelemetryTracing(
+  options: OpenTelemetryTracingOptions = {},
+  runtime: EvaluatorRuntime = {},
+): Tracing {
   checkOptions(optionsNamed("tracer", "recordContent"), options);
+  const { clock } = readRuntime(runtime);
   const { tracer = trace.getTracer("evaluator-client"), recordContent = false } = options;
   return (call, run) => {
     const { name, attributes } = describe(call, recordContent);
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
-        const evaluation = await run(hooksOf(span, tracer, call.transport));
+        const evaluation = await run(hooksOf(span, call.transport, { tracer, clock }));
         describeAnswer(span, evaluation, recordContent);
         return evaluation;
       } catch (error) {
@@ -71,10 +76,14 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
 }
 
 /** Adds a span for each attempt and, to the span of the call, an event for each wait. */
-function hooksOf(callSpan: Span, tracer: Tracer, { target }: TracedCall["transport"]): Hooks {
+function hooksOf(
+  callSpan: Span,
+  { target }: TracedCall["transport"],
+  { tracer, clock }: { tracer: Tracer; clock: Clock },
+): Hooks {
   return {
     onAttempt({ attempt, durationMs, status, error }) {
-      const endTime = Date.now();
+      const endTime = clock.epochNow();
       const span = tracer.startSpan("POST", {
         kind: SpanKind.CLIENT,
         startTime: endTime - durationMs,

@@ -39,6 +39,8 @@ interface LeaseOptions extends SharedPacerOptions {
   readonly whenStoreIsDown: "own-share" | "closed";
   readonly leaseMs: number;
   readonly clock: Clock;
+  /** Identifies this process to the store. */
+  readonly member: string;
   /** Called when slots came, or when the store was lost or found again. */
   onChange(): void;
   /** Called when a pause of all members begins. */
@@ -48,7 +50,6 @@ interface LeaseOptions extends SharedPacerOptions {
 /** The instants that were leased from the store or, while it is down, from an own share of the limit. */
 export class LeasedSlots {
   readonly #options: LeaseOptions;
-  readonly #member = crypto.randomUUID();
   readonly #ownStore: LimitStore;
   /** Ends the listening to the store. */
   readonly close: () => void;
@@ -137,12 +138,12 @@ export class LeasedSlots {
   }
 
   async #askStore(wanted: { requests: number; tokens: number }): Promise<void> {
-    const { store, key, limits, clock } = this.#options;
+    const { store, key, limits, clock, member } = this.#options;
     this.#asked = wanted;
     const askedAtMs = clock.now();
     const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
     try {
-      const lease = await leaseFrom(store, key, { member: this.#member, limits, ...wanted });
+      const lease = await leaseFrom(store, key, { member, limits, ...wanted });
       this.#roundTripMs = clock.now() - askedAtMs;
       this.#members = lease.members;
       this.#setDown(false);
@@ -156,13 +157,13 @@ export class LeasedSlots {
   }
 
   async #askOwn(wanted: { requests: number; tokens: number }): Promise<void> {
-    const { key, limits } = this.#options;
+    const { key, limits, member } = this.#options;
     this.#isAskingOwn = true;
     const share = OWN_SHARE / this.#members;
     // As long ahead as a lease of the store, so that few are left over when it is back.
     const requests = Math.max(1, Math.floor(wanted.requests * share));
     const own = { requests, tokens: (wanted.tokens * requests) / wanted.requests };
-    const asked = { member: this.#member, limits: scaleLimits(limits, share), ...own };
+    const asked = { member, limits: scaleLimits(limits, share), ...own };
     this.#hold(await leaseFrom(this.#ownStore, key, asked), own);
     this.#isAskingOwn = false;
     this.#options.onChange();

@@ -1,4 +1,4 @@
-import { type Clock, type EvaluatorRuntime, readRuntime, wholeMicroseconds } from "../clock.ts";
+import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import type { EvaluatorError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { type Admission, CallQueue, type PacedCall, Pause } from "./call-queue.ts";
@@ -79,7 +79,7 @@ class LocalPacer implements Pacer {
       const delayMs = this.#delayMs(next.tokens, nowMs);
       if (delayMs === Number.POSITIVE_INFINITY) return;
       if (delayMs > 0) {
-        this.#cancelWake = this.#clock.schedule(wholeMicroseconds(delayMs), () => this.#wake());
+        this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
         return;
       }
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));

@@ -213,3 +213,13 @@ test("tells once that the store is down, and once that it is back", async () => 
   await shared.clock.advance(5000);
   expect(changes).toEqual([true, false]);
 });
+
+test("a process is known to the store by its new id", async () => {
+  const clock = new ManualClock();
+  const store = memoryLimits({ clock });
+  const runtime = { clock, newId: () => "one" };
+  const pacer = sharedPacer({ store, key: "a", limits }, runtime);
+  await pacer.admit({ tokens: 1, retries: 0, deadlineAtMs: Infinity, deadlineMs: Infinity });
+  const { row } = await store.read("a");
+  expect(row?.members).toEqual({ one: 0 });
+});

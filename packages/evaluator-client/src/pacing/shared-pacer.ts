@@ -63,7 +63,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
   #isClosed = false;
   #cancelWake: (() => void) | null = null;
 
-  constructor(options: SharedPacerOptions, { clock, random }: Required<EvaluatorRuntime>) {
+  constructor(options: SharedPacerOptions, { clock, random, newId }: Required<EvaluatorRuntime>) {
     const { leaseMs = LEASE_MS, whenStoreIsDown = "own-share" } = options;
     this.countsTokens = options.limits.tokensPerSecond !== undefined;
     this.#clock = clock;
@@ -81,6 +81,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
       leaseMs,
       whenStoreIsDown,
       clock,
+      member: newId(),
       onChange: () => this.#wake(),
       onPause: (ms) => this.#extend(ms),
     });

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { sleep } from "../clock.ts";
+import { type Clock, readRuntime, sleep } from "../clock.ts";
 import {
   ConnectionError,
   InvalidResponseError,
@@ -17,7 +17,7 @@ import { Attempt } from "./retried-call.ts";
 const timedOut = new Error("It took too long.");
 
 /** An attempt of one request, whose pacer does not care how it ends. */
-function attemptOn(clock: ManualClock): Attempt {
+function attemptOn(clock: Clock): Attempt {
   const admission: Admission = {
     succeeded: () => undefined,
     throttled: () => "limit",
@@ -77,16 +77,18 @@ test("a remainder that no clock can measure does not keep an attempt going", asy
   const clock = new ManualClock();
   await clock.advance(1_000_000.3);
   let timers = 0;
-  const counting = Object.assign(Object.create(clock) as ManualClock, {
+  const counting = {
     now: () => clock.now(),
+    epochNow: () => clock.epochNow(),
     schedule(delayMs: number, callback: () => void) {
       timers += 1;
       if (timers > 5) throw new Error("It is scheduled again and again.");
       return clock.schedule(delayMs, callback);
     },
-  });
+  };
   const limits = { signal: undefined, timeoutMs: 0.6, createTimeoutError: () => timedOut };
-  const outcome = attemptOn(counting).run(() => new Promise(() => undefined), limits);
+  const runtime = readRuntime({ clock: counting });
+  const outcome = attemptOn(runtime.clock).run(() => new Promise(() => undefined), limits);
   const ended = outcome.catch((error: unknown) => error);
   await clock.advance(10);
   expect(await ended).toBe(timedOut);

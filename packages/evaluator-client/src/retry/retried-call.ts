@@ -1,4 +1,4 @@
-import { type Clock, wholeMicroseconds } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission, Patience } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
@@ -187,8 +187,7 @@ export class Attempt implements AttemptContext {
     const startedAtMs = clock.now();
     const onTime = () => {
       const leftMs = timeoutMs + this.#turnsMs() - (clock.now() - startedAtMs);
-      // A delay below the clock's resolution would schedule this again for ever.
-      if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
+      if (leftMs > 0) cancelTimeout = clock.schedule(leftMs, onTime);
       else end(createTimeoutError());
     };
     let cancelTimeout = clock.schedule(timeoutMs, onTime);

@@ -6,7 +6,9 @@ import { type Patience, retryDelayMs, type WaitLimit } from "../pacing/call-queu
 import type { Pacer } from "../pacing/pacer.ts";
 
 /** How often, how long and at which pace to try. */
-export interface RetryPolicy extends Readonly<Required<CallLimits & EvaluatorRuntime>> {
+export interface RetryPolicy extends Readonly<
+  Required<CallLimits & Pick<EvaluatorRuntime, "clock" | "random">>
+> {
   /** Refusals (429, 503, 529) that do not count as retries while the service answers other calls. @default 0 */
   readonly freeRetries?: number;
   /** The number of answers to the calls of a batch; each call adds its own. */
