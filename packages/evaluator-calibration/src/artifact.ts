@@ -1,9 +1,14 @@
-import { z } from "zod";
+import { en } from "zod/locales";
+import * as z from "zod/mini";
 import { isObject } from "./input/input-record.ts";
 import { LOWEST } from "./thresholds/learn-then-test.ts";
 
+// Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
+if (z.config().localeError === undefined) z.config(en());
+
 /** A probability: at least 0 and at most 1. */
-const share = z.number().min(0).max(1);
+const share = z.number().check(z.minimum(0), z.maximum(1));
+const count = z.int().check(z.minimum(0));
 
 /** The lowest and the highest temperature; a fit that ends at one of them is not the best. */
 export const TEMPERATURE_LIMITS = [0.25, 10] as const;
@@ -16,13 +21,13 @@ const recalibrationSchemas = [
   }),
   z.object({
     kind: z.literal("temperature"),
-    parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
+    parameters: z.object({ temperature: z.number().check(z.minimum(coldest), z.maximum(hottest)) }),
   }),
   z.object({
     kind: z.literal("isotonic"),
     parameters: z
-      .object({ x: z.array(share).min(1), y: z.array(share) })
-      .refine(({ x, y }) => x.length === y.length, "x and y must be equally long"),
+      .object({ x: z.array(share).check(z.minLength(1)), y: z.array(share) })
+      .check(z.refine(({ x, y }) => x.length === y.length, "x and y must be equally long")),
   }),
 ] as const;
 
@@ -39,11 +44,11 @@ const lockedThresholdSchema = z.object({
   maxRisk: share,
   confidence: share,
   /** The part of 1 − confidence that this threshold was tested at; a file of version 1 has none. */
-  level: share.optional(),
+  level: z.optional(share),
   /** `fixed`: labels drawn before the test. `sequential`: label by label. */
-  method: z.enum(["fixed", "sequential"]).optional(),
-  n: z.int().min(0),
-  wrong: z.int().min(0),
+  method: z.optional(z.enum(["fixed", "sequential"])),
+  n: count,
+  wrong: count,
 });
 /** See {@link lockedThresholdSchema}. */
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
@@ -52,30 +57,31 @@ const LATEST_VERSION = 2;
 
 const rest = {
   version: z.literal([1, LATEST_VERSION]),
-  model: z.object({ id: z.string().nullable(), wire: z.string().nullable() }),
-  questionHash: z.string().nullable(),
-  rounding: z.object({ probabilityDecimals: z.int().min(0).max(15) }),
+  model: z.object({ id: z.nullable(z.string()), wire: z.nullable(z.string()) }),
+  questionHash: z.nullable(z.string()),
+  rounding: z.object({ probabilityDecimals: z.int().check(z.minimum(0), z.maximum(15)) }),
   fittedOn: z.object({
-    n: z.int().min(0),
-    from: z.string().nullable(),
-    to: z.string().nullable(),
+    n: count,
+    from: z.nullable(z.string()),
+    to: z.nullable(z.string()),
     /** Of the labels file. */
     hash: z.string(),
     /** Hashes of the labelled ids, sorted, at most 10,000; a file of version 1 has none. */
-    ids: z.array(z.string()).optional(),
-    skipped: z.int().min(0).optional(),
+    ids: z.optional(z.array(z.string())),
+    skipped: z.optional(count),
     /** How many people or models labelled. */
-    labelers: z.int().min(0).optional(),
+    labelers: z.optional(count),
   }),
   /** Mean log loss on rows that the fit did not see; null without a fit. */
-  heldOut: z.object({ before: z.number(), after: z.number() }).nullable(),
+  heldOut: z.nullable(z.object({ before: z.number(), after: z.number() })),
   // Version 1 could promise a "no" at 0.20, which acts on a yes of 0.80.
-  thresholds: z
-    .array(lockedThresholdSchema)
-    .transform((all) => all.filter(({ action, threshold }) => threshold >= LOWEST[action])),
+  thresholds: z.pipe(
+    z.array(lockedThresholdSchema),
+    z.transform((all) => all.filter(({ action, threshold }) => threshold >= LOWEST[action])),
+  ),
 };
 
-const question = z.string().optional();
+const question = z.optional(z.string());
 const [logistic, temperature, isotonic] = recalibrationSchemas;
 
 /**
@@ -107,7 +113,7 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
 }
 
 /** Parses JSON and checks it by a schema. @throws Error that names the problem. */
-export function parseJsonAs<TSchema extends z.ZodType>(
+export function parseJsonAs<TSchema extends z.ZodMiniType>(
   schema: TSchema,
   text: string,
   { what, latest }: { readonly what: string; readonly latest: number },

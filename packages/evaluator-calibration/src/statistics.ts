@@ -13,6 +13,10 @@ export {
 export { twoSidedP } from "./math/special-functions.ts";
 export { clopperPearson, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
 
+// New labels, and releases
+export { checkThreshold, type ThresholdCheck } from "./report/check-threshold.ts";
+export { compareReleases } from "./report/compare-releases.ts";
+
 // Fits
 export { recalibrationOf } from "./artifact.ts";
 export { applyRecalibration } from "./recalibration.ts";

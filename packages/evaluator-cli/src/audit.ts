@@ -1,9 +1,6 @@
-import {
-  artifactHash,
-  checkThreshold,
-  type JoinedColumn,
-  toLabelledRows,
-} from "evaluator-calibration";
+import { artifactHash } from "evaluator-calibration";
+import { checkThreshold } from "evaluator-calibration/statistics";
+import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { checkThreshold } from "evaluator-calibration/statistics";
 import {
-  type CalibrationArtifact,
-  checkThreshold,
   type JoinedColumn,
   type LabelledRows,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";

@@ -1,11 +1,11 @@
+import { compareReleases } from "evaluator-calibration/statistics";
 import {
   type AnswerColumn,
   type AnswerTable,
   compareLabelled,
-  compareReleases,
   LabelJoin,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";

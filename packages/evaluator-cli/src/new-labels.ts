@@ -1,9 +1,5 @@
-import {
-  type CalibrationArtifact,
-  type InputRecord,
-  type JoinOptions,
-  LabelJoin,
-} from "evaluator-calibration";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
 import { fieldsOf, hashOfId, readRecords } from "./read-files.ts";
 

@@ -1,6 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AnswerColumn, type AnswerTable, LabelJoin, pickRecords } from "evaluator-calibration";
+import {
+  type AnswerColumn,
+  type AnswerTable,
+  LabelJoin,
+  pickRecords,
+} from "evaluator-calibration/reports";
 import { CliError, type CliContext, printable, UsageError, writeWholeFile } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";

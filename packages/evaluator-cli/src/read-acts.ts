@@ -3,7 +3,7 @@ import {
   CalibrationInputError,
   type InputRecord,
   type SourceLocation,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
 import { readRecords } from "./read-files.ts";
 

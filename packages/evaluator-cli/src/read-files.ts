@@ -2,12 +2,12 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parseCalibrationArtifact } from "evaluator-calibration";
 import {
   AnswerTable,
   CalibrationInputError,
   type InputRecord,
-  parseCalibrationArtifact,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import {
   CliError,
   type CliContext,

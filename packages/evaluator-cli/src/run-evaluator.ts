@@ -29,7 +29,7 @@ export async function runEvaluator(
   try {
     return await runCommand(createProgram(context), typed, context);
   } catch (error) {
-    const { CalibrationInputError } = await import("evaluator-calibration");
+    const { CalibrationInputError } = await import("evaluator-calibration/reports");
     if (!(error instanceof CalibrationInputError)) throw error;
     throw new CliError(`${error.message}. Nothing was written.`, { cause: error });
   }

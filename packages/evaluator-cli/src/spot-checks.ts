@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import {
   artifactHash,
   type CalibrationArtifact,
-  checkThreshold,
   createRiskAlarm,
-  type LabelledRows,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
+import { checkThreshold } from "evaluator-calibration/statistics";
+import type { LabelledRows } from "evaluator-calibration/reports";
 import { parseJson, printable, readParsedFile } from "evaluator-kit";
 import { lockBeside, writePrivateFile } from "evaluator-runs/source";
 import { hashOfId } from "./read-files.ts";

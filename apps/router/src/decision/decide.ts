@@ -1,10 +1,10 @@
 import {
-  basisOf,
   calibrate,
   type CalibrationArtifact,
   CalibrationMismatchError,
   decide as decideActs,
 } from "evaluator-calibration";
+import { basisOf } from "evaluator-calibration/reports";
 import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";

@@ -1,4 +1,5 @@
-import type { Estimate, Interval } from "evaluator-calibration";
+import type { Interval } from "evaluator-calibration";
+import type { Estimate } from "evaluator-calibration/reports";
 import { seededRandom } from "evaluator-kit";
 import { gapOf, type LabelledPrompt, type Point } from "./tier-points.ts";
 

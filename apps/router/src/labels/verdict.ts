@@ -1,4 +1,4 @@
-import type { Estimate } from "evaluator-calibration";
+import type { Estimate } from "evaluator-calibration/reports";
 import {
   type Draws,
   estimate,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { parseJsonAs } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import { CalibrationInputError } from "../input/input-record.ts";
@@ -8,7 +8,7 @@ import { createPromiseDraw } from "../thresholds/promise-draw.ts";
 import { toHundredths } from "../thresholds/risk-coverage.ts";
 import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
 
-const openShare = z.number().gt(0).lt(1);
+const openShare = z.number().check(z.gt(0), z.lt(1));
 const planSchema = z.object({
   version: z.literal(1),
   actions: z
@@ -20,11 +20,11 @@ const planSchema = z.object({
         pool: z.string(),
       }),
     )
-    .min(1),
+    .check(z.minLength(1)),
   maxRisk: openShare,
   /** How sure the promises of all actions are together. */
   confidence: openShare,
-  seed: z.int().min(0),
+  seed: z.int().check(z.minimum(0)),
 });
 /** How labels are drawn one by one for a promise; it is decided before the first label. */
 export type PromisePlan = z.infer<typeof planSchema>;

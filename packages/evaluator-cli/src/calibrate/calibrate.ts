@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { artifactHash, type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import {
   actionsOf,
-  artifactHash,
   type AnswerTable,
-  type CalibrationArtifact,
   LabelJoin,
   type PlannedPromise,
-  questionHash,
   replayPlan,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import {

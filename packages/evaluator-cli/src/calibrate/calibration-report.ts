@@ -6,7 +6,7 @@ import {
   type QuestionReport,
   reportQuestions,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { toPrintablePath } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";

@@ -1,4 +1,4 @@
-import type { CurveReport } from "evaluator-calibration";
+import type { CurveReport } from "evaluator-calibration/reports";
 import { printShare } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, table } from "evaluator-kit/page";
 import { curvePlots, pageStyle, riskPlot } from "../report/page-parts.ts";

@@ -9,7 +9,7 @@ import {
   type KeptAnswers,
   LabelJoin,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { applyRecalibration, fitRecalibration } from "evaluator-calibration/statistics";
 import { type Evaluation, type JsonObject, questionKinds, type Questions } from "evaluator-client";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";

@@ -3,7 +3,7 @@ import {
   LEAST_JUDGED,
   reportQuestions,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { describeBasis } from "../report/sentences.ts";
 import type { AnsweredEngine } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";

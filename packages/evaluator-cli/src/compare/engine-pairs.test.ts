@@ -1,4 +1,9 @@
-import { AnswerTable, LabelJoin, reportQuestions, toLabelledRows } from "evaluator-calibration";
+import {
+  AnswerTable,
+  LabelJoin,
+  reportQuestions,
+  toLabelledRows,
+} from "evaluator-calibration/reports";
 import { expect, test } from "vitest";
 import { pairEngines } from "./engine-pairs.ts";
 

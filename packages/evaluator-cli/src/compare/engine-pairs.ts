@@ -1,4 +1,4 @@
-import type { AnswerColumn, LabelledRows, QuestionReport } from "evaluator-calibration";
+import type { AnswerColumn, LabelledRows, QuestionReport } from "evaluator-calibration/reports";
 import { toHundredths } from "evaluator-calibration/statistics";
 
 /** An engine's answers to a question, and their report on the labelled records that all engines answered. */

@@ -1,4 +1,4 @@
-import type { Basis } from "evaluator-calibration";
+import type { Basis } from "evaluator-calibration/reports";
 import {
   apiKeyVariables,
   type Catalog,

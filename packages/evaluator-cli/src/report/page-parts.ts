@@ -1,4 +1,4 @@
-import type { ActionReport, CurveReport } from "evaluator-calibration";
+import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { printShare } from "evaluator-kit";
 import { percent } from "./sentences.ts";
 import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";

@@ -4,7 +4,7 @@ import {
   type QuestionReport,
   reportQuestions,
   toLabelledRows,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { expect, test } from "vitest";
 import { summarize } from "./sentences.ts";
 

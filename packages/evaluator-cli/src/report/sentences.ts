@@ -1,11 +1,11 @@
+import type { Interval } from "evaluator-calibration";
+import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
   type Basis,
-  type Interval,
   LEAST_JUDGED,
   type QuestionReport,
-  type ThresholdCheck,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { printable, printShare } from "evaluator-kit";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {

@@ -1,4 +1,4 @@
-import { type CalibrationArtifact } from "evaluator-calibration";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { recalibrationOf } from "evaluator-calibration/statistics";
 import { type Answer, questionKinds, type Questions, type ValueField } from "evaluator-client";
 import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { calibrationArtifactSchema } from "evaluator-calibration";
+import { calibrationArtifactSchema } from "evaluator-calibration/reports";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import { z } from "zod";
@@ -44,7 +44,7 @@ const runFactsSchema = z.object({
   /** Whether no price of the engine was known; `costUsd` is 0 then. */
   isUnpriced: z.boolean().optional(),
   /** The calibration of the results; the kept answers are not changed by it. */
-  calibration: calibrationArtifactSchema.optional(),
+  calibration: z.optional(calibrationArtifactSchema),
 });
 /** The facts of one complete run. */
 export type RunFacts = z.infer<typeof runFactsSchema>;

@@ -1,5 +1,5 @@
 import { relative, resolve } from "node:path";
-import { CalibrationInputError } from "evaluator-calibration";
+import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";

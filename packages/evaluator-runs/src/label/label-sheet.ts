@@ -1,4 +1,4 @@
-import { AnswerTable, drawRecords } from "evaluator-calibration";
+import { AnswerTable, drawRecords } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { readJournal } from "../journal/read-journal.ts";

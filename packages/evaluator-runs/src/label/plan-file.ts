@@ -8,7 +8,7 @@ import {
   type PromisePlan,
   promisePool,
   replayPlan,
-} from "evaluator-calibration";
+} from "evaluator-calibration/reports";
 import { CliError, printable, printShare, readParsedFile, UsageError } from "evaluator-kit";
 import { writePrivateFile } from "../output/write-records.ts";
 

@@ -1,4 +1,4 @@
-import { LabelJoin, type PlannedPromise, replayPlan } from "evaluator-calibration";
+import { LabelJoin, type PlannedPromise, replayPlan } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { printShare } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";

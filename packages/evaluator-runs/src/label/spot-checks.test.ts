@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { AnswerTable, type CalibrationArtifact } from "evaluator-calibration";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { AnswerTable } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";

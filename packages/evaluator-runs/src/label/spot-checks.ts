@@ -1,10 +1,7 @@
 import { hash } from "node:crypto";
-import {
-  type CalibrationArtifact,
-  checkThreshold,
-  LabelJoin,
-  toLabelledRows,
-} from "evaluator-calibration";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { checkThreshold } from "evaluator-calibration/statistics";
+import { LabelJoin, toLabelledRows } from "evaluator-calibration/reports";
 import { printable } from "evaluator-kit";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";

@@ -1,0 +1,39 @@
+// Reading answers and labels
+export { AnswerTable, type KeptAnswers } from "./input/answer-table.ts";
+export {
+  AnswerColumn,
+  type AnswerSource,
+  type Basis,
+  basisOf,
+  type RecordAnswer,
+} from "./input/answer-column.ts";
+export {
+  CalibrationInputError,
+  idOf,
+  type InputRecord,
+  type SourceLocation,
+} from "./input/input-record.ts";
+export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";
+export { calibrationArtifactSchema } from "./artifact.ts";
+
+// The report
+export { LEAST_JUDGED } from "./report/group-report.ts";
+export { type ActionReport, actionsOf } from "./report/action-report.ts";
+export type { CurveReport } from "./scores/reliability.ts";
+export {
+  type QuestionReport,
+  type ReportOptions,
+  reportQuestions,
+} from "./report/question-report.ts";
+export {
+  parsePromisePlan,
+  type PlannedPromise,
+  type PromisePlan,
+  promisePool,
+  replayPlan,
+} from "./report/promise-plan.ts";
+export { type Estimate, type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
+
+// The labels to make next, and releases
+export { drawRecords, type PickedRecord, pickRecords } from "./pick-records.ts";
+export { compareLabelled, type LabelledComparison } from "./report/compare-releases.ts";
