@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { problemsOf, readMutants } from "./mutants/mutants.ts";
+
+test("each mutant applies to its file once, and its test exists", () => {
+  expect(problemsOf(readMutants())).toEqual([]);
+});
+
+const valid = {
+  id: "its-name",
+  file: "tests/mutants/mutants.ts",
+  before: "function readSource",
+  after: "function readTwice",
+  killedBy: "tests/mutants.test.ts",
+  harm: "A user is harmed.",
+};
+
+test.each([
+  [{}, []],
+  [{ killedBy: "simulate:17,4711" }, []],
+  [
+    { before: "readNothing" },
+    ['does not apply: its "before" occurs 0 times in tests/mutants/mutants.ts'],
+  ],
+  [
+    { before: "export" },
+    [expect.stringMatching(/ does not apply: its "before" occurs \d+ times /)],
+  ],
+  [{ before: "" }, [expect.stringContaining("occurs 0 times")]],
+  [{ after: valid.before }, ["changes nothing"]],
+  [{ after: "function (" }, [expect.stringContaining("is no TypeScript: ")]],
+  [{ file: "no.ts" }, ["names no.ts, which does not exist"]],
+  [
+    { killedBy: "no.test.ts" },
+    [expect.stringContaining("is killed by no.test.ts, which is neither")],
+  ],
+  [{ killedBy: valid.file }, [expect.stringContaining("is killed by")]],
+  [{ killedBy: "simulate:" }, [expect.stringContaining("is killed by simulate:")]],
+  [{ id: "its name" }, ["has an id that is not in kebab case"]],
+  [{ harm: "" }, ["has a harm that is no sentence"]],
+  [{ note: "" }, ["has other keys than id,file,before,after,killedBy,harm"]],
+])("the change %o of a mutant is reported", (change, problems) => {
+  const mutant = { ...valid, ...change };
+  const { id } = mutant;
+  expect(problemsOf([mutant])).toEqual(
+    problems.map((problem) =>
+      typeof problem === "string" ? `The mutant "${id}" ${problem}.` : problem,
+    ),
+  );
+});
+
+test("two mutants have two ids", () => {
+  expect(problemsOf([valid, valid])).toEqual([
+    'The mutant "its-name" has the id of another mutant.',
+  ]);
+});
