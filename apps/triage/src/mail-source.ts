@@ -94,7 +94,7 @@ export const mailSource: RecordSource = {
     const { context, today, contacts, ...others } = toStateOptions(options);
     return {
       context,
-      today: context ? (today ?? localDay(clock.today())) : null,
+      today: context ? (today ?? localDay(new Date(clock.epochNow()))) : null,
       contacts: contacts === null ? null : resolve(cwd, contacts),
       ...others,
     };

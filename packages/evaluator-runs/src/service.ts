@@ -2,6 +2,7 @@ import type { Emulator } from "evaluator-emulator";
 import {
   type CliContext,
   CliError,
+  type Clock,
   type Environment,
   type Option,
   printable,
@@ -30,7 +31,7 @@ export interface ProgramContext extends CliContext {
 /** Opens the runs of a database; with `supervises`, chunks of dead workers are handed out again. */
 export type OpenRuns = (
   url: string,
-  options: { readonly supervises: boolean },
+  options: { readonly supervises: boolean; readonly clock?: Clock },
 ) => Promise<RunStore>;
 
 /** The wanted service. */

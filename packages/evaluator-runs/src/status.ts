@@ -1,4 +1,4 @@
-import { printable, truncateColumns } from "evaluator-kit";
+import { pause, printable, truncateColumns } from "evaluator-kit";
 import type { RunInfo, WorkerInfo } from "./postgres/index.ts";
 import type { RunStore } from "./run-store.ts";
 import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
@@ -8,7 +8,7 @@ import type { JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { isRunUnderWay } from "./journal/open-journal.ts";
 import { withRuns } from "./workers/open-runs.ts";
-import { interrupted, pause } from "./run/interruption.ts";
+import { interrupted } from "./run/interruption.ts";
 import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 

@@ -1,4 +1,5 @@
 export * from "./certificate.ts";
+export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./context.ts";
 export * from "./errors.ts";

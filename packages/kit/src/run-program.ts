@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import { type CliContext, systemClock, trimEnvironment } from "./context.ts";
+import { systemClock } from "./clock.ts";
+import { type CliContext, trimEnvironment } from "./context.ts";
 import {
   CliError,
   exitCodes,

@@ -1,5 +1,5 @@
 import type { Clock } from "evaluator-client";
-import { systemClock as kitClock } from "evaluator-kit";
+import { systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { SignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
@@ -67,8 +67,6 @@ export async function generateReply(
     billed: isRejected ? null : billedTokens(meter, conversation),
   };
 }
-
-const systemClock: Clock = { ...kitClock, epochNow: Date.now };
 
 interface Call extends ReplyOptions {
   readonly clock: Clock;

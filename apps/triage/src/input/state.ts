@@ -49,7 +49,7 @@ async function chooseContext(
   // One address a line, a CSV or a vCard.
   const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts), advice);
   const known = new Set([...own, ...addressesIn(text)]);
-  const today = countedTo ?? localDay(clock.today());
+  const today = countedTo ?? localDay(new Date(clock.epochNow()));
   const repeats = await countThreads(all, signal);
   return (mail) => {
     const address = senderAddress(mail.from) ?? "";

@@ -17,7 +17,7 @@ function mailsCalled(...ids: string[]) {
 async function runOn(cwd: string, mails: readonly object[], day: string, ...words: string[]) {
   await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
   const transport = recordingTransport();
-  const clock = { ...stoppedClock, today: () => new Date(day) };
+  const clock = { ...stoppedClock, epochNow: () => Date.parse(day) };
   await startTriage(["inbox.json", ...words], { cwd, transport, clock });
   return transport.requests.length;
 }

@@ -1,5 +1,5 @@
-import { type CliContext, printable } from "evaluator-kit";
-import { interrupted, pause } from "evaluator-runs/commands";
+import { type CliContext, pause, printable } from "evaluator-kit";
+import { interrupted } from "evaluator-runs/commands";
 import { printDuration } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
 import { connect, isBusy, LostConnection, toMailboxError } from "./connect.ts";

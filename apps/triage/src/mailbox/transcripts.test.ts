@@ -51,7 +51,7 @@ async function importing(...transcripts: string[]) {
   const waits: number[] = [];
   const clock: Clock = {
     now: () => 0,
-    today: () => new Date("2026-11-21T12:00:00Z"),
+    epochNow: () => Date.parse("2026-11-21T12:00:00Z"),
     schedule(delayMs, callback) {
       waits.push(delayMs);
       setImmediate(callback);

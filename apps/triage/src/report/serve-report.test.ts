@@ -15,7 +15,10 @@ beforeAll(async () => {
 });
 afterAll(async () => page.close());
 
-const clockOf = (day: string) => ({ ...stoppedClock, today: () => new Date(`${day}T12:00:00Z`) });
+const clockOf = (day: string) => ({
+  ...stoppedClock,
+  epochNow: () => Date.parse(`${day}T12:00:00Z`),
+});
 const serve = async (cwd: string, day = "2026-11-24") =>
   startPage(["serve", "inbox.json"], { cwd, clock: clockOf(day) });
 const post = async (origin: string, fields: Record<string, string>, headers = {}) =>

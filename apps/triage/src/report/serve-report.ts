@@ -13,7 +13,7 @@ export async function serveReport(
 ): Promise<number> {
   return await serveList(command, context, (notesOf) =>
     withReport(command, context, async (parts) => {
-      const tomorrow = localDay(new Date(context.clock.today().getTime() + DAY_MS));
+      const tomorrow = localDay(new Date(context.clock.epochNow() + DAY_MS));
       const notes = [...parts.notes, ...notesOf(parts.calibration)];
       const pieces: string[] = [];
       for await (const piece of reportPage({ ...parts, tomorrow, notes })) pieces.push(piece);

@@ -48,7 +48,7 @@ function topOf({ sections, list, score }: ReportParts) {
 /** Returns a page as a mail to the user (RFC 5322). */
 function toMail(title: string, text: string, { env, clock }: ProgramContext): string {
   const [address = "triage@localhost"] = addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? "");
-  const head = `Date: ${clock.today().toUTCString().replace("GMT", "+0000")}
+  const head = `Date: ${new Date(clock.epochNow()).toUTCString().replace("GMT", "+0000")}
 From: ${address}
 To: ${address}
 Subject: ${title}

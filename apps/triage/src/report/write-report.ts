@@ -166,7 +166,7 @@ async function toParts(
 function entriesFor(results: RunResults, { env, clock }: ProgramContext) {
   const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
   const away = results.putAway();
-  const today = localDay(clock.today());
+  const today = localDay(new Date(clock.epochNow()));
   return ({ id, from, date, received: time = date }: Mail, { state }: RunRecord) => ({
     id,
     time,

@@ -58,7 +58,7 @@ export async function triaged(mails: readonly object[], said: readonly Said[] = 
 /** Runs on a folder, on a day. */
 export async function run(cwd: string, said: readonly Said[] = [], day = "2026-11-21") {
   const transport = recordingTransport((index) => responseWith(said[index] ?? {}));
-  const clock = { ...stoppedClock, today: () => new Date(day) };
+  const clock = { ...stoppedClock, epochNow: () => Date.parse(day) };
   return await startTriage(["inbox.json"], { cwd, transport, clock });
 }
 

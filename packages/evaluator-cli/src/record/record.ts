@@ -51,7 +51,7 @@ export async function record(
     const { exchange } = call;
     const response = scrubResponse(answer);
     await checkRecordable(exchange, response, folder !== exchanges);
-    await writeRecording(pathOf(call), toRecording(exchange, response, clock.today()));
+    await writeRecording(pathOf(call), toRecording(exchange, response, new Date(clock.epochNow())));
     const { length } = compareShapes([exchange.response.body], response.body, []);
     const shape = length === 0 ? "same shape as before" : `shape differs in ${length} places`;
     context.stdout.write(`${exchange.name}: recorded, ${shape}\n`);

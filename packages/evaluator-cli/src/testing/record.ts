@@ -24,7 +24,7 @@ export const testKeys = {
 /** A clock that stopped on the evening of 21 November 2026. */
 export const stoppedClock: CliContext["clock"] = {
   ...systemClock,
-  today: () => new Date("2026-11-21T23:59:59Z"),
+  epochNow: () => Date.parse("2026-11-21T23:59:59Z"),
   schedule: () => () => undefined,
 };
 

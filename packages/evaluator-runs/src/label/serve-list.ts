@@ -43,7 +43,7 @@ export async function serveList(
   const { path } = address;
   const answers = await readTable(path, {}, signal);
   using labels = await LabelFile.open(besideInput(inputOf(address, source), ".labels.ndjson"));
-  const sheets = drawSpotChecks(answers, labels, clock.today());
+  const sheets = drawSpotChecks(answers, labels, new Date(clock.epochNow()));
   const [first] = sheets;
   if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
   const app = ownPage();

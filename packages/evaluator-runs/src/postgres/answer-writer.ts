@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { type Clock, pause } from "evaluator-kit";
 import { digestsOf } from "./answers.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
@@ -44,6 +44,7 @@ export type RecordEnd =
 /** Options of a writer. */
 export interface WriterOptions {
   readonly query: Query;
+  readonly clock: Clock;
   readonly run: number;
   /** Called if the database does not accept answers, and with null once it does. */
   readonly onTrouble?: ((trouble: DatabaseError | null) => void) | undefined;
@@ -81,7 +82,7 @@ export class AnswerWriter {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    await wait(GROUP_MS);
+    await pause(GROUP_MS, { clock: this.#options.clock });
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, GROUP_SIZE);
       try {
@@ -95,7 +96,7 @@ export class AnswerWriter {
   }
 
   async #write(ends: readonly RecordEnd[]): Promise<void> {
-    const { query, onTrouble, signal } = this.#options;
+    const { query, onTrouble, signal, clock } = this.#options;
     for (let retryMs = FIRST_RETRY_MS, isLate = false; ; isLate = true) {
       try {
         await this.#keep(query, ends);
@@ -105,7 +106,8 @@ export class AnswerWriter {
         if (!(error instanceof DatabaseError) || !healing.has(error.failure)) throw error;
         signal.throwIfAborted();
         onTrouble?.(error);
-        await wait(retryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        await pause(retryMs, { clock, signal });
+        signal.throwIfAborted();
         retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);
       }
     }

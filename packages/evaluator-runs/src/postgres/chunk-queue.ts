@@ -1,5 +1,5 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { type Clock, type Db, PgBoss, systemClock } from "pg-boss";
+import { type Clock, pause, systemClock } from "evaluator-kit";
+import { type Clock as QueueClock, type Db, PgBoss, systemClock as queueClock } from "pg-boss";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -38,6 +38,10 @@ export interface RunsOptions {
   readonly supervises?: boolean;
   /** Whether it only reads, which needs only a role that may read. @default false */
   readonly onlyReads?: boolean;
+  /** @default the machine's own clock */
+  readonly clock?: Clock;
+  /** The clock of pg-boss. @default the machine's own clock; steps of its date do not change it */
+  readonly queueClock?: QueueClock;
 }
 
 /** The chunks of runs, handed out to one worker at a time by pg-boss. */
@@ -57,14 +61,15 @@ export class ChunkQueue {
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.failure !== "newer-schema") throw error;
       // Missing or older, as on the first start; a newer schema is rejected again.
-      await migrateQueue(database);
+      await migrateQueue(database, options);
       return await ChunkQueue.#start(database, options);
     }
   }
 
-  static async #start(database: Database, { supervises = false, onlyReads = false }: RunsOptions) {
+  static async #start(database: Database, options: RunsOptions) {
+    const { supervises = false, onlyReads = false } = options;
     const boss = new PgBoss({
-      ...bossOptions(database),
+      ...bossOptions(database, options),
       migrate: false,
       createSchema: false,
       supervise: supervises,
@@ -145,35 +150,38 @@ export class ChunkQueue {
 const forgetFuture = `
   with supervised as (
     update ${queueSchema}.queue set monitor_claim_on = null, monitor_on = null, maintain_on = null
-    where name = $1 and greatest(monitor_claim_on, monitor_on, maintain_on) > clock_timestamp()
+    where name = $1 and greatest(monitor_claim_on, monitor_on, maintain_on) > ${queueSchema}.job_now()
     returning name
   )
-  update ${queueSchema}.job set heartbeat_on = clock_timestamp() from supervised
-  where job.name = supervised.name and state = 'active' and heartbeat_on > clock_timestamp()
+  update ${queueSchema}.job set heartbeat_on = ${queueSchema}.job_now() from supervised
+  where job.name = supervised.name and state = 'active' and heartbeat_on > ${queueSchema}.job_now()
 `;
 
 // With pg-boss's own clock, a machine that sets its clock back an hour stops supervising for an hour.
-const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
+const steadyClock: QueueClock = {
+  ...queueClock,
+  now: () => performance.timeOrigin + performance.now(),
+};
 
 /** Makes or upgrades the tables of pg-boss; writes nothing if they are up to date. */
-async function migrateQueue(database: Database): Promise<void> {
+async function migrateQueue(database: Database, options: RunsOptions): Promise<void> {
   // Of several that make them at once one wins, and the others find them made.
   for (let left = MIGRATION_TRIES; ; left -= 1) {
-    const boss = new PgBoss({ ...bossOptions(database), migrate: true, supervise: false });
+    const boss = new PgBoss({ ...bossOptions(database, options), migrate: true, supervise: false });
     boss.on("error", () => {});
     try {
       await withOwnErrors(() => boss.start());
       return;
     } catch (error) {
       if (left === 1) throw error;
-      await wait(MIGRATION_RETRY_MS);
+      await pause(MIGRATION_RETRY_MS, { clock: options.clock ?? systemClock });
     } finally {
       await boss.stop({ graceful: false, close: false });
     }
   }
 }
 
-function bossOptions({ query }: Database) {
+function bossOptions({ query }: Database, { queueClock: clock = steadyClock }: RunsOptions) {
   return {
     db: toDb(query),
     clock,
@@ -186,7 +194,12 @@ function bossOptions({ query }: Database) {
 }
 
 function toDb(query: Query): Db {
-  return { executeSql: async (text, values) => ({ rows: await query<object>(text, values) }) };
+  return {
+    executeSql: async (text, values) => ({ rows: await query<object>(text, values) }),
+    // Only the clock of a test needs it, with a database of one session.
+    setSessionStatements: async (texts) =>
+      void (await Promise.all(texts.map((text) => query(text)))),
+  };
 }
 
 function queueOf(run: number): string {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "./database.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 
 async function listen(server: Server): Promise<number> {
@@ -22,6 +23,20 @@ test("says that nobody listens, without the URL", async () => {
   await new Promise((closed) => server.close(closed));
   const error = await failureOf(`postgres://someone:passw0rd@127.0.0.1:${port}/db`);
   expect(error).toMatchObject({ failure: "unreachable", code: "ECONNREFUSED", isRetryable: true });
+});
+
+test("listens again after a second of the given clock", async () => {
+  const port = await listen(createServer((socket) => socket.destroy()));
+  const tries: { readonly delayMs: number; readonly connect: () => void }[] = [];
+  const schedule = (delayMs: number, connect: () => void) => {
+    tries.push({ delayMs, connect });
+    return () => {};
+  };
+  const database = openDatabase(`postgres://someone@127.0.0.1:${port}/db`, {}, { schedule });
+  await database.listen("pauses", () => {});
+  tries[0]?.connect();
+  await expect.poll(() => tries.map(({ delayMs }) => delayMs)).toEqual([1000, 1000]);
+  await database.close();
 });
 
 test("says that a server hung up, without the URL", async () => {

@@ -1,5 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import type { Clock } from "evaluator-kit";
 import {
   Client,
   type ClientBase,
@@ -70,12 +71,27 @@ const LISTEN_AGAIN_MS = 1000;
 // A migration may wait for another process that migrates; chosen.
 const TRANSACTION_STATEMENT_MS = 60_000;
 
+/** The waits of a database. */
+type Waits = Pick<Clock, "schedule">;
+
+/** Waits that keep no process alive, which may end without a close. */
+const idleWaits: Waits = {
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
 /**
  * Opens a pool of connections; nothing is connected yet.
  *
  * @throws DatabaseError if the options are invalid; it contains none of them.
  */
-export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
+export function openDatabase(
+  connection: Connection,
+  ownDefaults: PoolConfig = {},
+  clock = idleWaits,
+): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
   // Each query sets its own.
   const pool = new Pool({ ...options, query_timeout: 0 });
@@ -99,7 +115,7 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
     },
     transaction: (run, signal) => runTransaction(pool, run, signal),
     async listen(channel, onMessage) {
-      endings.push(await startListening(options, channel, onMessage));
+      endings.push(await startListening({ ...options, clock }, channel, onMessage));
     },
     async close() {
       await Promise.all(endings.map((end) => end()));
@@ -213,20 +229,20 @@ function cancelStatement(client: ClientBase, options: PoolConfig): void {
  * comes with the next lease. Returns a function that ends it.
  */
 async function startListening(
-  options: PoolConfig,
+  { clock, ...options }: PoolConfig & { readonly clock: Waits },
   channel: string,
   onMessage: (payload: string) => void,
 ): Promise<() => Promise<void>> {
   let newest: Client;
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = ignore;
   let isStopped = false;
   const connect = async (): Promise<void> => {
     const client = new Client(options);
     newest = client;
     const connectAgain = () => {
-      clearTimeout(timer);
+      cancel();
       if (isStopped || client !== newest) return;
-      timer = setTimeout(() => void connect(), LISTEN_AGAIN_MS).unref();
+      cancel = clock.schedule(LISTEN_AGAIN_MS, () => void connect());
     };
     client.on("error", ignore).on("end", connectAgain);
     client.on("notification", ({ payload = "" }) => onMessage(payload));
@@ -242,7 +258,7 @@ async function startListening(
   await connect();
   return async () => {
     isStopped = true;
-    clearTimeout(timer);
+    cancel();
     setReferenced(newest, true);
     await newest.end().catch(ignore);
   };

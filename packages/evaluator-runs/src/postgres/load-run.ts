@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { type Clock, pause } from "evaluator-kit";
 import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
@@ -16,10 +16,12 @@ const LOAD_LOCK = 0x6c_6f_61_64;
 /** Makes the records and the chunks of runs. */
 export class RunLoader extends RunReader {
   protected readonly queue: ChunkQueue;
+  protected readonly clock: Clock;
 
-  protected constructor(database: Database, queue: ChunkQueue) {
+  protected constructor(database: Database, queue: ChunkQueue, clock: Clock) {
     super(database);
     this.queue = queue;
+    this.clock = clock;
   }
 
   /**
@@ -40,7 +42,7 @@ export class RunLoader extends RunReader {
       signal.throwIfAborted();
       const isJoined = await this.#load(run, made.maxCostUsd, records);
       if (isJoined !== null) return { ...(await this.get(run)), isJoined };
-      await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await pause(LOADING_POLL_MS, { clock: this.clock, signal });
     }
   }
 
@@ -77,7 +79,7 @@ export class RunLoader extends RunReader {
       await this.queue.replace(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
-           state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
+           state_sample = $2, note_sample = $3, opened_at = evaluator.now() where run = $1`,
         [run, samples.state, samples.note],
       );
       return false;

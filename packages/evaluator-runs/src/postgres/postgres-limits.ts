@@ -63,7 +63,7 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
         set local idle_in_transaction_session_timeout = '1s';
         insert into evaluator.limits (key) values ('${id}') on conflict do nothing;
         select state as row, version from evaluator.limits where key = '${id}' for update;
-        select extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs",
+        select extract(epoch from evaluator.now())::float8 * 1000 as "nowMs",
           extract(epoch from pg_postmaster_start_time())::float8 * 1000 as "startedMs"`,
       );
       const { row, version, nowMs, startedMs } = Object.assign({}, ...rows) as LimitState;

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { systemClock } from "evaluator-kit";
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
 import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
 import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
@@ -28,7 +29,11 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
   /** Opens the runs of a database; disposing of them closes it. */
   static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
-    return new PostgresRuns(database, await ChunkQueue.open(database, options));
+    return new PostgresRuns(
+      database,
+      await ChunkQueue.open(database, options),
+      options.clock ?? systemClock,
+    );
   }
 
   /** Stores a worker's report, and returns its run's state and why it was stopped. */
@@ -39,7 +44,7 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
          insert into evaluator.workers as one
            (worker, run, name, answered, failed, in_flight, per_second)
          values ($1, $2, $3, $4, $5, $6, $7)
-         on conflict (worker) do update set run = excluded.run, seen_at = clock_timestamp(),
+         on conflict (worker) do update set run = excluded.run, seen_at = evaluator.now(),
            answered = excluded.answered, failed = excluded.failed,
            in_flight = excluded.in_flight, per_second = excluded.per_second
        )
@@ -126,8 +131,9 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
   }
 
   /** Returns a writer for the outcomes of calls. */
-  writer(options: Omit<WriterOptions, "query">): Pick<AnswerWriter, "keep"> {
-    return new AnswerWriter({ ...options, query: this.database.query });
+  writer(options: Omit<WriterOptions, "query" | "clock">): Pick<AnswerWriter, "keep"> {
+    const { clock, sql: query } = this;
+    return new AnswerWriter({ ...options, query, clock });
   }
 
   /**

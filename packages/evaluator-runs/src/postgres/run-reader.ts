@@ -147,9 +147,9 @@ export class RunReader {
   async workers(run: number): Promise<WorkerInfo[]> {
     return await this.sql<WorkerInfo>(
       `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
-         (1000 * extract(epoch from clock_timestamp() - seen_at))::float8 as "seenMsAgo"
+         (1000 * extract(epoch from evaluator.now() - seen_at))::float8 as "seenMsAgo"
        from evaluator.workers
-       where run = $1 and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
+       where run = $1 and seen_at > evaluator.now() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
        order by started_at`,
       [run],
     );

@@ -135,7 +135,7 @@ export function toRunFacts(
 ): RunFacts {
   const { succeeded, failed, inputTokens, costUsd, isUnpriced } = totals;
   return {
-    finishedAt: clock.today().toISOString(),
+    finishedAt: new Date(clock.epochNow()).toISOString(),
     wire: service.address,
     modelId: service.modelId,
     mails: plan.length,

@@ -31,21 +31,6 @@ export function interrupted(message: string, { reason }: AbortSignal): CliError 
   return new CliError(message, { exitCode });
 }
 
-/** Resolves after so many milliseconds, or at an interruption. */
-export async function pause(
-  delayMs: number,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.schedule(delayMs, resolve);
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort);
-  await promise;
-  signal.removeEventListener("abort", onAbort); // Node warns of eleven
-  cancel?.();
-}
-
 /** Calls each time so many milliseconds have passed, until the result is called. */
 export function repeat(everyMs: number, call: () => void, clock: Clock): () => void {
   const next = () => {

@@ -4,6 +4,7 @@ export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
 export { findPrice, RunTotals } from "../run/cost.ts";
 export { showProgress } from "../run/progress.ts";
+export { DrivenClock } from "./driven-clock.ts";
 export { makeDatabase, runSql } from "./make-database.ts";
 export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
 export { forgetAll } from "./pglite-runs.ts";

@@ -17,11 +17,12 @@ export async function withRuns<TResult>(
   {
     openRuns: open,
     supervises = false,
-  }: Pick<ProgramContext, "openRuns"> & Partial<Parameters<OpenRuns>[1]>,
+    clock,
+  }: Pick<ProgramContext, "openRuns" | "clock"> & Partial<Parameters<OpenRuns>[1]>,
   use: (runs: RunStore) => Promise<TResult>,
 ): Promise<TResult> {
   try {
-    await using runs = await open(url, { supervises });
+    await using runs = await open(url, { supervises, clock });
     return await use(runs);
   } catch (error) {
     throw toCliError(error);

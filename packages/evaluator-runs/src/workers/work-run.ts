@@ -6,12 +6,13 @@ import {
   type Pacer,
   type Questions,
 } from "evaluator-client";
+import { pause } from "evaluator-kit";
 import type { ChunkRecord, LeasedChunk, RunInfo } from "../postgres/index.ts";
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
-import { pause, repeat } from "../run/interruption.ts";
+import { repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { RunStore, RunWriter } from "../run-store.ts";
 

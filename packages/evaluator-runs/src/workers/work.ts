@@ -1,7 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
-import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
+import { CliError, type Environment, pause, printable, type TextSink } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { RunInfo } from "../postgres/index.ts";
 import type { RunStore } from "../run-store.ts";
@@ -10,7 +10,7 @@ import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";
 import { limitsOf } from "../run/estimate.ts";
-import { interrupted, pause, repeat, startDrain } from "../run/interruption.ts";
+import { interrupted, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
 import {
