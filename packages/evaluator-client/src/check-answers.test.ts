@@ -84,6 +84,7 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
   ["the wrong type", "answer-type", abc, { pick: { type: "boolean", probability: 1 } }],
   ["an option that was not offered", "choice-option", abc, pick("d", { a: 1, b: 0, c: 0 })],
   ["a choice that is no string", "choice-option", abc, pick(0, { a: 1, b: 0, c: 0 })],
+  ["a choice beaten by 0.02", "choice-highest", ab, pick("b", { a: 0.51, b: 0.49 })],
   ["a beaten choice", "choice-highest", abc, pick("b", { a: 0.6, b: 0.4, c: 0 })],
   ["no probabilities", "probabilities-keys", abc, pick("a", undefined)],
   ["a missing option", "probabilities-keys", abc, pick("a", { a: 1, b: 0 })],

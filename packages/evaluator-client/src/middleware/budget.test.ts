@@ -37,6 +37,17 @@ test("never spends more than it holds, however many ask at once", async () => {
   expect(run.spent.spending).toMatchObject({ reservedUsd: 0, reservedTokens: 0 });
 });
 
+test("never uses more tokens than it holds, and all of them, however many ask at once", async () => {
+  const estimate = estimateTokens(scamRequest("mail 0"));
+  const answers = Promise.withResolvers<void>();
+  const run = limited({ maxTokens: 3 * estimate }, { answer: () => answers.promise });
+  const succeeded = askAtOnce(run, 9);
+  await untilNext();
+  expect(run.spent.spending.reservedTokens).toBe(3 * estimate);
+  answers.resolve();
+  expect(await succeeded).toBe(3);
+});
+
 test("lets one call go first while no price is known", async () => {
   const first = Promise.withResolvers<void>();
   const run = limited({ maxCostUsd: 1 }, { answer: () => first.promise });
@@ -101,6 +112,14 @@ test("over a span, only what is older than it is free again, through many calls"
   }
 });
 
+test("over a span, dollars are free again as tokens are", async () => {
+  const run = limited({ maxCostUsd: 1, spanMs: 60_000 });
+  await run.evaluator.evaluate(scamRequest("a"));
+  await run.clock.advance(60_000);
+  await run.evaluator.evaluate(scamRequest("b"));
+  expect(run.spent.spending.costUsd).toBeCloseTo(0.001, 9);
+});
+
 test("is shared by the evaluators and batches around which it is", async () => {
   const shared = budget({ maxTokens: 150 });
   const [one, other] = [countingTransport(), countingTransport({ name: "other" })];
@@ -126,6 +145,17 @@ test("counts a failed call that may have been charged for, and no other", async 
   maybeBilled = false;
   await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("Lost.");
   expect(run.spent.spending).toMatchObject({ costUsd, tokens });
+});
+
+test("counts a call that was aborted on its way, as it may be charged for", async () => {
+  const controller = new AbortController();
+  const run = limited({ maxTokens: 1000 }, { answer: () => new Promise(() => undefined) });
+  const call = run.evaluator.evaluate(scamRequest("a"), { signal: controller.signal });
+  await untilNext();
+  controller.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+  const tokens = estimateTokens(scamRequest("a"));
+  expect(run.spent.spending).toMatchObject({ tokens, reservedTokens: 0 });
 });
 
 test("counts a lost call once for each of its attempts", async () => {
@@ -167,12 +197,12 @@ test("rejects further calls if no price is known", async () => {
 
 test("takes the dearest price so far for an answer that tells none, as a fallback's may", async () => {
   const spent = budget({ maxCostUsd: 1 });
-  const evaluators = [0.002, null].map((costUsd) => {
+  const evaluators = [0.002, 0.0001, null].map((costUsd) => {
     const { transport } = countingTransport({ costUsd });
     return createEvaluator({ transport, maxRetries: 0 }).with(spent);
   });
   for (const evaluator of evaluators) await evaluator.evaluate(scamRequest("a"));
-  expect(spent.spending.costUsd).toBeGreaterThan(0.0035);
+  expect(spent.spending.costUsd).toBeGreaterThan(0.0036);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { Pause } from "./call-queue.ts";
+import { Pause, retryDelayMs } from "./call-queue.ts";
 import { createPacer } from "./pacer.ts";
 
 const refusal = { retryAfterMs: 2000, random: 0, cause: null };
@@ -36,4 +36,28 @@ test("has no end for an impatient call once its probe was refused", () => {
   expect([pause.leftMs(2500), pause.endsAtMs(2500)]).toEqual([0, 2500]);
   pause.extendTo(3000 + pause.add(refusal));
   expect(pause.endsAtMs(3000)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("is not shortened by a later refusal with a shorter wait", () => {
+  const pause = new Pause();
+  pause.extendTo(5000);
+  pause.extendTo(2000);
+  expect(pause.leftMs(0)).toBe(5000);
+});
+
+const failed = { retries: 0, isThrottled: false, retryAfterMs: null, random: 1 };
+
+test.each([
+  [{}, 250],
+  [{ random: 0.5 }, 125],
+  [{ random: 0 }, 0],
+  [{ retries: 2 }, 1000],
+  [{ retries: 20 }, 8000],
+  [{ isThrottled: true }, 1000],
+  [{ isThrottled: true, random: 0.5 }, 500],
+  [{ retryAfterMs: 3000 }, 3300],
+  [{ retryAfterMs: 3000, random: 0 }, 3000],
+  [{ retryAfterMs: 60_000 }, 61_000],
+])("a retry after %o waits %i ms", (changes, delayMs) => {
+  expect(retryDelayMs({ ...failed, ...changes })).toBe(delayMs);
 });
