@@ -162,14 +162,18 @@ class Calls {
     policy.signal?.throwIfAborted();
     const request = this.#parseRequest(given);
     if (chain.length === 0) return this.#trace(request, policy);
-    let limited = policy;
+    const lost = { attempts: 0 };
+    let limited: RetryPolicy = { ...policy, lost };
     const call: MiddlewareCall = {
       signal: policy.signal,
       headers: policy.headers,
       transport: this.#transport.name,
       target: this.#transport.target,
       clock: this.#clock,
-      limitWait: (waitLimit) => void (limited = { ...policy, waitLimit }),
+      get lostAttempts() {
+        return lost.attempts;
+      },
+      limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
       estimate: (estimated) => this.#estimate(estimated),
     };
     const send = (changed: EvaluationRequest) =>

@@ -20,6 +20,8 @@ export interface MiddlewareCall {
   /** The address and model, if the transport declares them. */
   readonly target: TransportTarget | undefined;
   readonly clock: Clock;
+  /** Attempts of `next` so far whose answer was lost, so that the service may have charged for it. */
+  readonly lostAttempts: number;
   /** Ends the waits of this call for a pause of the service or a retry early. */
   limitWait(this: void, limit: WaitLimit): void;
   /** Estimates the calls and tokens of one evaluation, by the length of the request. */

@@ -1,7 +1,9 @@
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import type { Transport } from "../transports/transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { waysAndServers, privateFailure } from "../testing/private-call.ts";
+import { privateFailure, transportsTo, waysAndServers } from "../testing/private-call.ts";
 
 const head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
 
@@ -54,4 +56,19 @@ describe.each(waysAndServers)("%s", (_, transportTo, listen) => {
     expect(server.requests).toHaveLength(1);
     expect(clock.waiting).toBe(0);
   });
+});
+
+test("an attempt that ran out of time before its handshake ended was not billed", async () => {
+  const clock = new ManualClock();
+  const silent = createServer((socket) => {
+    socket.on("error", () => undefined).once("data", () => void clock.advance(5000));
+  });
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const transport = transportsTo["gateway over undici"]?.(`https://127.0.0.1:${port}`);
+  const options = { clock, attemptTimeoutMs: 5000, maxRetries: 0 };
+  const error = await privateFailure(transport as Transport, options);
+  await new Promise((resolve) => silent.close(resolve));
+  expect(error).toMatchObject({ name: "TimeoutError", maybeBilled: false, isRetryable: true });
 });

@@ -8,6 +8,8 @@ export interface Abortable {
   readonly signal: AbortSignal;
   /** Calls back with the reason when it aborts, at once if it has. If present, no signal has to be made. */
   onAbort?(listener: (reason: unknown) => void): void;
+  /** Whether a request may have left, as far as the HTTP client knows; undefined if it does not. */
+  wasSent?: boolean;
 }
 
 /** Where requests go, and what every one of them carries. */

@@ -24,6 +24,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   /** Whether no caller waits for a response any more. */
   isOver = false;
   readonly #context: ExchangeContext;
+  readonly #abortable: Abortable;
   readonly #outcome = Promise.withResolvers<HttpResponse>();
   readonly #body = new BodyCollector();
   #controller: Pick<Dispatcher.DispatchController, "abort"> | null = null;
@@ -33,6 +34,8 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
 
   constructor(context: ExchangeContext, abortable: Abortable) {
     this.#context = context;
+    this.#abortable = abortable;
+    abortable.wasSent ??= false;
     this.response = this.#outcome.promise;
     this.#stopListening = whenAborted(abortable, (reason) => {
       this.#outcome.reject(reason);
@@ -43,6 +46,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   /** undici calls this as it begins to write the request, and not before. */
   onRequestStart(controller: Pick<Dispatcher.DispatchController, "abort">): void {
     this.#controller = controller;
+    this.#abortable.wasSent = true;
     if (this.isOver) this.#end();
   }
 

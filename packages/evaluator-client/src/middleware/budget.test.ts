@@ -170,6 +170,32 @@ test("counts a lost call once for each of its attempts", async () => {
   expect(spent.spending.tokens).toBe(3 * estimateTokens(scamRequest("a")));
 });
 
+test("counts the lost attempts of a call that is answered or refused in the end", async () => {
+  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
+  const unsent = new ConnectionError("Refused.", { maybeBilled: false, isRetryable: true });
+  for (const last of [null, unsent]) {
+    const errors = [lost, unsent, lost, last];
+    const answer = async () => {
+      const error = errors.shift() ?? null;
+      if (error !== null) throw error;
+    };
+    const { transport } = countingTransport({ answer });
+    const spent = budget({ maxCostUsd: 1, usdPerMillionTokens: 10 });
+    const clock = new ManualClock();
+    const options = { transport, maxRetries: 3 };
+    const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
+    const call = evaluator.evaluate(scamRequest("a")).catch((error: unknown) => error);
+    await Promise.all([call, clock.advance(60_000)]);
+    const each = estimateTokens(scamRequest("a"));
+    const answered = last === null ? 103 : 0;
+    expect(spent.spending.tokens).toBe(2 * each + answered);
+    expect(spent.spending.costUsd).toBeCloseTo(
+      (2 * each * 10) / 1e6 + (last === null ? 0.001 : 0),
+      12,
+    );
+  }
+});
+
 test.each<[string, Error]>([
   ["lost", new ConnectionError("Lost.", { maybeBilled: true, isRetryable: false })],
   ["never sent", new ConnectionError("Refused.", { maybeBilled: false, isRetryable: false })],

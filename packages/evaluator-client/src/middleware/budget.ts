@@ -117,12 +117,14 @@ class Ledger {
       const evaluation = await next(request);
       const { usage, costUsd } = evaluation;
       const tokens = usage.inputTokens + usage.outputTokens;
-      this.#settle(reserved, { costUsd: costUsd ?? this.#priceOf(tokens), tokens }, call);
+      const answer = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
+      this.#learnPrice(answer, reserved);
+      this.#settle(reserved, answer, { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
-      const billed = timesBilled(error);
-      const spent = { costUsd: reserved.costUsd * billed, tokens: reserved.tokens * billed };
-      this.#settle(reserved, spent, call);
+      // An error of another evaluator, such as a fallback's, has its own attempts.
+      const lost = Math.max(call.lostAttempts, timesBilled(error));
+      this.#settle(reserved, { costUsd: 0, tokens: 0 }, { call, lost });
       throw error;
     }
   }
@@ -146,15 +148,27 @@ class Ledger {
     return amount;
   }
 
-  #settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
+  #learnPrice(answer: Amount, { tokens }: Amount): void {
+    if (this.#options.usdPerMillionTokens !== undefined || answer.tokens === 0) return;
+    if (this.#isUnpriced) return;
+    this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, answer.costUsd / tokens);
+  }
+
+  /** Ends a reservation; each lost attempt may cost as much as was reserved. */
+  #settle(
+    reserved: Amount,
+    answer: Amount,
+    { call: { clock }, lost }: { readonly call: MiddlewareCall; readonly lost: number },
+  ): void {
     this.#spending.reservedUsd -= reserved.costUsd;
     this.#spending.reservedTokens -= reserved.tokens;
-    const isGiven = this.#options.usdPerMillionTokens !== undefined;
-    if (!isGiven && spent.tokens > 0 && !this.#isUnpriced) {
-      this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
-    }
     this.#pricing?.resolve();
     this.#pricing = null;
+    const lostTokens = lost * reserved.tokens;
+    const spent = {
+      costUsd: answer.costUsd + lostTokens * (this.#usdPerToken ?? 0),
+      tokens: answer.tokens + lostTokens,
+    };
     if (spent.tokens === 0 && spent.costUsd === 0) return;
     this.#spending.costUsd += spent.costUsd;
     this.#spending.tokens += spent.tokens;

@@ -109,7 +109,8 @@ export class RetriedCall {
       return { signal, timeoutMs: leastMs, createTimeoutError };
     }
     const option = leftMs < attemptTimeoutMs ? "deadlineMs" : "attemptTimeoutMs";
-    return { signal, timeoutMs, createTimeoutError: () => timeoutError(option, this.#policy) };
+    const createTimeoutError = (wasSent?: boolean) => timeoutError(option, this.#policy, wasSent);
+    return { signal, timeoutMs, createTimeoutError };
   }
 }
 
@@ -117,10 +118,11 @@ export class RetriedCall {
 function timeoutError(
   option: "attemptTimeoutMs" | "deadlineMs",
   { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
+  wasSent = true,
 ): TimeoutError {
   const limit = option === "deadlineMs" ? "deadline" : "attempt";
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
-  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
+  return new TimeoutError(message, { timeoutMs, limit, maybeBilled: maybeBilled && wasSent });
 }
 
 /** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
@@ -132,13 +134,14 @@ function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutErr
 interface AttemptLimits {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
-  readonly createTimeoutError: () => Error;
+  readonly createTimeoutError: (wasSent?: boolean) => Error;
 }
 
 /** One attempt, as a transport sees it, with the pacer's grant for its requests. */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
   readonly headers: AttemptContext["headers"];
+  wasSent?: boolean;
   readonly #listeners: ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
@@ -188,7 +191,7 @@ export class Attempt implements AttemptContext {
     const onTime = () => {
       const leftMs = timeoutMs + this.#turnsMs() - (clock.now() - startedAtMs);
       if (leftMs > 0) cancelTimeout = clock.schedule(leftMs, onTime);
-      else end(createTimeoutError());
+      else end(createTimeoutError(this.wasSent));
     };
     let cancelTimeout = clock.schedule(timeoutMs, onTime);
     const onAbort = () => end(signal?.reason);

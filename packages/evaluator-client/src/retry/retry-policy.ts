@@ -1,5 +1,5 @@
 import { describeWait, type EvaluatorRuntime, sleep } from "../clock.ts";
-import { type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
+import { ConnectionError, type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import type { CallLimits } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import { type Patience, retryDelayMs, type WaitLimit } from "../pacing/call-queue.ts";
@@ -13,6 +13,8 @@ export interface RetryPolicy extends Readonly<
   readonly freeRetries?: number;
   /** The number of answers to the calls of a batch; each call adds its own. */
   readonly answered?: { count: number };
+  /** Counts the attempts that may be charged for without an answer. */
+  readonly lost?: { attempts: number };
   /** Makes a call fail early instead of waiting. */
   readonly waitLimit?: WaitLimit;
   /** Whether an attempt that runs out of time may be charged for. @default true */
@@ -50,6 +52,9 @@ export class Retries {
 
   /** Counts a failed attempt. @throws its error if the call may not be tried again */
   count(error: EvaluatorError, failure: Failure): void {
+    const { lost } = this.#policy;
+    if (lost !== undefined && error instanceof ConnectionError && error.maybeBilled)
+      lost.attempts += 1;
     this.#lastError = error;
     this.#attempts += 1;
     if (!this.#allows(failure)) giveUp(error, this.#attempts);
