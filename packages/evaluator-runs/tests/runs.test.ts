@@ -78,20 +78,6 @@ describe.skipIf(url === null)("runs on a real server", () => {
     expect(await Promise.all(all.map((runs) => runs.list()))).toEqual(all.map(() => []));
   });
 
-  test("eight that join one run at once load it once", async () => {
-    const database = await makeDatabase(url ?? "");
-    const all = await Promise.all(Array.from({ length: 8 }, () => open(database)));
-    const records = countedTo(250);
-    const infos = await Promise.all(
-      all.map((runs) => runs.join(newRun(records), () => ReadableStream.from(records), signal)),
-    );
-    expect(infos.filter(({ isJoined }) => !isJoined)).toHaveLength(1);
-    const leased = await Promise.all(all.map((runs) => runs.fetchChunk(1)));
-    const chunks = leased.flatMap((chunk) => chunk?.chunk ?? []);
-    expect(new Set(chunks)).toEqual(new Set([0, 1, 2]));
-    expect(chunks).toHaveLength(3);
-  });
-
   test("a run that is removed while it loads leaves nothing that the next one meets", async () => {
     const database = await makeDatabase(url ?? "");
     const runs = await open(database);
@@ -112,16 +98,6 @@ describe.skipIf(url === null)("runs on a real server", () => {
     await removed;
     const again = await runs.join(newRun(made), () => ReadableStream.from(made), signal);
     expect(again).toMatchObject({ run: 1, isJoined: false, state: "open" });
-  });
-
-  test("a reader that leaves in the middle leaves the connection fit for others", async () => {
-    const runs = await open(await makeDatabase(url ?? ""));
-    const records = countedTo(20_000);
-    await runs.join(newRun(records), () => ReadableStream.from(records), signal);
-    for (let time = 0; time < 12; time += 1) {
-      for await (const { idx } of runs.rows(1)) if (idx === 10) break;
-    }
-    expect(await runs.list()).toHaveLength(1);
   });
 
   test("the records of a worker that died are another's within fifteen seconds, on a machine with time to spare", async () => {
@@ -146,22 +122,6 @@ describe.skipIf(url === null)("runs on a real server", () => {
     expect(seconds).toBeGreaterThanOrEqual(10);
     // 15 s on a machine with time to spare; a busy one is late with its rounds.
     expect(seconds).toBeLessThanOrEqual(45);
-  });
-
-  test("eight that keep the same answers at once keep each once", async () => {
-    const database = await makeDatabase(url ?? "");
-    const all = await Promise.all(Array.from({ length: 8 }, () => open(database)));
-    const records = countedTo(100);
-    const [first] = all;
-    await first?.join(newRun(records), () => ReadableStream.from(records), signal);
-    await Promise.all(
-      all.map(async (runs) => {
-        const writer = runs.writer({ run: 1, signal });
-        await Promise.all(records.map((record) => writer.keep(answerTo(record))));
-      }),
-    );
-    const statuses = await first?.statusesOf(records.map(({ key }) => key));
-    expect(new Set(statuses)).toEqual(new Set(["answered"]));
   });
 
   test("tells what is wrong with a database, and shows its URL nowhere", async () => {

@@ -11,12 +11,19 @@ declare module "vitest" {
 
 /** Makes an empty database on a server for the length of a test, and returns its URL. */
 export async function makeDatabase(serverUrl: string): Promise<string> {
+  const { url, drop } = await createDatabase(serverUrl);
+  onTestFinished(drop);
+  return url;
+}
+
+/** Makes an empty database on a server; the caller drops it. */
+export async function createDatabase(serverUrl: string) {
   const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;
   await runSql(serverUrl, `create database ${name}`);
-  onTestFinished(async () => void (await runSql(serverUrl, `drop database ${name} with (force)`)));
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return url.href;
+  const drop = async () => void (await runSql(serverUrl, `drop database ${name} with (force)`));
+  return { url: url.href, drop };
 }
 
 /** Runs statements on a new connection, and returns the rows of the last one. */

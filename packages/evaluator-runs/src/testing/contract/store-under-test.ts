@@ -1,0 +1,49 @@
+import type { LeasedChunk, RunsOptions } from "../../postgres/chunk-queue.ts";
+import type { RunRecord } from "../../postgres/load-run.ts";
+import type { NewRun, RunInfo, RunRow } from "../../postgres/run-reader.ts";
+import type { RunStore } from "../../run-store.ts";
+import { newRun } from "../sample-runs.ts";
+
+/** An empty store of runs, and the means to change it from outside. */
+export interface StoreUnderTest {
+  readonly runs: RunStore;
+  /** Whether a session may commit while another one reads. */
+  readonly isConcurrent: boolean;
+  /** Opens another session on the same store, which the store closes. */
+  openSession(options?: RunsOptions): Promise<RunStore>;
+  /** Replaces the kept text of an answer. */
+  changeAnswer(key: string): Promise<void>;
+  /** Replaces the state of a record by another one. */
+  changeState(run: number, idx: number): Promise<void>;
+  /** Removes a run; its answers stay. */
+  forgetRun(run: number): Promise<void>;
+  /** Lets time pass on all clocks, and supervising sessions do what is due. */
+  passTime?(ms: number): Promise<void>;
+  /** Sets the clock of the store alone. */
+  stepClock?(ms: number): Promise<void>;
+}
+
+export const { signal } = new AbortController();
+
+/** Loads or joins a run over records. */
+export async function load(
+  runs: RunStore,
+  records: readonly RunRecord[],
+  fields: Partial<NewRun> = {},
+): Promise<RunInfo & { readonly isJoined: boolean }> {
+  return await runs.join(newRun(records, fields), () => ReadableStream.from(records), signal);
+}
+
+/** Returns the rows of a run. */
+export async function allRows(runs: RunStore, run: number): Promise<RunRow[]> {
+  const rows: RunRow[] = [];
+  for await (const row of runs.rows(run)) rows.push(row);
+  return rows;
+}
+
+/** Returns the next chunk of a run. @throws if there is none. */
+export async function takeChunk(runs: RunStore, run: number): Promise<LeasedChunk> {
+  const chunk = await runs.fetchChunk(run);
+  if (chunk === null) throw new Error("There is no chunk.");
+  return chunk;
+}
