@@ -20,13 +20,21 @@ async function bundle(program: string): Promise<string> {
 /** Runs a program in Chromium without a network, and returns the value of its promise `result`. */
 async function runInBrowser(program: string): Promise<unknown> {
   const page = await openSharedPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  // A page with an origin, without which it has no storage.
+  const contentType = "text/html";
+  await page.route("http://page.example/", (route) => route.fulfill({ body: "", contentType }));
   await page.context().setOffline(true);
   onTestFinished(async () => {
     await page.context().setOffline(false);
     await page.close();
   });
+  await page.goto("http://page.example/");
   await page.addScriptTag({ content: await bundle(program) });
-  return await page.evaluate("globalThis.result");
+  const result = await page.evaluate("globalThis.result");
+  expect(problems).toEqual([]);
+  return result;
 }
 
 test("a module of Node fails a bundle", async () => {
@@ -36,6 +44,7 @@ test("a module of Node fails a bundle", async () => {
 test.each([
   ["evaluator-calibration", 24_000],
   ["evaluator-calibration/statistics", 20_000],
+  ["evaluator-emulator/fetch", 40_000],
 ])("%s takes at most %d bytes in a browser", async (entry, most) => {
   const text = await bundle(`import * as all from "${entry}"; globalThis.all = all;`);
   expect(gzipSync(text, { level: 9 }).length).toBeLessThanOrEqual(most);
@@ -68,4 +77,40 @@ test("evaluator-calibration promises a threshold in a browser, and hashes questi
   `);
   const hash = expect.stringMatching(/^[\w+/-]{20,}=*$/) as unknown;
   expect(result).toEqual([[expect.objectContaining({ threshold: 0.9, acted: 200 })], hash, true]);
+});
+
+const questions = `{
+  category: choice("What kind of mail is it?", { receipt: "an invoice", other: "anything else" }),
+  urgency: score("How urgent is it?", ["can wait", "today"]),
+  scam: boolean("Is it a scam?"),
+}`;
+
+test("evaluator-emulator/fetch answers the client in a browser, by rules and with faults", async () => {
+  const result = await runInBrowser(`
+    import { boolean, choice, createEvaluator, gatewayTransport, score } from "evaluator-client";
+    import { createEmulator } from "evaluator-emulator/fetch";
+    async function ask() {
+      const rules = [{ match: "lottery", answers: { scam: 0.97 } }];
+      const faults = [{ kind: "status", status: 429, retryAfter: 0, next: 1, rate: 1 }];
+      const emulator = createEmulator({ rules, faults });
+      const transport = gatewayTransport({ apiKey: "local", fetch: emulator.fetch });
+      const evaluator = createEvaluator({ transport });
+      const state = "You have won the lottery. Your invoice is attached.";
+      const { answers, modelId } = await evaluator.evaluate({ state, questions: ${questions} });
+      const { requests } = await (await emulator.fetch("/_emulator/requests")).json();
+      const scores = Object.keys(answers.urgency.probabilities).length;
+      return [answers.category.choice, scores, answers.scam.probability, modelId, requests.map(({ status }) => status)];
+    }
+    globalThis.result = ask();
+  `);
+  expect(result).toEqual(["receipt", 2, 0.97, "local/rules-1", [429, 200]]);
+});
+
+test("evaluator-emulator/msw makes handlers in a browser", async () => {
+  const result = await runInBrowser(`
+    import { createEmulator } from "evaluator-emulator/fetch";
+    import { emulatorHandlers } from "evaluator-emulator/msw";
+    globalThis.result = emulatorHandlers(createEmulator()).map(({ info }) => info.path);
+  `);
+  expect(result).toContain("*/v4/ai/*");
 });

@@ -9,7 +9,8 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 import { engineNames } from "./engine/engine-routes.ts";
-import { type Fault, parseFault } from "./faults/fault.ts";
+import type { Fault } from "./faults/fault.ts";
+import { parseFault } from "./faults/parse-fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";
 
 const limit = wholeNumber({ min: 1, max: 1_000_000_000 });

@@ -1,4 +1,3 @@
-import type { Context } from "hono";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
 import type { createLedger } from "./ledger.ts";
@@ -25,14 +24,60 @@ export const trapKinds = [
 /** One of {@link trapKinds}. */
 export type Trap = (typeof trapKinds)[number];
 
-/** The delivery of a request and the trap of a chat server, which faults may set, and the body. */
-export interface CallEnvironment {
-  Bindings: { readonly delivery: Delivery };
-  Variables: { trap?: Trap; text?: Promise<string> };
+/** One request, the same over HTTP and through `fetch`. */
+export class Call {
+  readonly request: Request;
+  readonly delivery: Delivery;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Set by a fault. */
+  trap: Trap | null = null;
+  #text: Promise<string> | null = null;
+
+  constructor(request: Request, delivery: Delivery) {
+    const { pathname, searchParams } = new URL(request.url);
+    this.request = request;
+    this.delivery = delivery;
+    this.path = pathname;
+    this.query = Object.fromEntries(searchParams);
+  }
+
+  header(name: string): string | null {
+    return this.request.headers.get(name);
+  }
+
+  /** Reads the body as text, once for all readers. @throws {RequestError} if it is too large or ends early. */
+  text(): Promise<string> {
+    return (this.#text ??= readBody(this.request));
+  }
 }
 
-/** One request, the same over HTTP and through `fetch`. */
-export type Call = Context<CallEnvironment>;
+/** Answers a call, or returns null if its address is another side's. */
+export type Side = (call: Call) => Promise<Response | null>;
+
+/** The routes of a side by method and path, such as `GET /v1/models`. */
+export type Routes = Readonly<Record<string, (call: Call) => Response | Promise<Response>>>;
+
+/** Answers a call by its route, for HEAD by that of GET; null if there is none. */
+export async function answerBy(routes: Routes, call: Call): Promise<Response | null> {
+  const { method } = call.request;
+  const key = `${method === "HEAD" ? "GET" : method} ${call.path}`;
+  return Object.hasOwn(routes, key) ? ((await routes[key]?.(call)) ?? null) : null;
+}
+
+/** Answers errors in a side's own form; any error but a `RequestError` is a defect. */
+export function withErrors<TAnswer>(
+  answer: (call: Call) => Promise<TAnswer>,
+  toResponse: (message: string, status: number) => Response,
+) {
+  return (call: Call): Promise<TAnswer | Response> =>
+    answer(call).catch((error: unknown) => {
+      if (error instanceof RequestError) {
+        return error.response ?? toResponse(error.message, error.status);
+      }
+      return toResponse("The emulator failed; this is a defect of the emulator.", 500);
+    });
+}
 
 /** The parts that the routes of all sides work with. */
 export interface EmulatorContext {
@@ -55,37 +100,22 @@ const maxBodyBytes = 32 * 1024 * 1024;
 const maxDepth = 100;
 
 /** Returns the key of an authorization header `Bearer <key>`, or null. */
-export function bearerKey({ req }: Call): string | null {
-  return /^Bearer (\S+)$/i.exec(req.header("authorization") ?? "")?.[1] ?? null;
-}
-
-/** Reads the body as text, once for all readers. @throws {RequestError} if it is too large or ends early. */
-export function readText(call: Call): Promise<string> {
-  const text = call.get("text") ?? readBody(call);
-  call.set("text", text);
-  return text;
+export function bearerKey(call: Call): string | null {
+  return /^Bearer (\S+)$/i.exec(call.header("authorization") ?? "")?.[1] ?? null;
 }
 
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
 export async function readJson(call: Call): Promise<unknown> {
-  const body = parseJson(await readText(call));
+  const body = parseJson(await call.text());
   if (isWithinDepth(body, maxDepth)) return body;
   throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
 }
 
-async function readBody({ req }: Call): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    // Read a body that is too large to its end as well: a caller that still sends would miss the answer.
-    for await (const chunk of req.raw.body ?? []) {
-      size += chunk.length;
-      if (size <= maxBodyBytes) chunks.push(chunk);
-    }
-  } catch {
+async function readBody(request: Request): Promise<string> {
+  const bytes = await request.arrayBuffer().catch(() => {
     throw new RequestError("The body ended early.");
-  }
-  if (size <= maxBodyBytes) return Buffer.concat(chunks).toString("utf8");
+  });
+  if (bytes.byteLength <= maxBodyBytes) return new TextDecoder().decode(bytes);
   throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
 }
 

@@ -1,7 +1,6 @@
-import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { createAccountBook } from "./accounts.ts";
-import type { CallEnvironment } from "./call.ts";
+import { Call } from "./call.ts";
 import { createRequestLog } from "./control-routes.ts";
 import { createEmulator, type EmulatorOptions } from "./create-emulator.ts";
 import type { Emulator } from "./serve.ts";
@@ -188,8 +187,11 @@ test("the vendor's calls are counted for their keys too", async () => {
 
 test("the latest requests are kept, and the count goes on", async () => {
   const log = createRequestLog(createAccountBook("paid"), () => 0, 2);
-  const app = new Hono<CallEnvironment>().use(log.middleware);
-  const call = () => app.request("/", {}, { delivery: { ending: "whole", hasResponse: true } });
+  const call = () => {
+    const delivery = { ending: "whole", hasResponse: true } as const;
+    const next = () => Promise.resolve(Response.json({}));
+    return log.play(new Call(new Request("http://emulator/"), delivery), next);
+  };
   for (let calls = 0; calls < 7; calls += 1) await call();
   expect(log.list().map(({ number }) => number)).toEqual([6, 7]);
   log.reset();

@@ -1,16 +1,17 @@
-import { Hono, type MiddlewareHandler } from "hono";
-import { z } from "zod";
+import * as z from "zod/mini";
 import {
+  answerBy,
   bearerKey,
   type Call,
-  type CallEnvironment,
   type EmulatorContext,
   readJson,
+  type Routes,
+  withErrors,
 } from "./call.ts";
 import { toDollarString } from "./catalog.ts";
 import type { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults } from "./faults/fault.ts";
-import { errorHandler, RequestError } from "./request-error.ts";
+import { RequestError } from "./request-error.ts";
 
 type Accounts = EmulatorContext["accounts"];
 
@@ -18,13 +19,12 @@ type Accounts = EmulatorContext["accounts"];
 export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
   let entries: { readonly number: number }[] = [];
   let count = 0;
-  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
-    const { req } = call;
+  const play = async (call: Call, next: () => Promise<Response>): Promise<Response> => {
     const entry = {
       number: (count += 1),
-      method: req.method,
-      path: req.path,
-      model: req.header("ai-model-id") ?? req.header("ai-language-model-id") ?? null,
+      method: call.request.method,
+      path: call.path,
+      model: call.header("ai-model-id") ?? call.header("ai-language-model-id"),
       account: accounts.find(bearerKey(call))?.number ?? null,
       /** Null while unanswered, and for a call without a response. */
       status: null as number | null,
@@ -36,15 +36,16 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
     };
     entries.push(entry);
     if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
-    await next();
-    const { ending, hasResponse } = call.env.delivery;
-    entry.status = hasResponse ? call.res.status : null;
-    entry.note = call.res.headers.get("x-evaluator-emulator");
+    const response = await next();
+    const { ending, hasResponse } = call.delivery;
+    entry.status = hasResponse ? response.status : null;
+    entry.note = response.headers.get("x-evaluator-emulator");
     entry.ending = ending;
+    return response;
   };
   return {
-    /** Logs every call before it is answered, and completes its entry after. */
-    middleware,
+    /** Logs a call before it is answered, and completes its entry after. */
+    play,
     list: () => entries.slice(-capacity),
     reset() {
       entries = [];
@@ -62,49 +63,56 @@ interface ControlContext {
 
 /** Returns the emulator's own routes under `/_emulator/`, which are neither logged nor spoilt. */
 export function controlRoutes({ accounts, faults, requests, reset }: ControlContext) {
-  const app = new Hono<CallEnvironment>().basePath("/_emulator");
   const faultList = () => Response.json({ faults: faults.list() });
-  app.use(async (call, next) => {
-    if (!isForeignPage(call)) return await next();
-    return errorResponse("Pages of other origins may not control the emulator.", 403, "forbidden");
-  });
-  app.post("/top-up", (call) => topUp(call, accounts));
-  app.post("/reset", () => {
-    reset();
-    return Response.json({});
-  });
-  app.get("/requests", () => Response.json({ requests: requests.list() }));
-  app.get("/faults", faultList);
-  app.post("/faults", async (call) => {
-    const body = await readJson(call);
-    faults.add(checkFaults(Array.isArray(body) ? body : [body]));
-    return faultList();
-  });
-  app.delete("/faults", () => {
-    faults.clear();
-    return faultList();
-  });
-  app.all("/*", () => errorResponse("The emulator has no such address.", 404));
-  const onError = errorHandler(errorResponse);
-  app.onError((error) =>
-    error instanceof RangeError ? errorResponse(error.message, 400) : onError(error),
-  );
-  return app;
+  const routes: Routes = {
+    "POST /_emulator/top-up": (call) => topUp(call, accounts),
+    "POST /_emulator/reset": () => {
+      reset();
+      return Response.json({});
+    },
+    "GET /_emulator/requests": () => Response.json({ requests: requests.list() }),
+    "GET /_emulator/faults": faultList,
+    "POST /_emulator/faults": async (call) => {
+      faults.add(faultsIn(await readJson(call)));
+      return faultList();
+    },
+    "DELETE /_emulator/faults": () => {
+      faults.clear();
+      return faultList();
+    },
+  };
+  return withErrors(async (call) => {
+    if (!call.path.startsWith("/_emulator/")) return null;
+    if (isForeignPage(call)) {
+      const message = "Pages of other origins may not control the emulator.";
+      return errorResponse(message, 403, "forbidden");
+    }
+    const answer = await answerBy(routes, call);
+    return answer ?? errorResponse("The emulator has no such address.", 404);
+  }, errorResponse);
 }
 
 function errorResponse(message: string, status: number, type = "invalid_request_error"): Response {
   return Response.json({ error: { message, type } }, { status });
 }
 
-function isForeignPage({ req }: Call): boolean {
-  const origin = req.header("origin");
-  const host = req.header("host");
-  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+function faultsIn(body: unknown) {
+  try {
+    return checkFaults(Array.isArray(body) ? body : [body]);
+  } catch (error) {
+    throw new RequestError((error as RangeError).message);
+  }
+}
+
+function isForeignPage(call: Call): boolean {
+  const origin = call.header("origin");
+  const host = call.header("host");
+  return origin !== null && origin !== `http://${host}` && origin !== `https://${host}`;
 }
 
 const bodySchema = z.strictObject({
-  key: z.string().min(1).optional(),
-  amount: z.number().min(0.01).max(1000),
+  key: z.optional(z.string().check(z.minLength(1))),
+  amount: z.number().check(z.minimum(0.01), z.maximum(1000)),
 });
 
 /** Adds US dollars to the account of a key or to every account; either is then paid (contract section 3). */

@@ -1,6 +1,7 @@
 export type { KeySetup, Tier } from "./accounts.ts";
 export { echoModel, lexicalModel, ruleModel } from "./answers/judgement.ts";
-export { loadRules, type Rule, type RuleAnswer } from "./answers/rules.ts";
+export { loadRules } from "./answers/load-rules.ts";
+export type { Rule, RuleAnswer } from "./answers/rules.ts";
 export { createEmulator, type EmulatorOptions } from "./create-emulator.ts";
 export type { EngineName } from "./engine/engine-routes.ts";
 export type { Fault } from "./faults/fault.ts";

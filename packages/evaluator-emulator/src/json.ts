@@ -1,4 +1,8 @@
-import { z } from "zod";
+import { en } from "zod/locales";
+import * as z from "zod/mini";
+
+// Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
+if (z.config().localeError === undefined) z.config(en());
 
 /** Maps every own value of a record; keys such as `__proto__` stay ordinary data. */
 export function mapRecord<TValue, TResult>(
@@ -17,21 +21,22 @@ export function isJsonRecord(value: unknown): value is Record<string, unknown> {
  * Returns a schema for a JSON object whose keys are data; `z.record` would drop an own `__proto__`.
  */
 export function recordOf<TValue>(valueSchema: z.core.$ZodType<TValue>) {
-  return z
-    .custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" })
-    .transform((record, context): Record<string, TValue> =>
+  return z.pipe(
+    z.custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" }),
+    z.transform((record, { issues }): Record<string, TValue> =>
       mapRecord(record, (value, key) => {
         const { data, error } = z.safeParse(valueSchema, value, { reportInput: true });
         for (const { message, path, input } of error?.issues ?? []) {
-          context.addIssue({ code: "custom", message, path: [key, ...path], input });
+          issues.push({ code: "custom", message, path: [key, ...path], input });
         }
         return error === undefined ? data : z.NEVER;
       }),
-    );
+    ),
+  );
 }
 
 /** Returns the first problem and its place: `rule 2, answers.scam: expected a probability`. */
-export function describeIssue(error: z.ZodError, entry: string): string {
+export function describeIssue(error: z.core.$ZodError, entry: string): string {
   const [issue] = error.issues;
   const [index, ...path] = issue?.path ?? [];
   const where = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;

@@ -1,5 +1,5 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import type { Emulator } from "./serve.ts";
+import type { FetchEmulator } from "./fetch-emulator.ts";
 
 /** Which hosts the handlers stand for. */
 export interface EmulatorHandlersOptions {
@@ -28,7 +28,7 @@ const gatewayPaths = [
  * ```
  */
 export function emulatorHandlers(
-  emulator: Pick<Emulator, "fetch">,
+  emulator: Pick<FetchEmulator, "fetch">,
   { gatewayOrigin = "*", directOrigin = "*" }: EmulatorHandlersOptions = {},
 ): HttpHandler[] {
   const vendorPaths = directOrigin === "*" ? ["/v1/systemone"] : ["/v1/systemone", "/v1/models"];
@@ -42,7 +42,7 @@ export function emulatorHandlers(
 function handlerFor(
   pattern: string,
   path: string | null,
-  emulator: Pick<Emulator, "fetch">,
+  emulator: Pick<FetchEmulator, "fetch">,
 ): HttpHandler {
   return http.all(pattern, async ({ request }) => {
     const input = path === null ? request : new Request(new URL(path, request.url), request);

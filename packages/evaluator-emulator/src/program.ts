@@ -34,7 +34,7 @@ async function start(settings: Settings, { stdout, signal }: CliContext): Promis
   const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
   // Help and wrong words need none of it.
   const { createEmulator } = await import("./create-emulator.ts");
-  const { loadRules } = await import("./answers/rules.ts");
+  const { loadRules } = await import("./answers/load-rules.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });

@@ -1,8 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { isJsonRecord, mapRecord, recordOf } from "./json.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
@@ -30,52 +26,41 @@ export interface Exchange {
   };
 }
 
-// The same for every emulator of a process.
-let own: ReturnType<typeof readExchange> | null = null;
-
 /**
  * Returns the judgement of a recorded exchange for a request, whichever wire either used. Exchanges
  * that are no successful evaluation are skipped; of two for one request the first counts.
- *
- * @param exchanges - @default those that come with the emulator
  */
-export function recordedAnswers(exchanges?: readonly Exchange[]) {
-  const recorded =
-    exchanges?.flatMap(readExchange) ?? (own ??= loadExchanges().flatMap(readExchange));
+export function recordedAnswers(exchanges: readonly Exchange[]) {
+  const recorded = new Map(exchanges.flatMap(readExchange).toReversed());
   return (input: EvaluationInput): Judgement | null =>
-    recorded.find((one) => isDeepStrictEqual(one.input, input))?.judgement ?? null;
+    (recorded.size > 0 && recorded.get(textOf(input))) || null;
 }
 
-/** Reads the exchanges that come with the emulator, sorted by name. */
-function loadExchanges(): Exchange[] {
-  const folder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".json"))
-    .map((file) => file.slice(0, -".json".length).split(sep).join("/"))
-    .toSorted()
-    .map((name) => {
-      const text = readFileSync(join(folder, `${name}.json`), "utf8");
-      const { request, response } = JSON.parse(text) as Exchange;
-      return { name, request, response };
-    });
+/** Returns the JSON of a request with sorted keys, which is equal for equal requests. */
+function textOf(input: EvaluationInput): string {
+  return JSON.stringify(input, (_, value: unknown) => {
+    if (!isJsonRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
 
 const responseSchema = z.object({
   /** The vendor's release. */
-  model: z.string().optional(),
+  model: z.optional(z.string()),
   answers: recordOf(answerSchema),
   usage: z.union([
     z.object({ inputTokens: z.int(), outputTokens: z.int() }),
-    z
-      .object({ input_tokens: z.int(), output_tokens: z.int() })
-      .transform(({ input_tokens: inputTokens, output_tokens: outputTokens }) => {
+    z.pipe(
+      z.object({ input_tokens: z.int(), output_tokens: z.int() }),
+      z.transform(({ input_tokens: inputTokens, output_tokens: outputTokens }) => {
         return { inputTokens, outputTokens };
       }),
+    ),
   ]),
-  providerMetadata: recordOf(z.unknown()).default({}),
+  providerMetadata: z.prefault(recordOf(z.unknown()), {}),
 });
 
-function readExchange({ request, response }: Exchange) {
+function readExchange({ request, response }: Exchange): [string, Judgement][] {
   const isVendor = request.path.endsWith("/v1/systemone");
   if (
     response.status >= 300 ||
@@ -100,7 +85,7 @@ function readExchange({ request, response }: Exchange) {
       ),
       usage,
     };
-    return [{ input, judgement }];
+    return [[textOf(input), judgement]];
   } catch {
     // A refusal or a response that breaks the contract is recorded for other tests.
     return [];

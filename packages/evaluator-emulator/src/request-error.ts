@@ -12,16 +12,6 @@ export class RequestError extends Error {
   }
 }
 
-/** Returns a side's error handler; any error but a `RequestError` is a defect. */
-export function errorHandler(toResponse: (message: string, status: number) => Response) {
-  return (error: Error): Response => {
-    if (error instanceof RequestError) {
-      return error.response ?? toResponse(error.message, error.status);
-    }
-    return toResponse("The emulator failed; this is a defect of the emulator.", 500);
-  };
-}
-
 interface GatewayErrorDetails {
   readonly status: number;
   readonly type: string;

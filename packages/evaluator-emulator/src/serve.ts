@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,9 +13,8 @@ import {
   selfSignedCertificate,
 } from "evaluator-kit";
 import type { Delivery } from "./call.ts";
-
-/** Answers a request, and decides how its response is sent. */
-type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
+import { type Answer, fetchBy, halfOf, isEventStream } from "./deliver-by-fetch.ts";
+import type { FetchEmulator } from "./fetch-emulator.ts";
 
 /** The addresses of a listening emulator. */
 export interface EmulatorAddress {
@@ -42,17 +40,13 @@ export interface ListenOptions {
 }
 
 /** A gateway and a vendor on this machine. */
-export interface Emulator {
-  /** Answers a request in this process; any host will do, and a bare path. */
-  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export interface Emulator extends FetchEmulator {
   /**
    * Listens for HTTP or HTTPS on this machine.
    *
    * @throws {Error} if the port is taken, the host is not loopback, or it already listens.
    */
   listen(options?: ListenOptions): Promise<EmulatorAddress>;
-  /** Restores the initial accounts, ids and faults, and empties the request log. */
-  reset(): void;
   /** Stops listening; `fetch` still works. */
   close(): Promise<void>;
 }
@@ -60,22 +54,8 @@ export interface Emulator {
 /** Returns an emulator that answers in this process and, if it listens, over HTTP or HTTPS. */
 export function toEmulator(answer: Answer, reset: () => void): Emulator {
   let listener: Awaited<ReturnType<typeof serve>> | null = null;
-  // Without it, a request is garbage while its call waits, and its signal never aborts.
-  const underWay = new Set<unknown>();
   return {
-    async fetch(input, init) {
-      const target = input instanceof Request ? input : new URL(input, "http://127.0.0.1");
-      const request = new Request(target, init);
-      request.signal.throwIfAborted();
-      const delivery: Delivery = { ending: "whole", hasResponse: true };
-      const call = [input, request];
-      underWay.add(call);
-      try {
-        return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
-      } finally {
-        underWay.delete(call);
-      }
-    },
+    fetch: fetchBy(answer),
     async listen(options) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
       listener = await serve(answer, options);
@@ -166,16 +146,6 @@ function reject(outgoing: ServerResponse): void {
 // Without it the receiver drops the bytes before the reset unread. Chosen, not measured.
 const beforeResetMs = 50;
 
-/** Returns the first half of a body, in bytes or in the events of a stream. */
-function halfOf(body: string, contentType = ""): Buffer {
-  if (contentType === "text/event-stream") {
-    const events = body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
-    if (events.length > 0) return Buffer.from(events.slice(0, events.length / 2).join(""));
-  }
-  const bytes = Buffer.from(body);
-  return bytes.subarray(0, bytes.length / 2);
-}
-
 /** Sends a part of a response, or none, and breaks the connection of its request. */
 async function breakConnection(
   response: Response,
@@ -184,50 +154,13 @@ async function breakConnection(
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const contentType = contentTypeOf(response);
-  const length = contentType === "text/event-stream" ? {} : { "content-length": bytes.length };
-  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...length });
+  const { half, length } = await halfOf(response);
+  const promised = isEventStream(response) ? {} : { "content-length": length };
+  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...promised });
   await new Promise<void>((resolve) => {
-    outgoing.write(halfOf(bytes.toString(), contentType), () => resolve());
+    outgoing.write(half, () => resolve());
   });
   if (ending === "cut") return void outgoing.socket?.end();
   await sleep(beforeResetMs);
   outgoing.socket?.resetAndDestroy();
-}
-
-/** Returns a delivery as `fetch` shows it: a response, a rejection, or a body that breaks off. */
-async function deliverByFetch(
-  response: Response,
-  signal: AbortSignal,
-  { ending, hasResponse }: Delivery,
-): Promise<Response> {
-  if (ending === "hang") {
-    if (!signal.aborted) await once(signal, "abort");
-    throw signal.reason;
-  }
-  if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
-  if (ending === "whole" || response.body === null) return response;
-  const half = halfOf(await response.text(), contentTypeOf(response));
-  const code = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
-  return new Response(brokenBody(half, code), response);
-}
-
-function contentTypeOf({ headers }: Response): string {
-  return headers.get("content-type") ?? "";
-}
-
-function brokenBody(half: Buffer, code: string): ReadableStream<Uint8Array> {
-  const chunks = [half];
-  return new ReadableStream({
-    pull(controller) {
-      const chunk = chunks.pop();
-      if (chunk !== undefined && chunk.length > 0) controller.enqueue(chunk);
-      else controller.error(new TypeError("terminated", { cause: systemError(code) }));
-    },
-  });
-}
-
-function systemError(code: string): Error {
-  return Object.assign(new Error("The emulator broke the connection."), { code });
 }

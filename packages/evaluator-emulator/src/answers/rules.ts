@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { CliError, systemErrorCode } from "evaluator-kit";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { describeIssue, mapRecord, recordOf } from "../json.ts";
 import type { Opinion } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
@@ -10,27 +8,30 @@ import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
 const expected =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
   "probability that sums to at most 1";
-const probabilitySchema = z.number().min(0, expected).max(1, expected);
+const probabilitySchema = z.number().check(z.minimum(0, expected), z.maximum(1, expected));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
 const highestSum = 1.01;
 
-const sharesSchema = recordOf(probabilitySchema).refine((shares) => {
-  const values = Object.values(shares);
-  return values.length > 0 && sumOf(values) <= highestSum;
-}, expected);
+const sharesSchema = recordOf(probabilitySchema).check(
+  z.refine((shares) => {
+    const values = Object.values(shares);
+    return values.length > 0 && sumOf(values) <= highestSum;
+  }, expected),
+);
 
 const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expected });
 
 const matchSchema = z
   .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
-  .refine((match) => match !== "", "expected some text")
-  .refine(isReadable, "is not a valid regular expression");
+  .check(
+    z.refine((match) => match !== "", "expected some text"),
+    z.refine(isReadable, "is not a valid regular expression"),
+  );
 
 const ruleSchema = z.strictObject({
-  match: matchSchema.optional(),
-  answers: recordOf(ruleAnswerSchema).refine(
-    (answers) => Object.keys(answers).length > 0,
-    "expected at least 1 answer",
+  match: z.optional(matchSchema),
+  answers: recordOf(ruleAnswerSchema).check(
+    z.refine((answers) => Object.keys(answers).length > 0, "expected at least 1 answer"),
   ),
 });
 
@@ -54,26 +55,11 @@ function isReadable(match: string): boolean {
   }
 }
 
-/** Reads a rules file. @throws {Error} names the file, and the rule and field or the position. */
-export function loadRules(path: string): Rule[] {
-  let rules: unknown;
-  try {
-    rules = JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    const code = systemErrorCode(error) ?? "unreadable";
-    const where = /line \d+ column \d+/.exec(String(error))?.[0];
-    const position = where === undefined ? "" : ` at ${where}`;
-    const isSyntax = error instanceof SyntaxError;
-    const problem = isSyntax ? `not JSON${position}` : `the file cannot be read (${code})`;
-    throw new CliError(`${path}: ${problem}.`, { cause: error });
-  }
-  return checkRules(rules, path);
-}
-
-function checkRules(rules: unknown, source: string): Rule[] {
+/** Checks a list of rules. @throws {RangeError} names the source, and the rule and field. */
+export function checkRules(rules: unknown, source: string): Rule[] {
   const { data, error } = rulesSchema.safeParse(rules);
   if (error === undefined) return data;
-  throw new CliError(`${source}: ${describeIssue(error, "rule")}`);
+  throw new RangeError(`${source}: ${describeIssue(error, "rule")}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { basisHeader, echoModel } from "../answers/judgement.ts";
 import {
   argumentPieces,
@@ -11,31 +11,31 @@ import {
 
 const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
 const shapeSchema = z.object({
-  tools: z
-    .array(
+  tools: z.nullish(
+    z.array(
       z.object({
         type: z.literal("function"),
         function: z.object({
           name: z.string(),
-          description: z.string().nullish(),
+          description: z.nullish(z.string()),
           parameters: z.unknown(),
         }),
       }),
-    )
-    .nullish(),
-  tool_choice: z
-    .union([
+    ),
+  ),
+  tool_choice: z.nullish(
+    z.union([
       z.enum(["none", "auto", "required"]),
       z.object({ function: z.object({ name: z.string() }) }),
-    ])
-    .nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  response_format: z
-    .object({
+    ]),
+  ),
+  parallel_tool_calls: z.nullish(z.boolean()),
+  response_format: z.nullish(
+    z.object({
       type: z.string(),
-      json_schema: z.object({ schema: z.record(z.string(), z.unknown()).nullish() }).nullish(),
-    })
-    .nullish(),
+      json_schema: z.nullish(z.object({ schema: z.nullish(z.record(z.string(), z.unknown())) })),
+    }),
+  ),
 });
 
 /** Reads the wanted tools and JSON, in OpenAI's form. */

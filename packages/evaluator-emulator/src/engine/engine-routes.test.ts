@@ -137,6 +137,15 @@ test("a body that is none is a 4xx of the chat's shape, on every route", async (
   }
 });
 
+test("the list of models has the engine's first, then the gateway's with their prices", async () => {
+  const { fetch } = createEmulator({ engine: "vllm" });
+  const { data } = (await (await fetch("/v1/models")).json()) as { data: object[] };
+  const gateway: unknown = await (await createEmulator().fetch("/v1/models")).json();
+  expect(data[0]).toEqual({ id: "local/lexical-1", object: "model", owned_by: "vllm" });
+  expect({ object: "list", data: data.slice(1) }).toEqual(gateway);
+  expect(data[1]).toMatchObject({ id: "typesafe-ai/jev", pricing: { input: "0.000000042" } });
+});
+
 test("without an engine, its addresses are the gateway's", async () => {
   const { fetch } = createEmulator();
   expect((await fetch("/v1/chat/completions", { method: "POST", body: "{}" })).status).toBe(404);

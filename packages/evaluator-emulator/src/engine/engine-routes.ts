@@ -1,15 +1,18 @@
-import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { answerJson, lexicalModel } from "../answers/judgement.ts";
 import {
+  answerBy,
   bearerKey,
   type Call,
-  type CallEnvironment,
   type EmulatorContext,
   readJson,
+  type Routes,
+  type Side,
+  withErrors,
 } from "../call.ts";
+import { modelList } from "../gateway/gateway-routes.ts";
 import { isJsonRecord } from "../json.ts";
-import { errorHandler, RequestError } from "../request-error.ts";
+import { RequestError } from "../request-error.ts";
 import { imageSchema, joinParts } from "../questions/content.ts";
 import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
 import { logprobRoutes } from "./logprob-routes.ts";
@@ -40,35 +43,33 @@ const enginePaths = new Set<string>([
   ...Object.values(engines).flatMap(({ paths }) => paths),
 ]);
 
-/** Returns the routes of a chat server; they hide the gateway's list of models. */
-export function engineRoutes(engine: EngineName, context: EmulatorContext): Hono<CallEnvironment> {
+/** Returns the routes of a chat server; its list of models ends with the gateway's. */
+export function engineRoutes(engine: EngineName, context: EmulatorContext): Side {
   const { accounts } = context;
-  const app = new Hono<CallEnvironment>();
-  app.use(async (call, next) => {
-    const isGuarded = accounts.isRestricted && enginePaths.has(call.req.path);
+  const { owner, paths } = engines[engine];
+  const model = { id: lexicalModel, object: "model", owned_by: owner };
+  const others: Routes = {
+    "GET /v1/models": () => Response.json({ object: "list", data: [model, ...modelList()] }),
+    "GET /api/version": () => Response.json({ version: "0.35.0" }),
+    "POST /v1/decisions": (call) => decisionsRoute(call, context),
+  };
+  const logprobs = Object.entries(logprobRoutes).map(([path, route]): [string, Routes[string]] => [
+    `POST ${path}`,
+    async (call) => {
+      const body = await readJson(call);
+      if (!isJsonRecord(body)) throw new RequestError("Expected a JSON object.");
+      return route(call, body, { engine, context });
+    },
+  ]);
+  const routes = { ...others, ...Object.fromEntries(logprobs) };
+  const played = new Set<string>(["/v1/models", ...paths]);
+  return withErrors(async (call) => {
+    const isGuarded = accounts.isRestricted && enginePaths.has(call.path);
     if (isGuarded && accounts.find(bearerKey(call)) === null) {
       throw new RequestError("Invalid API key.", 401);
     }
-    await next();
-  });
-  const { owner, paths } = engines[engine];
-  app.get("/v1/models", () => {
-    const model = { id: lexicalModel, object: "model", owned_by: owner };
-    return Response.json({ object: "list", data: [model] });
-  });
-  for (const path of paths) {
-    if (path === "/api/version") app.get(path, () => Response.json({ version: "0.35.0" }));
-    else if (path === "/v1/decisions") app.post(path, (call) => decisionsRoute(call, context));
-    else {
-      app.post(path, async (call) => {
-        const body = await readJson(call);
-        if (!isJsonRecord(body)) throw new RequestError("Expected a JSON object.");
-        return logprobRoutes[path]?.(call, body, { engine, context });
-      });
-    }
-  }
-  app.onError(errorHandler(errorResponse));
-  return app;
+    return played.has(call.path) ? await answerBy(routes, call) : null;
+  }, errorResponse);
 }
 
 /** Returns an error in OpenAI's shape, which chat servers share. */
@@ -79,24 +80,31 @@ function errorResponse(message: string, status: number): Response {
 
 /** An address, which is its own key, or a `data:` URL. */
 const imageUrlSchema = z.union([
-  z.string().regex(/^https?:\/\/./),
-  z
-    .string()
-    .regex(/^data:image\/\w+;base64,/, "expected an address, or a data: URL of an image in base64")
-    .transform((url) => {
-      const [head = ""] = url.split(",", 1);
-      return { format: head.slice(11, -7), base64: url.slice(head.length + 1) };
-    })
-    .pipe(imageSchema),
+  z.string().check(z.regex(/^https?:\/\/./)),
+  z.pipe(
+    z.pipe(
+      z.string().check(z.regex(/^data:image\/\w+;base64,/)),
+      z.transform((url) => {
+        const [head = ""] = url.split(",", 1);
+        return { format: head.slice(11, -7), base64: url.slice(head.length + 1) };
+      }),
+    ),
+    imageSchema,
+  ),
 ]);
-const textSchema = z.string().transform((content) => [{ content }]);
+const textSchema = z.pipe(
+  z.string(),
+  z.transform((content) => [{ content }]),
+);
 const partSchema = z.discriminatedUnion("type", [
-  z
-    .object({ type: z.literal("input_text"), text: z.string() })
-    .transform(({ text: content }) => ({ content })),
-  z
-    .object({ type: z.literal("input_image"), image_url: imageUrlSchema })
-    .transform(({ image_url: image }) => ({ image })),
+  z.pipe(
+    z.object({ type: z.literal("input_text"), text: z.string() }),
+    z.transform(({ text: content }) => ({ content })),
+  ),
+  z.pipe(
+    z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
+    z.transform(({ image_url: image }) => ({ image })),
+  ),
 ]);
 const messageSchema = z.object({
   role: z.literal("user"),
@@ -105,12 +113,12 @@ const messageSchema = z.object({
 const bodySchema = z.object({
   input: z.union([
     textSchema,
-    z
-      .array(messageSchema)
-      .min(1)
-      .transform((messages) => messages.flatMap(({ content }) => content)),
+    z.pipe(
+      z.array(messageSchema).check(z.minLength(1)),
+      z.transform((messages) => messages.flatMap(({ content }) => content)),
+    ),
   ]),
-  questions: z.array(z.union(allKinds.map(({ decision }) => decision))).min(1),
+  questions: z.array(z.union(allKinds.map(({ decision }) => decision))).check(z.minLength(1)),
 });
 
 /** Answers one request in OpenAI's decisions form: a list of answers, each with its question's name. */

@@ -167,7 +167,7 @@ const smallest = 1e-4;
 
 /** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
 function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
-  const trap = call.get("trap") ?? null;
+  const { trap } = call;
   const asked = readPrompt(prompt);
   if (asked === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
   const { state, question } = asked;

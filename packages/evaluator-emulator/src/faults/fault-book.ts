@@ -1,8 +1,10 @@
-import { hash } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
-import { type Call, type CallEnvironment, readText, type Trap, trapKinds } from "../call.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, createView, utf8ToBytes } from "@noble/hashes/utils.js";
+import { type Call, type Trap, trapKinds } from "../call.ts";
+import { isEventStream } from "../deliver-by-fetch.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
 import { gatewayError, vendorError } from "../request-error.ts";
+import { isVendorPath } from "../vendor/vendor-routes.ts";
 import type { Fault } from "./fault.ts";
 
 /** A fault that changes the response of a call. */
@@ -16,7 +18,7 @@ interface Entry {
 }
 
 /**
- * Makes the list of active faults, and the middleware that plays them on calls.
+ * Makes the list of active faults, which are played on calls.
  *
  * @param seed - Decides which calls a fault with a rate is played on.
  * @param sleep - Waits for a latency; rejects if the signal aborts.
@@ -36,15 +38,14 @@ export function createFaultBook(
     }
   };
   add(initial);
-  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
-    const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.req.path));
-    const { latencyMs, fault } = use(open, open.some(isDrawn) ? await textOf(call) : "");
-    if (latencyMs > 0) await sleep(latencyMs, call.req.raw.signal);
-    if (fault === null) return await next();
-    await play(fault, call, next);
-  };
   return {
-    middleware,
+    /** Answers a call by `next`, after the latencies and with the first fault that apply to it. */
+    async play(call: Call, next: () => Promise<Response>): Promise<Response> {
+      const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.path));
+      const { latencyMs, fault } = use(open, open.some(isDrawn) ? await textOf(call) : "");
+      if (latencyMs > 0) await sleep(latencyMs, call.request.signal);
+      return fault === null ? await next() : await play(fault, call, next);
+    },
     add,
     /** Restores the initial faults, none of them used. */
     reset() {
@@ -68,11 +69,12 @@ const remembered = 100_000;
 function createDraws(seed: string): (text: string) => number {
   const turns = new Map<string, number>();
   return (text) => {
-    const digest = hash("sha256", text);
+    const digest = bytesToHex(sha256(utf8ToBytes(text)));
     const turn = (turns.get(digest) ?? 0) + 1;
     if (turns.size >= remembered) turns.clear();
     turns.set(digest, turn);
-    return hash("sha256", `${seed}/${turn}/${digest}`, "buffer").readUInt32BE() / 2 ** 32;
+    const drawn = sha256(utf8ToBytes(`${seed}/${turn}/${digest}`));
+    return createView(drawn).getUint32(0) / 2 ** 32;
   };
 }
 
@@ -107,9 +109,8 @@ function use(open: readonly Entry[], text: string) {
 
 /** Returns the text of a request by which faults are drawn; never its key. */
 async function textOf(call: Call): Promise<string> {
-  const { method, path } = call.req;
-  const body = await readText(call).catch(() => "");
-  return `${method} ${path}\n${body}`;
+  const body = await call.text().catch(() => "");
+  return `${call.request.method} ${call.path}\n${body}`;
 }
 
 const logprobPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
@@ -126,31 +127,35 @@ function isFor(fault: Fault, path: string): boolean {
   return fault.path.endsWith("*") ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
 }
 
-async function play(fault: BreakingFault, call: Call, next: () => Promise<void>): Promise<void> {
-  const { delivery } = call.env;
+async function play(
+  fault: BreakingFault,
+  call: Call,
+  next: () => Promise<Response>,
+): Promise<Response> {
+  const { delivery } = call;
   if (fault.kind === "hang" || fault.kind === "reset") {
-    call.res = new Response(null);
     Object.assign(delivery, { ending: fault.kind, hasResponse: false });
-    return;
+    return new Response(null);
   }
-  call.res = await responseTo(fault, call, next);
-  mark(call.res, fault); // after hono has copied the headers that were there before
+  const response = await responseTo(fault, call, next);
+  mark(response, fault);
   if (fault.kind === "reset-body") delivery.ending = "reset";
   if (fault.kind === "cut-body") delivery.ending = "cut";
+  return response;
 }
 
 /** A call whose response is spoilt was answered and charged. */
 async function responseTo(
   fault: BreakingFault,
   call: Call,
-  next: () => Promise<void>,
+  next: () => Promise<Response>,
 ): Promise<Response> {
-  if (fault.kind === "status") return statusResponse(fault, call.req.path);
+  if (fault.kind === "status") return statusResponse(fault, call.path);
   if (fault.kind === "html") return htmlPage(fault.status ?? 502);
-  if (isTrap(fault.kind)) call.set("trap", fault.kind);
-  await next();
-  if (isSpoiler(fault.kind)) return await spoilAnswers(call.res, fault.kind);
-  return fault.kind === "malformed-json" ? await malformJson(call.res) : call.res;
+  if (isTrap(fault.kind)) call.trap = fault.kind;
+  const response = await next();
+  if (isSpoiler(fault.kind)) return await spoilAnswers(response, fault.kind);
+  return fault.kind === "malformed-json" ? await malformJson(response) : response;
 }
 
 /** Adds the fault to the emulator's header. */
@@ -195,10 +200,6 @@ async function malformJson(response: Response): Promise<Response> {
   return new Response(spoilt, response);
 }
 
-function isEventStream({ headers }: Response): boolean {
-  return headers.get("content-type") === "text/event-stream";
-}
-
 function htmlPage(status: number): Response {
   const page = "<!doctype html><title>Bad gateway</title><h1>Something in between answered</h1>\n";
   return new Response(page, { status, headers: { "content-type": "text/html; charset=utf-8" } });
@@ -230,9 +231,4 @@ function statusResponse(
   const headers = new Headers(response?.headers);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   return new Response(status === 304 ? null : response?.body, { status, headers });
-}
-
-/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
-function isVendorPath(path: string): boolean {
-  return path.startsWith("/direct/") || path === "/v1/systemone";
 }

@@ -1,15 +1,14 @@
-import { UsageError } from "evaluator-kit";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { trapKinds } from "../call.ts";
 import { describeIssue } from "../json.ts";
 
 const condition = {
-  path: z.string().startsWith("/").optional(),
-  next: z.int().min(1).optional(),
-  rate: z.number().gt(0).max(1).optional(),
+  path: z.optional(z.string().check(z.startsWith("/"))),
+  next: z.optional(z.int().check(z.minimum(1))),
+  rate: z.optional(z.number().check(z.gt(0), z.maximum(1))),
 };
-const statusSchema = z.int().min(300).max(599);
-const milliseconds = z.int().min(0).max(600_000);
+const statusSchema = z.int().check(z.minimum(300), z.maximum(599));
+const milliseconds = z.int().check(z.minimum(0), z.maximum(600_000));
 
 const deliveryKinds = ["hang", "reset", "reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
@@ -22,19 +21,19 @@ const faultSchema = z.discriminatedUnion(
       kind: z.literal("status"),
       status: statusSchema,
       /** In seconds. */
-      retryAfter: z.int().min(0).optional(),
+      retryAfter: z.optional(z.int().check(z.minimum(0))),
       ...condition,
     }),
     z.strictObject({
       kind: z.literal("latency"),
       latencyMs: milliseconds,
       /** The most that is added. */
-      jitterMs: milliseconds.optional(),
+      jitterMs: z.optional(milliseconds),
       ...condition,
     }),
     z.strictObject({
       kind: z.literal("html"),
-      status: statusSchema.or(z.literal(200)).optional(),
+      status: z.optional(z.union([statusSchema, z.literal(200)])),
       ...condition,
     }),
     z.strictObject({ kind: z.enum(plainKinds), ...condition }),
@@ -55,42 +54,4 @@ export function checkFaults(faults: unknown): Fault[] {
   const { data, error } = faultsSchema.safeParse(faults);
   if (error !== undefined) throw new RangeError(describeIssue(error, "fault"));
   return data;
-}
-
-/** The field of a value behind a kind, as in `status=429`. */
-const fieldOfKind: Readonly<Record<string, string>> = {
-  status: "status",
-  html: "status",
-  latency: "latencyMs",
-};
-
-/** Words of the command line that differ from their field. */
-const fieldNames: Readonly<Record<string, string>> = { jitter: "jitterMs" };
-
-/**
- * Reads a fault of the command line, `KIND[=VALUE][,NAME=VALUE]...`.
- *
- * @throws UsageError that names the word that is wrong.
- */
-export function parseFault(text: string): Fault {
-  const split = text.split(",").map((part) => part.split(/=(.*)/s, 2));
-  const [[kind, value], ...parts] = split as [[string, string?], ...[string, string?][]];
-  const fields = parts.map(([name, given]) => [
-    fieldNames[name] ?? toCamelCase(name),
-    readValue(name, given),
-  ]);
-  const own = value === undefined ? [] : [[fieldOfKind[kind] ?? "value", readValue(kind, value)]];
-  const fault: unknown = { kind, ...Object.fromEntries([...own, ...fields]) };
-  const { data, error } = faultsSchema.safeParse([fault]);
-  if (data?.[0] !== undefined) return data[0];
-  const reason = error === undefined ? "expected a fault" : describeIssue(error, "fault");
-  throw new UsageError(`--fault ${text}: ${reason.replace(/^fault 1(?:, |: )/, "")}`);
-}
-
-function readValue(name: string, value = ""): string | number {
-  return name === "path" || value.trim() === "" ? value : Number(value);
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { Judgement } from "../answers/judgement.ts";
 import { type CatalogModel, findModel, providerOf, toDollarString } from "../catalog.ts";
 import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
@@ -24,7 +24,7 @@ export function checkGatewayCall(
   requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
   requireHeader(call, "ai-gateway-auth-method", "api-key");
   requireHeader(call, `ai-${endpoint}-specification-version`, specificationVersion);
-  if (!/^application\/json\s*(?:;|$)/i.test(call.req.header("content-type") ?? "")) {
+  if (!/^application\/json\s*(?:;|$)/i.test(call.header("content-type") ?? "")) {
     throw new RequestError("The header content-type must be application/json.");
   }
   const model =
@@ -43,13 +43,13 @@ export function requireAccount(call: Call, { accounts }: EmulatorContext) {
   throw gatewayError(message, { status: 401, type: "authentication_error" });
 }
 
-function requireHeader({ req }: Call, name: string, expected: string): void {
-  if (req.header(name) === expected) return;
+function requireHeader(call: Call, name: string, expected: string): void {
+  if (call.header(name) === expected) return;
   throw new RequestError(`The header ${name} must be ${expected}.`);
 }
 
-function requireModel({ req }: Call, header: string, type: CatalogModel["type"]): CatalogModel {
-  const modelId = req.header(header) ?? "";
+function requireModel(call: Call, header: string, type: CatalogModel["type"]): CatalogModel {
+  const modelId = call.header(header) ?? "";
   if (modelId === "") throw new RequestError(`The header ${header} is missing.`);
   const model = findModel(modelId);
   if (model.type === type) return model;
@@ -96,7 +96,10 @@ export function admitCall({ account, model }: GatewayCall, context: EmulatorCont
 
 const attributionSchema = z.object({
   providerOptions: z.object({
-    gateway: z.object({ user: z.string().default(""), tags: z.array(z.string()).default([]) }),
+    gateway: z.object({
+      user: z.prefault(z.string(), ""),
+      tags: z.prefault(z.array(z.string()), []),
+    }),
   }),
 });
 

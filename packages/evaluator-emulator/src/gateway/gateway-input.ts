@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { isJsonRecord } from "../json.ts";
 import { contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
@@ -6,27 +6,34 @@ import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { RequestError } from "../request-error.ts";
 
 /** A file as the gateway's own client sends it: its bytes, never an address. */
-const filePartSchema = z
-  .object({
-    type: z.literal("file"),
-    mediaType: z
-      .string()
-      .regex(/^image\/\w+$/, "expected an image; this model reads no other file"),
-    data: z.object({ type: z.literal("data"), data: z.string() }),
-  })
-  .transform(({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data }))
-  .pipe(imageSchema)
-  .transform((image) => ({ image }));
+const filePartSchema = z.pipe(
+  z.pipe(
+    z.object({
+      type: z.literal("file"),
+      mediaType: z
+        .string()
+        .check(z.regex(/^image\/\w+$/, "expected an image; this model reads no other file")),
+      data: z.object({ type: z.literal("data"), data: z.string() }),
+    }),
+    z.transform(({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data })),
+  ),
+  z.pipe(
+    imageSchema,
+    z.transform((image) => ({ image })),
+  ),
+);
 
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
-    z
-      .object({ type: z.literal("text"), text: z.string() })
-      .transform(({ text: content }) => ({ content })),
-    z
-      .object({ type: z.literal("json"), value: contentSchema })
-      .transform(({ value: content }) => ({ content })),
+    z.pipe(
+      z.object({ type: z.literal("text"), text: z.string() }),
+      z.transform(({ text: content }) => ({ content })),
+    ),
+    z.pipe(
+      z.object({ type: z.literal("json"), value: contentSchema }),
+      z.transform(({ value: content }) => ({ content })),
+    ),
     filePartSchema,
   ],
   { error: "expected a text, json or file part" },
@@ -34,7 +41,10 @@ const statePartSchema = z.discriminatedUnion(
 
 const questions = questionsSchema("gateway");
 const stateBodySchema = z.object({ state: contentSchema, questions });
-const partsBodySchema = z.object({ stateParts: z.array(statePartSchema).min(1), questions });
+const partsBodySchema = z.object({
+  stateParts: z.array(statePartSchema).check(z.minLength(1)),
+  questions,
+});
 
 /**
  * Reads the body of an evaluation: `state` as in the contract, which the successor takes too, or

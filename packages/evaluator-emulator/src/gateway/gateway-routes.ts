@@ -1,49 +1,56 @@
-import { Hono } from "hono";
 import { answerJson, type Judgement, standInFor } from "../answers/judgement.ts";
-import { type Call, type CallEnvironment, type EmulatorContext, readJson } from "../call.ts";
+import {
+  answerBy,
+  type Call,
+  type EmulatorContext,
+  readJson,
+  type Routes,
+  withErrors,
+} from "../call.ts";
 import { type CatalogModel, findModel, models, providerOf, toDollarString } from "../catalog.ts";
 import { mapRecord } from "../json.ts";
 import { isOverTokenLimits } from "../questions/evaluation-input.ts";
 import { kindOf } from "../questions/kinds/kinds.ts";
 import { admitCall, checkGatewayCall, requireAccount, settleCall } from "./gateway-call.ts";
-import { errorHandler, gatewayError, RequestError } from "../request-error.ts";
+import { gatewayError, RequestError } from "../request-error.ts";
 import { parseGatewayInput } from "./gateway-input.ts";
 import { languageRoute } from "./language-route.ts";
 
 /** Returns the gateway: its model endpoints and those at the host root (contract 4.1 to 4.4). */
-export function gatewayRoutes(context: EmulatorContext): Hono<CallEnvironment> {
-  const app = new Hono<CallEnvironment>();
-  app.post("/v4/ai/evaluation-model", (call) => evaluationRoute(call, "evaluation-model", context));
-  app.post("/v4/ai/decision-model", (call) => evaluationRoute(call, "decision-model", context));
-  app.post("/v4/ai/language-model", (call) => languageRoute(call, context));
-  app.get("/v4/ai/config", () => Response.json({ models: models.map(providerEntry) }));
-  app.get("/v1/models", () =>
-    Response.json({ object: "list", data: models.map((model) => modelEntry(model)) }),
-  );
-  app.get("/v1/models/:creator/:model/endpoints", (call) => {
-    const { creator, model } = call.req.param();
-    return Response.json({ data: endpointEntry(findModel(`${creator}/${model}`)) });
-  });
-  app.get("/v1/credits", (call) => {
-    const { balance, totalUsed } = requireAccount(call, context);
-    const total_used = toDollarString(totalUsed);
-    return Response.json({ balance: toDollarString(balance), total_used });
-  });
-  app.get("/v1/generation", (call) => {
-    requireAccount(call, context);
-    const data = context.ledger.generation(call.req.query("id") ?? "");
-    if (data === null) throw notFound("The gateway knows no such generation.");
-    return Response.json({ data });
-  });
-  app.get("/v1/report", (call) => {
-    const { number } = requireAccount(call, context);
-    return Response.json({ results: context.ledger.report(number, call.req.query()) });
-  });
-  app.all("*", () => {
-    throw notFound("The gateway has no such address.");
-  });
-  app.onError(errorHandler(toErrorResponse));
-  return app;
+export function gatewayRoutes(context: EmulatorContext): (call: Call) => Promise<Response> {
+  const routes: Routes = {
+    "POST /v4/ai/evaluation-model": (call) => evaluationRoute(call, "evaluation-model", context),
+    "POST /v4/ai/decision-model": (call) => evaluationRoute(call, "decision-model", context),
+    "POST /v4/ai/language-model": (call) => languageRoute(call, context),
+    "GET /v4/ai/config": () => Response.json({ models: models.map(providerEntry) }),
+    "GET /v1/models": () => Response.json({ object: "list", data: modelList() }),
+    "GET /v1/credits": (call) => {
+      const { balance, totalUsed } = requireAccount(call, context);
+      const total_used = toDollarString(totalUsed);
+      return Response.json({ balance: toDollarString(balance), total_used });
+    },
+    "GET /v1/generation": (call) => {
+      requireAccount(call, context);
+      const data = context.ledger.generation(call.query["id"] ?? "");
+      if (data === null) throw notFound("The gateway knows no such generation.");
+      return Response.json({ data });
+    },
+    "GET /v1/report": (call) => {
+      const { number } = requireAccount(call, context);
+      return Response.json({ results: context.ledger.report(number, call.query) });
+    },
+  };
+  return withErrors(async (call) => {
+    const response = (await answerBy(routes, call)) ?? endpointsOf(call);
+    if (response === null) throw notFound("The gateway has no such address.");
+    return response;
+  }, toErrorResponse);
+}
+
+function endpointsOf({ request, path }: Call): Response | null {
+  const id = /^\/v1\/models\/([^/]+\/[^/]+)\/endpoints$/.exec(path)?.[1];
+  if (id === undefined || request.method !== "GET") return null;
+  return Response.json({ data: endpointEntry(findModel(id)) });
 }
 
 /** Answers one evaluation (contract section 4.1; the successor's body also names the model). */
@@ -100,7 +107,11 @@ function notFound(message: string): RequestError {
 // The emulator knows no release dates; every entry has the date of its list.
 const listedAt = Date.UTC(2026, 10, 1) / 1000;
 
-/** Returns a model as `GET /v1/models` lists it, prices in US dollars per token (field fact). */
+/** Returns the models as `GET /v1/models` lists them, prices in US dollars per token (field fact). */
+export function modelList() {
+  return models.map((model) => modelEntry(model));
+}
+
 function modelEntry(model: CatalogModel) {
   return {
     id: model.id,

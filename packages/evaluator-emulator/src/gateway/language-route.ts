@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { basisHeader, echoModel } from "../answers/judgement.ts";
 import { type Call, type EmulatorContext, readJson } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
@@ -13,24 +13,31 @@ import {
   wordsOf,
 } from "./text-reply.ts";
 
-const toolSchema = z
-  .object({
+const toolSchema = z.pipe(
+  z.object({
     type: z.literal("function"),
     name: z.string(),
-    description: z.string().default(""),
+    description: z.prefault(z.string(), ""),
     inputSchema: z.unknown(),
-  })
-  .transform(({ name, description, inputSchema: schema }) => ({ name, description, schema }));
+  }),
+  z.transform(({ name, description, inputSchema: schema }) => ({ name, description, schema })),
+);
+const otherTool = z.pipe(
+  z.unknown(),
+  z.transform(() => null),
+);
 const shapeSchema = z.object({
   // The other tools are run by the provider.
-  tools: z.array(toolSchema.or(z.unknown().transform(() => null))).default([]),
-  toolChoice: z.looseObject({ type: z.string(), toolName: z.string().optional() }).optional(),
-  responseFormat: z
-    .object({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
-    .optional(),
-  providerOptions: z
-    .object({ openai: z.object({ parallelToolCalls: z.boolean().optional() }).optional() })
-    .optional(),
+  tools: z.prefault(z.array(z.union([toolSchema, otherTool])), []),
+  toolChoice: z.optional(z.looseObject({ type: z.string(), toolName: z.optional(z.string()) })),
+  responseFormat: z.optional(
+    z.object({ type: z.string(), schema: z.optional(z.record(z.string(), z.unknown())) }),
+  ),
+  providerOptions: z.optional(
+    z.object({
+      openai: z.optional(z.object({ parallelToolCalls: z.optional(z.boolean()) })),
+    }),
+  ),
 });
 
 /** Reads the wanted tools and JSON (language model specification v4). */
@@ -56,7 +63,7 @@ type Reply = NonNullable<ReturnType<typeof composeReply>>;
 /** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
   const admitted = checkGatewayCall(call, "language-model", context);
-  const streaming = call.req.header("ai-language-model-streaming");
+  const streaming = call.header("ai-language-model-streaming");
   if (streaming !== "true" && streaming !== "false") {
     throw new RequestError("The header ai-language-model-streaming must be true or false.");
   }

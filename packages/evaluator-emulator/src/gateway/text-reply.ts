@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { isJsonRecord } from "../json.ts";
 import { stopWords, textWords } from "../judge/words.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
@@ -56,9 +56,9 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
 
 const messageSchema = z.object({
   role: z.string(),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: z.nullish(z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])),
 });
-const promptSchema = z.array(messageSchema).min(1);
+const promptSchema = z.array(messageSchema).check(z.minLength(1));
 
 function shapeText(reply: string, message: string, { json }: ReplyShape): string {
   if (json === null) return reply;
@@ -105,8 +105,15 @@ export function argumentPieces({ input }: PlayedCall): readonly string[] {
 /** Returns a response that sends each part as one server-sent event, then `[DONE]`. */
 export function eventStream(parts: readonly object[], headers: Record<string, string>): Response {
   const events = [...parts.map((part) => JSON.stringify(part)), "[DONE]"];
-  const chunks = events.map((event) => Buffer.from(`data: ${event}\n\n`));
-  return new Response(ReadableStream.from(chunks), {
+  const encoder = new TextEncoder();
+  // Not every browser has `ReadableStream.from`.
+  const body = new ReadableStream({
+    start(controller) {
+      for (const event of events) controller.enqueue(encoder.encode(`data: ${event}\n\n`));
+      controller.close();
+    },
+  });
+  return new Response(body, {
     headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
   });
 }

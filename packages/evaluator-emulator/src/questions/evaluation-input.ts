@@ -9,6 +9,7 @@ export interface EvaluationInput {
   readonly questions: Readonly<Record<string, QuestionInput>>;
 }
 
+const encoder = new TextEncoder();
 // Chosen, not measured: a rule of thumb for English, and a few tokens for the rest of a prompt.
 const bytesPerToken = 4;
 const frameTokens = 16;
@@ -17,7 +18,7 @@ const imageTokens = 200;
 
 /** Returns the tokens of a text, estimated at four UTF-8 bytes each; the real tokenizer is not public. */
 export function estimateTextTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+  return Math.ceil(encoder.encode(text).length / bytesPerToken);
 }
 
 /** Counts instructions and criteria of questions, never their ids. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
@@ -8,22 +8,25 @@ import { vendorError } from "../request-error.ts";
 const knownFields = new Set(["model", "state", "questions", "assets"]);
 
 /** An image by its name; third parties' clients show the form (unverified). */
-const assetSchema = z
-  .object({
-    type: z.literal("image").optional(),
-    format: z.enum(["png", "jpg", "jpeg"]),
-    data_base64: z.string(),
-  })
-  .transform(({ format, data_base64: base64 }): z.input<typeof imageSchema> => {
-    return { format: format === "jpg" ? "jpeg" : format, base64 };
-  })
-  .pipe(imageSchema);
+const assetSchema = z.pipe(
+  z.pipe(
+    z.object({
+      type: z.optional(z.literal("image")),
+      format: z.enum(["png", "jpg", "jpeg"]),
+      data_base64: z.string(),
+    }),
+    z.transform(({ format, data_base64: base64 }): z.input<typeof imageSchema> => {
+      return { format: format === "jpg" ? "jpeg" : format, base64 };
+    }),
+  ),
+  imageSchema,
+);
 
 const bodySchema = z.object({
   model: z.string(),
   state: contentSchema,
   questions: questionsSchema("vendor"),
-  assets: recordOf(assetSchema).optional(),
+  assets: z.optional(recordOf(assetSchema)),
 });
 
 /**

@@ -1,11 +1,12 @@
-import { Hono } from "hono";
 import { answerJson, standInFor } from "../answers/judgement.ts";
 import {
+  answerBy,
   bearerKey,
   type Call,
-  type CallEnvironment,
   type EmulatorContext,
   readJson,
+  type Side,
+  withErrors,
 } from "../call.ts";
 import { mapRecord } from "../json.ts";
 import {
@@ -14,32 +15,36 @@ import {
   isOverTokenLimits,
 } from "../questions/evaluation-input.ts";
 import { kindOf } from "../questions/kinds/kinds.ts";
-import { errorHandler, vendorError } from "../request-error.ts";
+import { vendorError } from "../request-error.ts";
 import { parseVendorInput } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
-export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
-  const app = new Hono<CallEnvironment>();
-  for (const path of ["/direct/*", "/v1/systemone"]) {
-    app.use(path, async (call, next) => {
-      await next();
-      call.res.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
-    });
-  }
-  app.on("POST", ["/direct/v1/systemone", "/v1/systemone"], (call) =>
-    systemOneRoute(call, context),
-  );
-  app.get("/direct/v1/models", (call) => {
-    requireVendorKey(call, context);
-    return Response.json({ models: [vendorModel] });
-  });
-  app.use("/direct/*", notFound).use("/v1/systemone", notFound);
-  app.onError(errorHandler(toErrorResponse));
-  return app;
+export function vendorRoutes(context: EmulatorContext): Side {
+  const systemOne = (call: Call) => systemOneRoute(call, context);
+  const routes = {
+    "POST /direct/v1/systemone": systemOne,
+    "POST /v1/systemone": systemOne,
+    "GET /direct/v1/models": (call: Call) => {
+      requireVendorKey(call, context);
+      return Response.json({ models: [vendorModel] });
+    },
+  };
+  const answer = withErrors(async (call) => {
+    const response = await answerBy(routes, call);
+    if (response === null) throw vendorError(404, "Not Found");
+    return response;
+  }, toErrorResponse);
+  return async (call) => {
+    if (!isVendorPath(call.path)) return null;
+    const response = await answer(call);
+    response.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
+    return response;
+  };
 }
 
-function notFound(): never {
-  throw vendorError(404, "Not Found");
+/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
+export function isVendorPath(path: string): boolean {
+  return path.startsWith("/direct/") || path === "/v1/systemone";
 }
 
 /** Bodies that cannot be read are errors of a field. */
@@ -73,7 +78,7 @@ function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
 async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Response> {
   requireVendorKey(call, context);
   const { model, input } = parseVendorInput(await readJson(call));
-  if (input.images !== undefined && call.req.header("typesafe-danger-zone-images") !== "true") {
+  if (input.images !== undefined && call.header("typesafe-danger-zone-images") !== "true") {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }

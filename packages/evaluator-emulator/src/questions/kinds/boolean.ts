@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import {
   matchCriteria,
   type Opinion,
@@ -10,21 +10,26 @@ import { instructionsSchema, type Kind, type PrintedAnswer, type Wire } from "./
 
 const names = { gateway: "boolean", vendor: "noul" } as const;
 
-const criteriaSchema = z
-  .object({ true: contentSchema.nullish(), false: contentSchema.nullish() })
-  .nullish()
-  .transform((criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null }));
+const criteriaSchema = z.pipe(
+  z.nullish(z.object({ true: z.nullish(contentSchema), false: z.nullish(contentSchema) })),
+  z.transform((criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null })),
+);
 
 const questionSchema = (wire: Wire) =>
   z
     .object({
-      type: z.literal(names[wire]).transform(() => "boolean" as const),
+      type: z.pipe(
+        z.literal(names[wire]),
+        z.transform(() => "boolean" as const),
+      ),
       instructions: instructionsSchema,
       criteria: criteriaSchema,
     })
-    .refine(
-      ({ instructions, criteria }) => (instructions ?? criteria.true ?? criteria.false) !== null,
-      "expected instructions, or a description of yes or no",
+    .check(
+      z.refine(
+        ({ instructions, criteria }) => (instructions ?? criteria.true ?? criteria.false) !== null,
+        "expected instructions, or a description of yes or no",
+      ),
     );
 
 type BooleanInput = z.infer<ReturnType<typeof questionSchema>>;
@@ -34,16 +39,19 @@ export const boolean: Kind<BooleanInput> = {
   names,
   isDistribution: false,
   question: questionSchema,
-  decision: z
-    .object({ type: z.literal("predicate"), name: z.string(), instructions: z.string() })
-    .transform(({ name, instructions }) => ({ name, question: toQuestion(instructions) })),
+  decision: z.pipe(
+    z.object({ type: z.literal("predicate"), name: z.string(), instructions: z.string() }),
+    z.transform(({ name, instructions }) => ({ name, question: toQuestion(instructions) })),
+  ),
   answer: z.union([
-    z
-      .object({ type: z.literal(names.gateway), probability: z.number() })
-      .transform(({ probability }) => toAnswer(probability)),
-    z
-      .object({ type: z.literal(names.vendor), noul: z.number() })
-      .transform(({ noul }) => toAnswer(noul)),
+    z.pipe(
+      z.object({ type: z.literal(names.gateway), probability: z.number() }),
+      z.transform(({ probability }) => toAnswer(probability)),
+    ),
+    z.pipe(
+      z.object({ type: z.literal(names.vendor), noul: z.number() }),
+      z.transform(({ noul }) => toAnswer(noul)),
+    ),
   ]),
   fromPrompt({ instructions, proposed }) {
     if (proposed === null) return null;

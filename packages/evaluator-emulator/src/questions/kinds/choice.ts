@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { recordOf } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
@@ -10,12 +10,13 @@ const maxOptions = 255;
 const questionSchema = z.object({
   type: z.literal("choice"),
   instructions: instructionsSchema,
-  criteria: recordOf(contentSchema.nullable())
-    .refine((options) => Object.keys(options).length > 0, "expected at least 1 option")
-    .refine(
+  criteria: recordOf(z.nullable(contentSchema)).check(
+    z.refine((options) => Object.keys(options).length > 0, "expected at least 1 option"),
+    z.refine(
       (options) => Object.keys(options).length <= maxOptions,
       `expected at most ${maxOptions} options`,
     ),
+  ),
 });
 
 type ChoiceInput = z.infer<typeof questionSchema>;
@@ -24,22 +25,22 @@ type ChoiceInput = z.infer<typeof questionSchema>;
 export const choice: Kind<ChoiceInput> = {
   ...distributionOf("choice", z.string()),
   question: () => questionSchema,
-  decision: z
-    .object({
+  decision: z.pipe(
+    z.object({
       type: z.literal("choice"),
       name: z.string(),
       instructions: z.string(),
       choices: z
-        .array(z.object({ value: z.string(), description: z.string().optional() }))
-        .min(1)
-        .max(maxOptions),
-    })
-    .transform(({ name, instructions, choices }) => {
+        .array(z.object({ value: z.string(), description: z.optional(z.string()) }))
+        .check(z.minLength(1), z.maxLength(maxOptions)),
+    }),
+    z.transform(({ name, instructions, choices }) => {
       const options = choices.map(
         ({ value, description }) => [value, description ?? null] as const,
       );
       return { name, question: toQuestion(instructions, options) };
     }),
+  ),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;
     const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { recordOf } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
@@ -36,11 +36,11 @@ export interface Kind<TQuestion> {
   /** Whether its probabilities sum to 1; only then does an answer have a confidence. */
   readonly isDistribution: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
-  question(wire: Wire): z.ZodType<TQuestion>;
+  question(wire: Wire): z.ZodMiniType<TQuestion>;
   /** Parses a question of OpenAI's decisions form. */
-  readonly decision: z.ZodType<{ readonly name: string; readonly question: TQuestion }>;
+  readonly decision: z.ZodMiniType<{ readonly name: string; readonly question: TQuestion }>;
   /** Parses a recorded answer of either wire. */
-  readonly answer: z.ZodType<PrintedAnswer>;
+  readonly answer: z.ZodMiniType<PrintedAnswer>;
   /** Reads the question of a chat prompt, or returns null if it asks another kind. */
   fromPrompt(prompt: LabelledPrompt): PromptQuestion<TQuestion> | null;
   /** The names of the probabilities, in the order of an opinion. */
@@ -56,22 +56,27 @@ export interface Kind<TQuestion> {
 }
 
 /** Parses instructions; missing ones are null. */
-export const instructionsSchema = contentSchema
-  .nullish()
-  .transform((content): Content | null => content ?? null);
+export const instructionsSchema = z.pipe(
+  z.nullish(contentSchema),
+  z.transform((content): Content | null => content ?? null),
+);
 
 /** Returns what choice and score share: on each wire their value has the name of the kind. */
-export function distributionOf(type: "choice" | "score", valueSchema: z.ZodType<string | number>) {
+export function distributionOf(
+  type: "choice" | "score",
+  valueSchema: z.ZodMiniType<string | number>,
+) {
   const valueField = { [type]: valueSchema } as Record<typeof type, typeof valueSchema>;
-  const fields = { probabilities: recordOf(z.number()), confidence: z.number().nullish() };
+  const fields = { probabilities: recordOf(z.number()), confidence: z.nullish(z.number()) };
   return {
     names: { gateway: type, vendor: type },
     isDistribution: true,
-    answer: z
-      .object({ type: z.literal(type), ...valueField, ...fields })
-      .transform(({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
+    answer: z.pipe(
+      z.object({ type: z.literal(type), ...valueField, ...fields }),
+      z.transform(({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
         return { value, probabilities, confidence };
       }),
+    ),
     toGateway: ({ value, probabilities }: PrintedAnswer) => ({
       type,
       [type]: value,

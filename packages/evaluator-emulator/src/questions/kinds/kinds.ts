@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { recordOf } from "../../json.ts";
 import { boolean } from "./boolean.ts";
 import { choice } from "./choice.ts";
@@ -34,15 +34,17 @@ export function questionsSchema(wire: Wire) {
   const error = `expected a question of type ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   const schemas = allKinds.map((kind) => kind.question(wire)) as unknown as Tagged;
   const question = z.discriminatedUnion("type", schemas, { error });
-  return recordOf(question as unknown as z.ZodType<QuestionInput>).refine(
-    (questions) => Object.keys(questions).length > 0,
-    "expected at least 1 question",
+  return recordOf(question as unknown as z.ZodMiniType<QuestionInput>).check(
+    z.refine((questions) => Object.keys(questions).length > 0, "expected at least 1 question"),
   );
 }
 
 /** A recorded answer of either wire. */
-export const answerSchema: z.ZodType<JudgedAnswer> = z.union(
+export const answerSchema: z.ZodMiniType<JudgedAnswer> = z.union(
   Object.entries(byName).map(([type, { answer }]) =>
-    answer.transform((read) => ({ ...read, type: type as KindName })),
+    z.pipe(
+      answer,
+      z.transform((read) => ({ ...read, type: type as KindName })),
+    ),
   ),
 );

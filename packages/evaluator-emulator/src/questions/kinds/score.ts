@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
@@ -11,8 +11,10 @@ const questionSchema = z.object({
   instructions: instructionsSchema,
   criteria: z
     .array(contentSchema)
-    .min(1, "expected at least 1 level")
-    .max(maxLevels, `expected at most ${maxLevels} levels`),
+    .check(
+      z.minLength(1, "expected at least 1 level"),
+      z.maxLength(maxLevels, `expected at most ${maxLevels} levels`),
+    ),
 });
 
 type ScoreInput = z.infer<typeof questionSchema>;
@@ -23,19 +25,19 @@ const shared = distributionOf("score", z.number());
 export const score: Kind<ScoreInput> = {
   ...shared,
   question: () => questionSchema,
-  decision: z
-    .object({
+  decision: z.pipe(
+    z.object({
       type: z.literal("score"),
       name: z.string(),
       instructions: z.string(),
       levels: z
         .array(z.object({ label: z.string() }))
-        .min(1)
-        .max(maxLevels),
-    })
-    .transform(({ type, name, instructions, levels }) => {
+        .check(z.minLength(1), z.maxLength(maxLevels)),
+    }),
+    z.transform(({ type, name, instructions, levels }) => {
       return { name, question: { type, instructions, criteria: levels.map(({ label }) => label) } };
     }),
+  ),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || !areLevels(lines)) return null;
     return {

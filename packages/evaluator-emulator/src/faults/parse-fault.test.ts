@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseFault } from "./fault.ts";
+import { parseFault } from "./parse-fault.ts";
 
 test.each([
   [

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { loadRules } from "./rules.ts";
+import { loadRules } from "./load-rules.ts";
 
 const fine = { match: "lottery", answers: { scam: 0.9, kind: { prize: 0.7, other: 0.3 } } };
 

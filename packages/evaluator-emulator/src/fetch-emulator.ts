@@ -1,0 +1,154 @@
+import { seededRandom } from "evaluator-kit/seeded-random";
+import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
+import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
+import { type Rule, ruleOpinions } from "./answers/rules.ts";
+import { Call, type Delivery, type EmulatorContext, type Side } from "./call.ts";
+import { controlRoutes, createRequestLog } from "./control-routes.ts";
+import { fetchBy } from "./deliver-by-fetch.ts";
+import { createFaultBook } from "./faults/fault-book.ts";
+import { checkFaults, type Fault } from "./faults/fault.ts";
+import { gatewayRoutes } from "./gateway/gateway-routes.ts";
+import { createLedger } from "./ledger.ts";
+import { type Exchange, recordedAnswers } from "./recordings.ts";
+import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
+import { vendorRoutes } from "./vendor/vendor-routes.ts";
+
+/** The options of an emulator that does not listen. */
+export interface FetchEmulatorOptions {
+  /** The tier of accounts that do not name one. @default "paid" */
+  readonly tier?: Tier;
+  /** Decides ids and drawn faults; the same seed and requests give the same run. @default 1 */
+  readonly seed?: number;
+  /**
+   * Accepted keys, for both sides, each with its own account.
+   *
+   * @default any key at the gateway, none needed at the vendor
+   */
+  readonly keys?: readonly (string | KeySetup)[];
+  /** Exchanges whose answers come first. @default none */
+  readonly exchanges?: readonly Exchange[];
+  /** Answers that come after recorded exchanges and before the judge's. @default none */
+  readonly rules?: readonly Rule[];
+  /** The vendor's limits for a key; `true` for the real ones. @default no limits */
+  readonly limits?: VendorLimits | true;
+  /** Decimal places of probabilities and scores; recorded answers have 2 at most. @default 2 */
+  readonly decimals?: number;
+  /** Whether choice and score answers carry a confidence. @default true */
+  readonly confidence?: boolean;
+  /** Faults that are played on purpose. @default none */
+  readonly faults?: readonly Fault[];
+  /** The time in epoch milliseconds. @default Date.now */
+  readonly clock?: () => number;
+  /** Waits for a latency; rejects if the signal aborts. @default a timer */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A gateway and a vendor in this process. */
+export interface FetchEmulator {
+  /** Answers a request in this process; any host will do, and a bare path. */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** Restores the initial accounts, ids and faults, and empties the request log. */
+  reset(): void;
+}
+
+/**
+ * Creates an emulator of the gateway and the vendor (contract section 4) that answers by `fetch` only.
+ * It runs in browsers too, and plays no chat server.
+ *
+ * @throws {Error} names the rule or fault that is wrong, and the field.
+ * @example
+ * ```ts
+ * const { fetch } = createEmulator();
+ * const transport = gatewayTransport({ apiKey: "local", fetch });
+ * ```
+ */
+export function createFetchEmulator(options: FetchEmulatorOptions = {}): FetchEmulator {
+  const { answer, reset } = emulate(options);
+  return { fetch: fetchBy(answer), reset };
+}
+
+/** The parts that only some emulators have. */
+interface EmulatedParts {
+  /** Returns a recorded judgement, or null. @default from the option `exchanges` */
+  readonly recorded?: ReturnType<typeof recordedAnswers>;
+  /** A chat server. @default none */
+  readonly engine?: (context: EmulatorContext) => Side;
+}
+
+/** Returns the function that answers all requests of an emulator, and its reset. */
+export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}) {
+  const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
+  const { decimals = printedDecimals, confidence = true, exchanges = [], rules = [] } = options;
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 15) {
+    throw new RangeError("decimals is a whole number from 0 to 15.");
+  }
+  const limits = readLimits(options);
+  const vendorGate = limits === null ? null : createVendorGate(limits);
+  const accounts = createAccountBook(tier, options.keys);
+  const ledger = createLedger();
+  const faults = createFaultBook(checkFaults(options.faults ?? []), seed, sleep);
+  const requests = createRequestLog(accounts, clock);
+  const { recorded = recordedAnswers(exchanges) } = parts;
+  const ruled = ruleOpinions(rules);
+  let nextId = createIds(seed);
+  const context: EmulatorContext = {
+    accounts,
+    ledger,
+    vendorGate,
+    clock,
+    answer: (input) => answerRequest(input, { recorded, ruled, decimals, confidence }),
+    nextId: () => nextId(),
+  };
+
+  function reset(): void {
+    for (const part of [accounts, ledger, vendorGate, faults, requests]) part?.reset();
+    nextId = createIds(seed);
+  }
+  const control = controlRoutes({ accounts, faults, requests, reset });
+  const engine = parts.engine?.(context);
+  const vendor = vendorRoutes(context); // its paths; all others are the gateway's
+  const gateway = gatewayRoutes(context);
+  const route = async (call: Call) =>
+    (await engine?.(call)) ?? (await vendor(call)) ?? (await gateway(call));
+
+  async function answer(request: Request, delivery: Delivery): Promise<Response> {
+    const call = new Call(request, delivery);
+    // An abort during a latency rejects with the caller's reason; it is not a response.
+    const play = () => requests.play(call, () => faults.play(call, () => route(call)));
+    return (await control(call)) ?? (await play());
+  }
+  return { answer, reset };
+}
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const idLength = 26;
+
+/** Returns a sequence of ids of 26 letters and digits; the same seed gives the same sequence. */
+function createIds(seed: number): () => string {
+  const random = seededRandom(seed);
+  const draw = () => alphabet[(random() * 2 ** 32) % alphabet.length];
+  return () => Array.from({ length: idLength }, draw).join("");
+}
+
+function readLimits({ limits }: FetchEmulatorOptions): VendorLimits | null {
+  if (limits === undefined) return null;
+  if (limits === true) return {};
+  const wrong = Object.entries(limits).find(([, limit]) => !(Number.isInteger(limit) && limit > 0));
+  if (wrong === undefined) return limits;
+  throw new RangeError(`limits.${wrong[0]} is a whole number from 1 up.`);
+}
+
+function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+}
