@@ -78,6 +78,26 @@ test("printed hundredths are compared, whatever their floating-point number is",
   }
 });
 
+test("each promise of a question is looked at", () => {
+  const thresholds = [lock("refund", "yes", 0.95), lock("refund", "no", 0.97)];
+  const both = { ...artifact, thresholds };
+  const actOn = (refund: number) => decide(answered(refund), both, { questions })["refund"]?.act;
+  expect([0.96, 0.5, 0.02].map(actOn)).toEqual(["yes", null, "no"]);
+});
+
+test("of equal options the first is acted on, as in the promise", () => {
+  const thresholds = [lock("kind", "top", 0.5)];
+  const evaluation = answered(0.5);
+  const kind = { type: "choice", choice: "other", probabilities: { bill: 0.5, other: 0.5 } };
+  const answers = { ...evaluation.answers, kind };
+  const { kind: decision } = decide(
+    { ...evaluation, answers },
+    { ...artifact, thresholds },
+    { questions },
+  );
+  expect(decision).toMatchObject({ act: "bill", evidence: { printed: 0.5 } });
+});
+
 test("500 recalibrated answers give the same acts as the printed ones", () => {
   let acts = 0;
   for (let row = 0; row < 500; row += 1) {

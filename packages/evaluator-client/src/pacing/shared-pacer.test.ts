@@ -1,39 +1,9 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { broken, limits, sharing } from "../testing/sharing-pacers.ts";
 import { type LimitStore, memoryLimits } from "./limit-store.ts";
-import type { Admission } from "./call-queue.ts";
 import type { SharedPacerOptions } from "./leased-slots.ts";
 import { sharedPacer } from "./shared-pacer.ts";
-
-// 95 % of it is one request in 50 ms.
-const limits = { requestsPerMinute: 1200 / 0.95 };
-
-/** Pacers that share a store, and when they let calls go. */
-function sharing(changes: Partial<SharedPacerOptions> = {}) {
-  const clock = new ManualClock();
-  const store = memoryLimits({ clock });
-  const sent: [name: string, atMs: number][] = [];
-  const admissions = new Map<string, Admission>();
-  const pacerOf = () => {
-    const runtime = { clock, random: () => 1 };
-    const pacer = sharedPacer({ store, key: "a", limits, ...changes }, runtime);
-    const ask = (name: string, tokens = 1) => {
-      const deadline = { deadlineAtMs: Infinity, deadlineMs: Infinity };
-      return pacer.admit({ tokens, retries: 0, ...deadline }).then((admission) => {
-        sent.push([name, Math.round(clock.now())]);
-        admissions.set(name, admission);
-      });
-    };
-    return { pacer, ask };
-  };
-  return { clock, store, sent, admissions, pacerOf };
-}
-
-const broken: LimitStore = {
-  read: () => Promise.reject(new Error("The store is down.")),
-  swap: () => Promise.reject(new Error("The store is down.")),
-  onPause: () => () => undefined,
-};
 
 test("sends at the instants that the store leases, in turn with others", async () => {
   const { clock, sent, pacerOf } = sharing();
@@ -81,6 +51,20 @@ test("four throttled answers in a row pause every pacer of the limit, and slow a
   expect(atMs[0]).toBe(1250);
   // 0.8 of the rate, and 1 % more after a second.
   expect(atMs.map((ms) => ms - 1250)).toEqual([0, 63, 124]);
+});
+
+test("a refusal after a pause is a stray: of a call from before it, and after an answer", async () => {
+  const { clock, admissions, pacerOf } = sharing();
+  const { ask } = pacerOf();
+  for (const name of ["a", "b", "c", "d", "e"]) void ask(name);
+  await clock.advance(201);
+  for (const name of ["a", "b", "c", "d"]) admissions.get(name)?.throttled(1000);
+  await clock.advance(1500);
+  expect(admissions.get("e")?.throttled(1000)).toBe("stray");
+  for (const name of ["f", "g"]) void ask(name);
+  await clock.advance(500);
+  admissions.get("f")?.succeeded(null);
+  expect(admissions.get("g")?.throttled(1000)).toBe("stray");
 });
 
 test("an impatient call waits for its turn once a repeated pause is over", async () => {

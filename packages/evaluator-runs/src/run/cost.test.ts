@@ -1,10 +1,16 @@
-import { boolean, gatewayTransport } from "evaluator-client";
+import { boolean, type Evaluation, gatewayTransport } from "evaluator-client";
 import { expect, test } from "vitest";
-import { Budget, RunTotals } from "./cost.ts";
+import { Budget, RunTotals, tokensUsd } from "./cost.ts";
 
 const transport = gatewayTransport({ apiKey: "local", env: {} });
 const price = { inputUsdPerMillionTokens: 1, source: "--price" };
 const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") } };
+
+/** An answer that took a thousand tokens. */
+function answer(costUsd: number | null) {
+  const usage = { inputTokens: 1000, outputTokens: 0 };
+  return { evaluation: { costUsd, usage } as Evaluation };
+}
 
 test("a call that fails leaves its share of the budget to the next one", () => {
   const perCall = new RunTotals(price).callUsd([request], transport);
@@ -14,4 +20,44 @@ test("a call that fails leaves its share of the budget to the next one", () => {
   budget.ended({ error: "The service is down." });
   expect([allows(), allows()]).toEqual([true, false]);
   expect(budget.isSpent).toBe(true);
+});
+
+test("a million tokens have the price of a million", () => {
+  expect(tokensUsd(2_000_000, price)).toBe(2);
+});
+
+test("the totals are sums, of the reported costs or else by the tokens", () => {
+  const totals = new RunTotals(price);
+  totals.add(answer(0.5));
+  totals.add(answer(0.25));
+  totals.add(answer(null));
+  expect(totals).toMatchObject({ succeeded: 3, inputTokens: 3000, costUsd: 0.751 });
+});
+
+test("answers without any price have an unknown cost, not none", () => {
+  const unknown = new RunTotals({ inputUsdPerMillionTokens: null, source: "" });
+  const free = new RunTotals({ inputUsdPerMillionTokens: 0, source: "" });
+  for (const totals of [unknown, free]) totals.add(answer(null));
+  expect([unknown.isUnpriced, free.isUnpriced]).toEqual([true, false]);
+});
+
+test("a call is expected to cost its estimate, or the mean so far if that is more", () => {
+  const totals = new RunTotals(price);
+  const estimate = totals.callUsd([request], transport);
+  expect(totals.callUsd([request, request], transport)).toBeCloseTo(estimate, 12);
+  totals.add(answer(0));
+  expect(totals.callUsd([request], transport)).toBe(estimate);
+  totals.add(answer(3));
+  totals.add(answer(3));
+  expect(totals.callUsd([request], transport)).toBe(2);
+});
+
+test("spent costs use up the budget, and a call that did not fit takes nothing", () => {
+  const budget = new Budget(1, { price, transport });
+  const allows = () => budget.allows(() => request);
+  expect(allows()).toBe(true);
+  budget.ended(answer(0.4));
+  expect([allows(), allows()]).toEqual([true, false]);
+  budget.ended(answer(0.1));
+  expect([allows(), allows(), allows()]).toEqual([true, true, false]);
 });
