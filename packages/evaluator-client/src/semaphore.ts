@@ -7,9 +7,11 @@ export class Semaphore {
     this.#free = slots;
   }
 
-  async acquire(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+  // Not async: one that had to wait would go on some turns later than one that asked after it.
+  acquire(): Promise<void> {
+    if (this.#free === 0) return new Promise((resolve) => this.#queue.push(resolve));
+    this.#free -= 1;
+    return Promise.resolve();
   }
 
   /** Passes the slot on to whoever waits longest. */

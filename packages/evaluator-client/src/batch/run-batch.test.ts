@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError } from "../errors.ts";
@@ -203,4 +204,19 @@ test("in input order, outcomes behind a call that waits stop the reading at 4,09
   resolve();
   expect(await first).toMatchObject({ value: { index: 0 } });
   await batch.return(undefined);
+});
+
+test("keeps the order if a call ends while outcomes are taken", async () => {
+  const evaluate = async (request: EvaluationRequest) => {
+    const index = Number(request.state);
+    if (index % 7 === 0) await setImmediate();
+    else if (index % 2 === 1) await Promise.resolve();
+    return evaluationOf(request);
+  };
+  const requests = Array.from({ length: 30 }, (_, index) => requestFor(index));
+  const limits = { concurrency: 4, readAhead: 6 };
+  const batch = runBatch({ requests, limits, signal: undefined, evaluateUntil: () => evaluate });
+  const taken: number[] = [];
+  for await (const { index } of batch) taken.push(index);
+  expect(taken).toEqual(requests.map((_, index) => index));
 });
