@@ -1,9 +1,11 @@
 import { setImmediate as untilNext } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { sleep } from "../clock.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { AuthenticationError, ConfigurationError } from "../errors.ts";
 import { boolean } from "../questions/kinds.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";
 import { cache } from "./cache.ts";
@@ -206,4 +208,20 @@ test("keys are the digests of the given hash", async () => {
   const evaluator = createEvaluator({ transport }).with(cache({ store }, { sha256 }));
   await evaluator.evaluate(scamRequest("a"));
   expect([...store.keys()]).toEqual(["01ab"]);
+});
+
+test("a call with more time asks again if the one that it joined had too little", async () => {
+  const clock = new ManualClock();
+  const { transport, states } = countingTransport({ answer: () => sleep(100, { clock }) });
+  const evaluator = createEvaluator({ transport }, { clock }).with(cache());
+  const hashed = watchHashes();
+  const short = evaluator.evaluate(scamRequest("a"), { deadlineMs: 50 });
+  const long = evaluator.evaluate(scamRequest("a"));
+  const failed = expect(short).rejects.toThrow("deadlineMs");
+  await hashed(2);
+  await clock.advance(50);
+  await failed;
+  await clock.advance(100);
+  expect((await long).answers.scam.probability).toBe(0.04);
+  expect(states).toEqual(["a", "a"]);
 });

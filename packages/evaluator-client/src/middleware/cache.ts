@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
+import { TimeoutError } from "../errors.ts";
 import { checkOptions, objectWith, optionsNamed, optionsObject } from "../options.ts";
 import { checkReply, type Evaluation } from "../evaluation.ts";
 import { isRecord, valueAt } from "../questions/json.ts";
@@ -132,7 +133,7 @@ interface Flight {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Waits for another call's evaluation; null if only that call was aborted. */
+/** Waits for another call's evaluation; null if only that call was aborted or had too little time. */
 async function joined(
   { outcome, signal: askers }: Flight,
   own: AbortSignal | undefined,
@@ -141,7 +142,8 @@ async function joined(
     return (await untilAborted(outcome, own)).evaluation;
   } catch (error) {
     own?.throwIfAborted();
-    if (askers?.aborted) return null;
+    if (askers?.aborted || (error instanceof TimeoutError && error.limit === "deadline"))
+      return null;
     throw error;
   }
 }
