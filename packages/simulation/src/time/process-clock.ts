@@ -1,7 +1,7 @@
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** The date at which each simulation begins. */
-const EPOCH_MS = Date.UTC(2026, 10, 21);
+export const EPOCH_MS = Date.UTC(2026, 10, 21);
 
 interface Delivery {
   callback: (() => void) | null;
@@ -16,6 +16,8 @@ export class ProcessClock {
   /** How far the date of its machine is off, in milliseconds. */
   offMs = 0;
   isDead = false;
+  /** Whether it was ever frozen or slow, so that its own times cannot be kept. */
+  wasDisturbed = false;
   readonly #startedAtMs: number;
   #frozenUntilMs = 0;
   #slow = { untilMs: 0, eventMs: 0 };
@@ -60,11 +62,13 @@ export class ProcessClock {
 
   /** Nothing reaches the process for so long; all of it does afterwards. */
   freeze(forMs: number): void {
+    this.wasDisturbed = true;
     this.#frozenUntilMs = Math.max(this.#frozenUntilMs, this.time.nowMs + forMs);
   }
 
   /** For a while, each event takes so many milliseconds. */
   slow(forMs: number, eventMs: number): void {
+    this.wasDisturbed = true;
     this.#slow = { untilMs: this.time.nowMs + forMs, eventMs };
   }
 

@@ -1,0 +1,188 @@
+import type { FaultOf } from "../plan/fault.ts";
+import type { ProcessClock } from "../time/process-clock.ts";
+import { EPOCH_MS } from "../time/process-clock.ts";
+import type { Random } from "../time/random.ts";
+import type { VirtualTime } from "../time/virtual-time.ts";
+import type { Trace } from "../trace.ts";
+import { answersTo, tokensOf } from "./answer.ts";
+import { ServiceFaults } from "./service-faults.ts";
+import { type ServiceLimit, TokenBucket } from "./token-bucket.ts";
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What the service does with one request. */
+interface Request {
+  readonly caller: Caller;
+  readonly url: string;
+  readonly model: string;
+  readonly body: string;
+  /** The state as JSON. */
+  readonly state: string;
+}
+
+/** A process that asks the service, by its name in the trace. */
+export interface Caller {
+  readonly name: string;
+  readonly clock: ProcessClock;
+  /** The key that it sends, which the service may repeat in an error. */
+  readonly apiKey: string;
+}
+
+/** The settings of a service. */
+interface ServiceOptions {
+  readonly time: VirtualTime;
+  readonly trace: Trace;
+  readonly random: Random;
+  /** Null for none. */
+  readonly limit: ServiceLimit | null;
+  /** How long an answer takes on average, in milliseconds. */
+  readonly latencyMs: number;
+  readonly faults: readonly FaultOf<"service">[];
+}
+
+const USD_PER_TOKEN = 0.042 / 1e6;
+
+/** A model behind an HTTP interface; it counts what it answers and what that costs. */
+export class ModelService {
+  readonly #options: ServiceOptions;
+  readonly #faults: ServiceFaults;
+  readonly #bucket: TokenBucket | null;
+  /** Requests that arrived. */
+  asked = 0;
+  /** Requests that were refused because of the limit. */
+  throttled = 0;
+  /** The price of each answer in US dollars, also of those that were lost on the way, by its id. */
+  readonly costs = new Map<string, { readonly usd: number; readonly caller: string }>();
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
+    this.#faults = new ServiceFaults(options.faults);
+    this.#bucket = options.limit && new TokenBucket(options.limit);
+  }
+
+  /** Returns a `fetch` that connects a process with the service. */
+  connect(caller: Caller): Fetch {
+    return (url, init) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Response>();
+      const signal = init.signal as AbortSignal;
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      const settle =
+        <TValue>(end: (value: TValue) => void) =>
+        (value: TValue) => {
+          signal.removeEventListener("abort", onAbort);
+          end(value);
+        };
+      const body = init.body as string;
+      const headers = init.headers as Record<string, string>;
+      const model = headers["ai-model-id"] ?? "";
+      const state = body.slice('{"state":'.length, body.lastIndexOf(',"questions":'));
+      const request = { caller, url, model, body, state };
+      const halfMs = () => (this.#options.latencyMs / 2) * this.#options.random.between(0.5, 1.5);
+      this.#options.time.schedule(halfMs(), () => {
+        if (signal.aborted || caller.clock.isDead) return;
+        const reply = this.#answer(request);
+        if (reply === null) return;
+        const isSlow = reply.fault === "slow";
+        caller.clock.schedule(halfMs() * (isSlow ? 40 : 1), () => {
+          if (reply.error === null) settle(resolve)(toResponse(reply));
+          else settle(reject)(reply.error);
+        });
+      });
+      return promise;
+    };
+  }
+
+  /** Returns the reply to a request, or null if none is sent. */
+  #answer(request: Request): Reply | null {
+    const { time, trace } = this.#options;
+    const fault = this.#faults.next(time.nowMs);
+    const note = (what: string | number) =>
+      trace.add(time.nowMs, request.caller.name, "asks", request.model, request.state, what);
+    if (fault?.what === "outage" || fault?.what === "lost-before") {
+      note(fault.what);
+      return failed(fault.what === "outage" ? "ECONNREFUSED" : "ECONNRESET");
+    }
+    this.asked += 1;
+    if (fault?.what === "status") {
+      note(fault.status);
+      return refusal(request, fault.status, fault.retryAfterMs);
+    }
+    const waitMs = this.#bucket?.take(time.nowMs) ?? 0;
+    const limitMs = fault?.what === "limit" ? fault.atMs + fault.forMs - time.nowMs : waitMs;
+    if (limitMs > 0) {
+      if (fault?.what !== "limit") this.throttled += 1;
+      note(429);
+      return refusal(request, 429, Math.ceil(limitMs));
+    }
+    note(fault?.what ?? 200);
+    const text = this.#toBody(request);
+    if (fault?.what === "hang") return null;
+    if (fault?.what === "lost-after") return failed("UND_ERR_SOCKET");
+    return { ...answered, text, fault: fault?.what ?? null };
+  }
+
+  #toBody(request: Request): string {
+    const { body, state, model, url, caller } = request;
+    const inputTokens = tokensOf(body, request);
+    const usd = inputTokens * USD_PER_TOKEN;
+    const id = `gen_${this.costs.size + 1}`;
+    this.costs.set(id, { usd, caller: caller.name });
+    const startTime = EPOCH_MS + Math.round(this.#options.time.nowMs);
+    const attempts = [{ success: true, startTime, endTime: startTime + 100 }];
+    const modelAttempts = [{ success: true, providerAttempts: attempts }];
+    const routing = { canonicalSlug: model, modelAttempts };
+    return JSON.stringify({
+      answers: answersTo({ state, model, url }),
+      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+      usage: { inputTokens, outputTokens: 0 },
+      warnings: [],
+      providerMetadata: {
+        maker: { confidence: { topic: 0.5, urgency: 0.5 } },
+        gateway: { routing, cost: "0", marketCost: String(usd), generationId: id },
+      },
+    });
+  }
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  readonly fault: FaultOf<"service">["what"] | null;
+  /** The error of the connection, instead of a response. */
+  readonly error: Error | null;
+}
+
+const answered: Reply = {
+  status: 200,
+  headers: { "Content-Type": "application/json" },
+  text: "",
+  fault: null,
+  error: null,
+};
+
+function failed(code: string): Reply {
+  const cause = Object.assign(new Error(`A socket failed with ${code}.`), { code });
+  return { ...answered, error: new TypeError("fetch failed", { cause }) };
+}
+
+// The contract (section 7) shows no body of an error; a careless service repeats the request in it.
+function refusal(request: Request, status: number, retryAfterMs: number | null): Reply {
+  const message = `Status ${status} for key ${request.caller.apiKey} and state ${request.state}.`;
+  const wait: Record<string, string> =
+    retryAfterMs === null ? {} : { "Retry-After-Ms": String(retryAfterMs) };
+  const text = JSON.stringify({ error: { message, type: null } });
+  return { ...answered, status, headers: { ...answered.headers, ...wait }, text };
+}
+
+function toResponse({ status, headers, text, fault }: Reply): Response {
+  if (fault === "garbage") return new Response(text.slice(0, -20), { status, headers });
+  if (fault === "broken") return new Response(text.replace("}", ',"more":1}'), { status, headers });
+  if (fault !== "cut") return new Response(text, { status, headers });
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text.slice(0, 40))),
+    pull: (controller) => controller.error(new TypeError("terminated")),
+  });
+  return new Response(body, { status, headers });
+}

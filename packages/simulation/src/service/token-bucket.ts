@@ -1,0 +1,28 @@
+/** The limit of a service: so many requests a second, and so many at once after idling. */
+export interface ServiceLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Counts requests against a limit. */
+export class TokenBucket {
+  readonly #limit: ServiceLimit;
+  #level: number;
+  #countedAtMs = 0;
+
+  constructor(limit: ServiceLimit) {
+    this.#limit = limit;
+    this.#level = limit.burst;
+  }
+
+  /** Takes one request; returns 0, or how long until there is one in milliseconds. */
+  take(nowMs: number): number {
+    const { perSecond, burst } = this.#limit;
+    const gained = ((nowMs - this.#countedAtMs) * perSecond) / 1000;
+    this.#level = Math.min(burst, this.#level + gained);
+    this.#countedAtMs = nowMs;
+    if (this.#level < 1) return ((1 - this.#level) / perSecond) * 1000;
+    this.#level -= 1;
+    return 0;
+  }
+}

@@ -1,0 +1,105 @@
+import process from "node:process";
+import { ClientGroup } from "./client/client-group.ts";
+import { endOf } from "./plan/fault.ts";
+import { generatePlan } from "./plan/generate-plan.ts";
+import { countFaults, type Plan } from "./plan/plan.ts";
+import { playProcessFaults } from "./process-faults.ts";
+import { type Break, type Property, properties } from "./properties/checks.ts";
+import { World } from "./world.ts";
+
+/** Which seed to play, and how. */
+export interface Simulated extends Pick<Plan, "seed"> {
+  /** Virtual minutes with load and faults. @default 60 */
+  readonly minutes?: number;
+  /** @default "whole" */
+  readonly part?: Plan["part"];
+  /** @default "memory" */
+  readonly store?: Plan["store"];
+}
+
+/** The result of a seed; its keys are those of `--json`. */
+export interface Result {
+  readonly seed: number;
+  readonly ok: boolean;
+  /** SHA-256 of all events, 64 hexadecimal digits. */
+  readonly trace: string;
+  readonly virtualMs: number;
+  readonly cpuMs: number;
+  /** Calls that were to be asked, and those that were asked; at most `bound` more. */
+  readonly distinct: number;
+  readonly asked: number;
+  readonly bound: number;
+  /** Records and calls without an end, and wrong answers. */
+  readonly lost: number;
+  readonly wrong: number;
+  readonly faults: ReturnType<typeof countFaults>;
+  /** The properties that do not hold. */
+  readonly failed: readonly Property[];
+}
+
+/** A played plan: its result, and the first break of a property. */
+export interface Played {
+  readonly plan: Plan;
+  readonly result: Result;
+  readonly first: Break | null;
+}
+
+// Each seed twice would halve the seeds of a night.
+const TWICE_EVERY = 16;
+
+/** Plays one seed in virtual time. */
+export async function simulate(simulated: Simulated): Promise<Result> {
+  const { seed, minutes = 60, part = "whole", store = "memory" } = simulated;
+  return (await playPlan(generatePlan({ seed, minutes, part, store }))).result;
+}
+
+/** Plays a plan; some are played twice, to compare the traces. */
+export async function playPlan(plan: Plan): Promise<Played> {
+  const startedAt = process.cpuUsage();
+  const { world, trace } = await playOnce(plan);
+  const { checks } = world;
+  if (plan.seed % TWICE_EVERY === 0) {
+    const again = await playOnce(plan);
+    checks.expect("same-trace", again.trace === trace, () => "the second trace is another one");
+  }
+  const { user, system } = process.cpuUsage(startedAt);
+  const failed = properties.filter((property) => checks.count(property) > 0);
+  const result = {
+    seed: plan.seed,
+    ok: failed.length === 0,
+    trace,
+    virtualMs: Math.round(world.time.nowMs),
+    cpuMs: Math.round((user + system) / 1000),
+    distinct: world.distinct,
+    asked: world.asked,
+    bound: world.bound,
+    lost: checks.count("nothing-lost"),
+    wrong: checks.count("nothing-wrong"),
+    faults: countFaults(plan.faults),
+    failed,
+  };
+  return { plan, result, first: checks.first };
+}
+
+/** Plays a plan once; `onLine` is called with each event. */
+export async function playOnce(plan: Plan, onLine: ((line: string) => void) | null = null) {
+  const world = new World(plan, onLine);
+  await play(world);
+  return { world, trace: world.trace.digest() };
+}
+
+// A run ends so long after the last fault, plus its remaining work at the limit.
+const REST_MS = 600_000;
+
+async function play(world: World): Promise<void> {
+  const { time, plan, checks } = world;
+  const clients = new ClientGroup(world);
+  playProcessFaults(world, (name) => clients.start(name));
+  for (const name of clients.names) clients.start(name);
+  const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS;
+  time.schedule(lastMs, () => undefined);
+  await time.run(() => clients.isOver || time.nowMs >= lastMs);
+  checks.expect("ends", clients.isOver, () => "it has not ended in ten minutes");
+  const { asked, distinct, bound } = world;
+  checks.expect("asked", asked <= distinct + bound, () => `${asked} > ${distinct} + ${bound}`);
+}

@@ -1,0 +1,64 @@
+import type { FaultOf } from "./plan/fault.ts";
+import type { ProcessClock } from "./time/process-clock.ts";
+import type { Random } from "./time/random.ts";
+
+type StoreFault = FaultOf<"store">;
+
+/** What happens to one call of a store. */
+type Fate = "done" | "lost-before" | "lost-after" | "away" | "silent";
+
+/** The way to a store that is far away and may fail: so many milliseconds there and back, and the faults of the plan. */
+export class StoreConnection {
+  readonly #calls: { readonly fault: StoreFault; left: number }[];
+  readonly #spans: readonly Extract<StoreFault, { readonly forMs: number }>[];
+  readonly #random: Random;
+  readonly #latencyMs: number;
+  /** How far the clock of the store is off, in milliseconds, at a time. */
+  readonly offMs: (nowMs: number) => number;
+
+  constructor(faults: readonly StoreFault[], random: Random) {
+    this.#random = random;
+    this.#latencyMs = random.magnitude(0.5, 40);
+    this.#spans = faults.filter((fault) => "forMs" in fault);
+    this.#calls = faults.flatMap((fault) => ("calls" in fault ? { fault, left: fault.calls } : []));
+    const steps = faults.filter((fault) => fault.what === "clock");
+    this.offMs = (nowMs) =>
+      steps.filter(({ atMs }) => atMs <= nowMs).reduce((sum, { byMs }) => sum + byMs, 0);
+  }
+
+  /** Makes a call of the store for a process; `toError` makes the error of a lost connection. */
+  async call<TResult>(
+    clock: ProcessClock,
+    call: () => Promise<TResult>,
+    toError: () => Error,
+  ): Promise<TResult> {
+    const { time } = clock;
+    // The store goes on with what reached it, also if the process dies.
+    const halfMs = () => this.#latencyMs * this.#random.between(0.25, 0.75);
+    await time.wait(halfMs());
+    const fate = clock.isDead ? "silent" : this.#fate(time.nowMs);
+    if (fate === "silent") return await new Promise(() => undefined);
+    if (fate === "away" || fate === "lost-before") {
+      await clock.wait(halfMs());
+      throw toError();
+    }
+    try {
+      const result = await call();
+      await clock.wait(halfMs());
+      if (fate === "done") return result;
+    } catch (error) {
+      await clock.wait(halfMs());
+      throw error;
+    }
+    throw toError();
+  }
+
+  #fate(nowMs: number): Fate {
+    const span = this.#spans.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
+    if (span !== undefined) return span.what === "silence" ? "silent" : "away";
+    const lost = this.#calls.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
+    if (lost === undefined) return "done";
+    lost.left -= 1;
+    return lost.fault.what === "lost-before" ? "lost-before" : "lost-after";
+  }
+}

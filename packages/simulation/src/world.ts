@@ -1,0 +1,92 @@
+import type { Plan } from "./plan/plan.ts";
+import { Checks } from "./properties/checks.ts";
+import { Secrets } from "./properties/secrets.ts";
+import { ModelService } from "./service/model-service.ts";
+import { ProcessClock } from "./time/process-clock.ts";
+import { Random } from "./time/random.ts";
+import { VirtualTime } from "./time/virtual-time.ts";
+import { Trace } from "./trace.ts";
+
+// No word of a message has eight of them in a row.
+const KEY_LETTERS = "ghijkmnpqrstuvwxyz".split("");
+
+/** All that the parts of a simulation share. */
+export class World {
+  readonly plan: Plan;
+  readonly time = new VirtualTime();
+  readonly trace: Trace;
+  readonly checks = new Checks(this.time);
+  readonly secrets: Secrets;
+  readonly apiKey: string;
+  /** The service with the faults of the plan, and one that only helps out. */
+  readonly service: ModelService;
+  readonly second: ModelService;
+  /** The processes that live, by their names. */
+  readonly processes = new Map<string, ProcessClock>();
+  /** Calls that are to be asked, each once if nothing fails. */
+  distinct = 0;
+  /** Requests that may come on top: retries, and calls in flight at a kill. */
+  bound = 0;
+  #ids = 0;
+
+  constructor(plan: Plan, onLine: ((line: string) => void) | null = null) {
+    const { seed, service, faults } = plan;
+    this.plan = plan;
+    this.trace = new Trace(onLine);
+    const letters = new Random(seed, "key");
+    this.apiKey = Array.from({ length: 32 }, () => letters.pick(KEY_LETTERS)).join("");
+    this.secrets = new Secrets(this.checks, [this.apiKey]);
+    const shared = { time: this.time, trace: this.trace };
+    const ofService = faults.filter((fault) => fault.kind === "service");
+    this.service = new ModelService({
+      ...shared,
+      ...service,
+      random: this.random("latency"),
+      faults: ofService,
+    });
+    this.second = new ModelService({
+      ...shared,
+      random: this.random("second"),
+      limit: null,
+      latencyMs: 200,
+      faults: [],
+    });
+  }
+
+  /** When load and faults end, in milliseconds. */
+  get endMs(): number {
+    return this.plan.minutes * 60_000;
+  }
+
+  /** Requests that arrived at a service. */
+  get asked(): number {
+    return this.service.asked + this.second.asked;
+  }
+
+  /** Returns the generator of one concern. */
+  random(concern: string): Random {
+    return new Random(this.plan.seed, concern);
+  }
+
+  /** Returns an id that is the same each time the seed is played. */
+  newId = (): string => {
+    this.#ids += 1;
+    return `00000000-0000-4000-8000-${String(this.#ids).padStart(12, "0")}`;
+  };
+
+  /** Starts a process; faults with its name meet it. */
+  startProcess(name: string): ProcessClock {
+    const clock = new ProcessClock(this.time);
+    this.processes.set(name, clock);
+    return clock;
+  }
+
+  /** Ends the simulation with the error of a promise that should not have failed. */
+  watch(promise: Promise<unknown>): void {
+    promise.catch((error: unknown) => {
+      this.time.schedule(0, () => {
+        throw error;
+      });
+    });
+  }
+}
