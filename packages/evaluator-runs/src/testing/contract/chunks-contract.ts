@@ -200,7 +200,8 @@ export function testChunks(
       await runs.writer({ run: 1, signal }).keep({ ...failure, idx: 0 });
       await runs.finish(chunk);
       const { createdAt, finishedAt } = await runs.get(1);
-      expect(Number(finishedAt) - Number(createdAt)).toBe(10_000);
+      const tookMs = Number(finishedAt) - Number(createdAt);
+      expect([Math.floor(tookMs / 100), createdAt]).toEqual([100, expect.any(Date)]);
     });
   });
 }

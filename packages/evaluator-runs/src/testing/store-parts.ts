@@ -1,0 +1,7 @@
+// For a store of runs in another workspace, with the same writer and answers as PostgreSQL's.
+export { AnswerWriter } from "../postgres/answer-writer.ts";
+export { readEvaluation } from "../postgres/answers.ts";
+export { DatabaseError, toDatabaseError } from "../postgres/database-error.ts";
+export type { Query } from "../postgres/database.ts";
+export { Sample } from "../postgres/packed-text.ts";
+export type { RunStore, RunWriter } from "../run-store.ts";

@@ -1,0 +1,94 @@
+import { pause } from "evaluator-kit";
+import type { NewRun, RunInfo, RunRecord } from "evaluator-runs/postgres";
+import { type Load, lostConnection } from "./memory-database.ts";
+import { MemoryReader } from "./memory-reader.ts";
+import type { StoredRecord } from "./rows.ts";
+import { CHUNK_SIZE, chunkCount } from "./tables.ts";
+
+// As in PostgreSQL's store.
+const LOADING_POLL_MS = 1000;
+const ROWS_AT_ONCE = 500;
+
+/** Makes the records and the chunks of runs. */
+export class MemoryLoader extends MemoryReader {
+  async join(
+    made: NewRun,
+    records: () => AsyncIterable<RunRecord>,
+    signal: AbortSignal,
+  ): Promise<RunInfo & { readonly isJoined: boolean }> {
+    const { jobs } = this.database;
+    const now = () => this.database.now();
+    const run = await this.run("number-run", (tables) => tables.numberOf(made, now()));
+    await this.run("prepare-queue", () => jobs.prepare(run));
+    for (;;) {
+      signal.throwIfAborted();
+      const isJoined = await this.#join(run, made.maxCostUsd, records);
+      if (isJoined !== null) return { ...(await this.get(run)), isJoined };
+      await pause(LOADING_POLL_MS, { clock: this.clock, signal });
+    }
+  }
+
+  async #join(
+    number: number,
+    maxCostUsd: number | null,
+    records: () => AsyncIterable<RunRecord>,
+  ): Promise<boolean | null> {
+    const { restarts } = this.database;
+    const begun: Load[] = [];
+    try {
+      const isJoined = await this.run("begin-load", ({ runs }) => {
+        const load = this.database.beginLoad(number);
+        if (load === null) return null;
+        begun.push(load);
+        this.loads.add(load);
+        const run = runs.get(number);
+        if (run?.state === "loading") return false;
+        if (run !== undefined) run.maxCostUsd = maxCostUsd;
+        this.#reopen(number, []);
+        return true;
+      });
+      for (const load of isJoined === false ? begun : []) {
+        const rows: StoredRecord[] = [];
+        const insert = () => this.run("insert-records", () => {}, restarts);
+        for await (const { id, key, state, note = null } of records()) {
+          rows.push({ idx: rows.length, id, key, state, note });
+          if (rows.length % ROWS_AT_ONCE === 0) await insert();
+        }
+        if (rows.length % ROWS_AT_ONCE > 0) await insert();
+        await this.run("commit-load", () => this.#commitLoad(load, rows), restarts);
+      }
+      return isJoined;
+    } finally {
+      for (const load of begun) {
+        this.database.endLoad(load);
+        this.loads.delete(load);
+      }
+    }
+  }
+
+  #commitLoad(load: Load, rows: readonly StoredRecord[]): void {
+    if (load.isOver) throw lostConnection();
+    const { tables, jobs } = this.database;
+    const refusals = tables.refusals();
+    const run = tables.runs.get(load.run);
+    if (run === undefined) return;
+    tables.records.set(load.run, rows);
+    const failures = tables.failuresOf(load.run);
+    for (const { idx, key } of rows) {
+      const error = refusals.get(key);
+      if (error !== undefined && !failures.has(idx)) failures.set(idx, { error, isRefusal: true });
+    }
+    jobs.replace(load.run, [...Array(chunkCount(run.made.records)).keys()]);
+    run.state = run.made.records === 0 ? "done" : "open";
+  }
+
+  async reopen(run: number, lost: readonly number[]): Promise<void> {
+    const chunks = lost.map((idx) => Math.floor(idx / CHUNK_SIZE));
+    await this.run("reopen", () => this.#reopen(run, chunks));
+  }
+
+  #reopen(run: number, lost: readonly number[]): void {
+    const chunks = this.database.tables.reopen(run, lost);
+    if (chunks !== null) this.database.jobs.replace(run, chunks);
+  }
+}

@@ -1,0 +1,149 @@
+import type { AnswerStatus, NewIds, RunInfo, RunRow, WorkerInfo } from "evaluator-runs/postgres";
+import { DatabaseError, readEvaluation } from "evaluator-runs/store-parts";
+import { MemorySession } from "./memory-session.ts";
+import type { StoredAnswer, StoredFailure, StoredRecord, StoredRun } from "./rows.ts";
+import { addCounts, type Tables } from "./tables.ts";
+
+// As in PostgreSQL's store.
+const WORKER_IS_THERE_MS = 10_000;
+const ROWS_AT_ONCE = 500;
+
+/** Reads runs and their answers. */
+export class MemoryReader extends MemorySession {
+  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
+    return await this.run("statuses", (tables) => {
+      const refusals = tables.refusals();
+      return keys.map((key) => {
+        const answer = tables.answers.get(key);
+        if (answer === undefined) return refusals.has(key) ? "refused" : "unknown";
+        return evaluationOf(answer, tables) === null ? "changed" : "answered";
+      });
+    });
+  }
+
+  async list(): Promise<RunInfo[]> {
+    return await this.run("list", (tables) =>
+      [...tables.runs.values()]
+        .toSorted((one, other) => one.run - other.run)
+        .map((run) => toInfo(run, tables)),
+    );
+  }
+
+  async get(number: number): Promise<RunInfo> {
+    const found = await this.run("list", (tables) => {
+      const run = tables.runs.get(number);
+      return run && toInfo(run, tables);
+    });
+    if (found !== undefined) return found;
+    throw new DatabaseError(`There is no run ${number} in this database.`, { failure: "no-run" });
+  }
+
+  async workers(run: number): Promise<WorkerInfo[]> {
+    return await this.run("workers", ({ workers }) => {
+      const nowMs = this.database.now();
+      return [...workers.values()]
+        .filter(({ run: of, seenAtMs }) => of === run && seenAtMs > nowMs - WORKER_IS_THERE_MS)
+        .toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+        .map(({ worker, name, answered, failed, inFlight, perSecond, seenAtMs }) => {
+          const seenMsAgo = nowMs - seenAtMs;
+          return { worker, name, answered, failed, inFlight, perSecond, seenMsAgo };
+        });
+    });
+  }
+
+  async refused(run: number): Promise<ReadonlySet<number>> {
+    return await this.run("refused", (tables) => {
+      const failures = [...tables.failuresOf(run)];
+      return new Set(failures.flatMap(([idx, { isRefusal }]) => (isRefusal ? idx : [])));
+    });
+  }
+
+  async *rows(run: number): AsyncGenerator<RunRow> {
+    const { restarts } = this.database;
+    const stored = await this.run("snapshot", (tables) =>
+      (tables.records.get(run) ?? []).map((record) => storedRow(record, run, tables)),
+    );
+    for (let at = 0; ; at += ROWS_AT_ONCE) {
+      const toRows = (tables: Tables) =>
+        stored.slice(at, at + ROWS_AT_ONCE).map((row) => toRow(row, tables));
+      const rows = await this.run("fetch-rows", toRows, restarts);
+      if (rows.length === 0) return;
+      yield* rows;
+    }
+  }
+
+  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+    return await this.run("find", (tables) => {
+      const runs = [...tables.records.keys()].toSorted((one, other) => other - one);
+      for (const of of run === null ? runs : [run]) {
+        const record = tables.records.get(of)?.find((one) => one.id === id);
+        if (record !== undefined)
+          return { ...toRow(storedRow(record, of, tables), tables), run: of };
+      }
+      return null;
+    });
+  }
+
+  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
+    return await this.run("new-ids", ({ runs, records }) => {
+      const before = [...runs.values()].filter(
+        (other) => other.made.name === name && other.run < run && other.state === "done",
+      );
+      const since = Math.max(...before.map(({ finishedAtMs }) => finishedAtMs ?? 0));
+      const idsOf = (of: number) => (records.get(of) ?? []).map(({ id }) => id);
+      const known = new Set(before.flatMap(({ run }) => idsOf(run)));
+      const ids = new Set(idsOf(run).filter((id) => !known.has(id)));
+      if (before.length === 0 || ids.size === 0) return null;
+      return { ids, since: new Date(since).toISOString() };
+    });
+  }
+}
+
+function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {
+  const { hash, wire, modelId, questions } = setup;
+  const { answered, asked, failed, inputTokens, costUsd } = run;
+  const counts = { answered, asked, failed, inputTokens, costUsd };
+  for (const [chunk, { finishedAtMs }] of tables.chunksOf(run.run)) {
+    if (finishedAtMs === null) addCounts(counts, tables.count(run.run, chunk), 1);
+  }
+  return {
+    run: run.run,
+    digest: made.digest,
+    name: made.name,
+    facts: made.facts,
+    setup: { hash, wire, modelId, questions },
+    state: run.state,
+    stoppedBy: run.stoppedBy,
+    records: made.records,
+    maxCostUsd: run.maxCostUsd,
+    ...counts,
+    createdAt: new Date(run.createdAtMs),
+    finishedAt: run.finishedAtMs === null ? null : new Date(run.finishedAtMs),
+  };
+}
+
+interface StoredRow {
+  readonly record: StoredRecord;
+  readonly answer: StoredAnswer | undefined;
+  readonly failure: StoredFailure | undefined;
+}
+
+function storedRow(record: StoredRecord, run: number, tables: Tables): StoredRow {
+  const { idx, key } = record;
+  return { record, answer: tables.answers.get(key), failure: tables.failuresOf(run).get(idx) };
+}
+
+function toRow({ record, answer, failure }: StoredRow, tables: Tables): RunRow {
+  const evaluation = answer === undefined ? null : evaluationOf(answer, tables, record.state);
+  const isChanged = answer !== undefined && evaluation === null;
+  return { ...record, evaluation, isChanged, error: failure?.error ?? null };
+}
+
+/** Returns the evaluation of an unchanged answer, else null. */
+export function evaluationOf(
+  answer: StoredAnswer,
+  { samples }: Tables,
+  state?: string,
+): string | null {
+  return readEvaluation({ ...answer, state_digest: answer.stateDigest }, samples, state);
+}

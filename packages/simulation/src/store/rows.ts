@@ -1,0 +1,76 @@
+import type { NewRun, RunInfo, RunRecord, RunSetup, WorkerReport } from "evaluator-runs/postgres";
+
+/** What is counted of chunks and runs. */
+export type Counts = Record<"answered" | "asked" | "failed" | "inputTokens" | "costUsd", number>;
+
+/** A run, with the counts of its finished chunks. */
+export interface StoredRun extends Counts {
+  readonly run: number;
+  readonly made: NewRun;
+  readonly setup: StoredSetup;
+  state: RunInfo["state"];
+  stoppedBy: string | null;
+  maxCostUsd: number | null;
+  chunksLeft: number;
+  failedInARow: number;
+  readonly createdAtMs: number;
+  finishedAtMs: number | null;
+}
+
+/** The questions and the service of runs. */
+export interface StoredSetup extends RunSetup {
+  readonly number: number;
+  sample: string | null;
+}
+
+/** A record of a run. */
+export type StoredRecord = Required<RunRecord> & { readonly idx: number };
+
+/** An answer; its digests are in hexadecimal. */
+export interface StoredAnswer extends Pick<Counts, "inputTokens" | "costUsd"> {
+  readonly key: string;
+  readonly run: number;
+  readonly setup: number | null;
+  readonly stateDigest: string;
+  readonly evaluation: string;
+  readonly digest: string;
+  /** The change of the tables that added it. */
+  readonly addedBy: number;
+}
+
+/** The failure of a record. */
+export interface StoredFailure {
+  readonly error: string;
+  readonly isRefusal: boolean;
+}
+
+/** A chunk that a worker has had. */
+export interface StoredChunk extends Counts {
+  reservedUsd: number;
+  finishedAtMs: number | null;
+}
+
+/** The values of the statement that keeps how calls ended, in the order of its parameters. */
+export type KeptEnds = readonly [
+  run: number,
+  keys: readonly string[],
+  setups: readonly (number | null)[],
+  stateDigests: readonly Buffer[],
+  evaluations: readonly string[],
+  digests: readonly Buffer[],
+  inputTokens: readonly number[],
+  costs: readonly number[],
+  failed: readonly number[],
+  errors: readonly string[],
+  sinceAnswer: number,
+  finalError: string | null,
+  lastError: string | null,
+  mostInARow: number,
+  besideOthers: boolean,
+];
+
+/** The state of a worker at its last report. */
+export interface StoredWorker extends WorkerReport {
+  readonly startedAtMs: number;
+  readonly seenAtMs: number;
+}

@@ -1,0 +1,260 @@
+import type { NewRun, RunSetup } from "evaluator-runs/postgres";
+import { Sample, toDatabaseError } from "evaluator-runs/store-parts";
+import type {
+  Counts,
+  KeptEnds,
+  StoredAnswer,
+  StoredChunk,
+  StoredFailure,
+  StoredRecord,
+  StoredRun,
+  StoredSetup,
+  StoredWorker,
+} from "./rows.ts";
+
+/** The rows of all runs. Rows are replaced, so that who has read one keeps it as it was. */
+export class Tables {
+  readonly runs = new Map<number, StoredRun>();
+  readonly setups: StoredSetup[] = [];
+  /** By run, in order of their index. */
+  readonly records = new Map<number, readonly StoredRecord[]>();
+  readonly answers = new Map<string, StoredAnswer>();
+  readonly workers = new Map<string, StoredWorker>();
+  /** The samples of answers, by the number of their setup. */
+  readonly samples = new Map<string, Sample>();
+  readonly #failures = new Map<number, Map<number, StoredFailure>>();
+  readonly #chunks = new Map<number, Map<number, StoredChunk>>();
+  /** The number of changes of answers. */
+  changes = 0;
+
+  failuresOf(run: number): Map<number, StoredFailure> {
+    return entryOf(this.#failures, run);
+  }
+
+  chunksOf(run: number): Map<number, StoredChunk> {
+    return entryOf(this.#chunks, run);
+  }
+
+  /** Returns the number of a run by its digest; a new run gets one. */
+  numberOf(made: NewRun, nowMs: number): number {
+    const known = [...this.runs.values()].find((run) => run.made.digest === made.digest);
+    if (known !== undefined) return known.run;
+    const run = Math.max(0, ...this.runs.keys()) + 1;
+    this.runs.set(run, {
+      run,
+      made,
+      setup: this.#setupOf(made.setup),
+      state: "loading",
+      stoppedBy: null,
+      maxCostUsd: made.maxCostUsd,
+      chunksLeft: chunkCount(made.records),
+      failedInARow: 0,
+      createdAtMs: nowMs,
+      finishedAtMs: null,
+      ...noCounts,
+    });
+    return run;
+  }
+
+  #setupOf(setup: RunSetup): StoredSetup {
+    const known = this.setups.find(({ hash }) => hash === setup.hash);
+    if (known !== undefined) return known;
+    const made = { ...setup, number: this.setups.length + 1, sample: null };
+    this.setups.push(made);
+    return made;
+  }
+
+  /** Returns the refusals of all runs by the key of the call. */
+  refusals(): Map<string, string> {
+    const refusals = new Map<string, string>();
+    for (const [run, failures] of this.#failures) {
+      for (const [idx, { error, isRefusal }] of failures) {
+        const key = this.records.get(run)?.[idx]?.key;
+        if (isRefusal && key !== undefined) refusals.set(key, error);
+      }
+    }
+    return refusals;
+  }
+
+  /** Makes an answer the sample of a run's setup, unless it has one; null if the run was removed. */
+  keepSample(run: number, evaluation: string): { setup: number; sample: string } | null {
+    const setup = this.runs.get(run)?.setup;
+    if (setup === undefined) return null;
+    const sample = (setup.sample ??= evaluation);
+    const name = String(setup.number);
+    if (!this.samples.has(name)) this.samples.set(name, new Sample(sample));
+    return { setup: setup.number, sample };
+  }
+
+  /**
+   * Keeps how calls ended, in one transaction.
+   *
+   * @param seen - The changes that the statement saw when it began.
+   * @throws DatabaseError as PostgreSQL does, without any change.
+   */
+  keepEnds(ends: KeptEnds, seen: number): void {
+    const [run, keys, , , , , , , failed, errors] = ends;
+    const besideOthers = ends[14];
+    const isNew = (key: string) => {
+      const known = this.answers.get(key);
+      return known === undefined || known.addedBy > seen;
+    };
+    const added = keys.filter(isNew);
+    const isDouble = new Set(added).size < added.length;
+    if (!besideOthers && (isDouble || added.some((key) => this.answers.has(key)))) {
+      throw toDatabaseError({ severity: "ERROR", code: "23505" }); // unique violation
+    }
+    if (new Set(failed).size < failed.length) {
+      throw toDatabaseError({ severity: "ERROR", code: "21000" }); // a row changed twice
+    }
+    if (errors.some((error) => error.includes("\0"))) {
+      throw toDatabaseError({ severity: "ERROR", code: "22021" }); // no text
+    }
+    this.changes += 1;
+    for (const at of keys.keys()) this.#addAnswer(ends, at);
+    const failures = this.failuresOf(run);
+    for (const [at, idx] of failed.entries()) {
+      const isRefusal = failures.get(idx)?.isRefusal ?? false;
+      failures.set(idx, { error: errors[at] ?? "", isRefusal });
+    }
+    this.#countInARow(ends);
+  }
+
+  #addAnswer(ends: KeptEnds, at: number): void {
+    const [run, keys, setups, stateDigests, evaluations, digests, inputTokens, costs] = ends;
+    const key = keys[at] ?? "";
+    if (this.answers.has(key)) return;
+    this.answers.set(key, {
+      key,
+      run,
+      setup: setups[at] ?? null,
+      stateDigest: stateDigests[at]?.toString("hex") ?? "",
+      evaluation: evaluations[at] ?? "",
+      digest: digests[at]?.toString("hex") ?? "",
+      inputTokens: inputTokens[at] ?? 0,
+      costUsd: costs[at] ?? 0,
+      addedBy: this.changes,
+    });
+  }
+
+  #countInARow([number, keys, , , , , , , , , sinceAnswer, finalError, lastError, most]: KeptEnds) {
+    const run = this.runs.get(number);
+    const hasAnswers = keys.length > 0;
+    if (run === undefined) return;
+    if (sinceAnswer === 0 && !(hasAnswers && run.failedInARow > 0)) return;
+    run.failedInARow = (hasAnswers ? 0 : run.failedInARow) + sinceAnswer;
+    const lastOfRow = run.failedInARow >= most ? lastError : null;
+    if (run.state === "open" && (finalError ?? lastOfRow) !== null) run.state = "stopped";
+    run.stoppedBy ??= finalError ?? lastOfRow;
+  }
+
+  /** Counts the records of a chunk, and those that have an end. */
+  count(run: number, chunk: number): Counts & { readonly records: number } {
+    const records = this.recordsOf(run, chunk);
+    const failures = this.failuresOf(run);
+    const counts = { records: records.length, ...noCounts };
+    for (const { idx, key } of records) {
+      const answer = this.answers.get(key);
+      if (answer === undefined) counts.failed += Number(failures.has(idx));
+      else counts.answered += 1;
+      if (answer?.run !== run) continue;
+      counts.asked += 1;
+      counts.inputTokens += answer.inputTokens;
+      counts.costUsd += answer.costUsd;
+    }
+    return counts;
+  }
+
+  recordsOf(run: number, chunk: number): readonly StoredRecord[] {
+    const records = this.records.get(run) ?? [];
+    return records.slice(chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE);
+  }
+
+  /** Reserves the possible cost of a chunk, and returns the part that is left. */
+  reserve(run: number, chunk: number, wantedUsd: number): number {
+    const of = this.runs.get(run);
+    const chunks = this.chunksOf(run);
+    let granted = wantedUsd;
+    if (of !== undefined && of.maxCostUsd !== null) {
+      const others = [...chunks].filter(
+        ([other, { finishedAtMs }]) => other !== chunk && finishedAtMs === null,
+      );
+      const reserved = others.reduce((sum, [, { reservedUsd }]) => sum + reservedUsd, 0);
+      granted = Math.min(wantedUsd, Math.max(0, of.maxCostUsd - of.costUsd - reserved));
+    }
+    const known = chunks.get(chunk) ?? { finishedAtMs: null, ...noCounts };
+    chunks.set(chunk, { ...known, reservedUsd: granted });
+    return granted;
+  }
+
+  /** Returns whether each record of a chunk has its end, and counts the chunk once if so. */
+  finish(run: number, chunk: number, nowMs: number): boolean {
+    const { records, ...counts } = this.count(run, chunk);
+    if (counts.answered + counts.failed < records) return false;
+    const row = this.chunksOf(run).get(chunk);
+    if (row === undefined || row.finishedAtMs !== null) return true;
+    Object.assign(row, counts, { finishedAtMs: nowMs });
+    const of = this.runs.get(run);
+    if (of === undefined) return true;
+    addCounts(of, counts, 1);
+    const isLast = of.chunksLeft === 1;
+    of.chunksLeft -= 1;
+    if (isLast) of.state = "done";
+    of.finishedAtMs = isLast ? nowMs : null;
+    return true;
+  }
+
+  /** Opens a run again that ended, and returns its chunks to ask about; null if it stays as it is. */
+  reopen(run: number, lost: readonly number[]): readonly number[] | null {
+    const of = this.runs.get(run);
+    if (of === undefined || (of.state !== "stopped" && of.state !== "done")) return null;
+    const failures = this.failuresOf(run);
+    for (const [idx, { isRefusal }] of failures) if (!isRefusal) failures.delete(idx);
+    const rows = this.chunksOf(run);
+    const isDone = (chunk: number) => {
+      const row = rows.get(chunk);
+      return row !== undefined && row.finishedAtMs !== null && row.failed === 0;
+    };
+    const all = [...Array(chunkCount(of.made.records)).keys()];
+    const chunks = all.filter((chunk) => lost.includes(chunk) || !isDone(chunk));
+    if (chunks.length === 0) return null;
+    for (const chunk of chunks) {
+      const row = rows.get(chunk);
+      if (row === undefined) continue;
+      if (row.finishedAtMs !== null) addCounts(of, row, -1);
+      Object.assign(row, { finishedAtMs: null, reservedUsd: 0 });
+    }
+    const again = { state: "open", stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
+    Object.assign(of, again, { chunksLeft: chunks.length });
+    return chunks;
+  }
+
+  /** Removes a run; its answers stay. */
+  forget(run: number): void {
+    for (const table of [this.runs, this.#chunks, this.#failures, this.records]) table.delete(run);
+    for (const { worker, run: of } of this.workers.values()) {
+      if (of === run) this.workers.delete(worker);
+    }
+  }
+}
+
+/** As in PostgreSQL; the contract of a store checks it. */
+export const CHUNK_SIZE = 100;
+
+export function chunkCount(records: number): number {
+  return Math.ceil(records / CHUNK_SIZE);
+}
+
+const noCounts = { answered: 0, asked: 0, failed: 0, inputTokens: 0, costUsd: 0 };
+const countNames = ["answered", "asked", "failed", "inputTokens", "costUsd"] as const;
+
+/** Adds counts, or subtracts them. */
+export function addCounts(sums: Counts, counts: Counts, sign: 1 | -1): void {
+  for (const name of countNames) sums[name] += sign * counts[name];
+}
+
+function entryOf<TValue>(all: Map<number, Map<number, TValue>>, run: number): Map<number, TValue> {
+  const entry = all.get(run) ?? new Map<number, TValue>();
+  all.set(run, entry);
+  return entry;
+}

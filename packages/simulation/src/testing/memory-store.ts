@@ -1,0 +1,77 @@
+import type { StoreUnderTest } from "evaluator-runs/contract";
+import { onTestFinished } from "vitest";
+import { lostConnection, MemoryDatabase } from "../store/memory-database.ts";
+import { memoryRuns } from "../store/memory-runs.ts";
+import type { Carry, SessionOptions, StoreStatement } from "../store/memory-session.ts";
+import { ProcessClock } from "../time/process-clock.ts";
+import { VirtualTime } from "../time/virtual-time.ts";
+
+/** Starts virtual time that moves on by itself until the test ends. */
+function startTime(): VirtualTime {
+  const time = new VirtualTime();
+  const { signal } = endOfTest();
+  const run = async () => {
+    while (!signal.aborted) await time.run(() => signal.aborted);
+  };
+  void run();
+  return time;
+}
+
+function endOfTest(): AbortController {
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  return end;
+}
+
+/** What happens to a statement on its way. */
+export type Fate = "done" | "lost-before" | "lost-after";
+
+/** Returns a connection that loses statements, or their replies. */
+export function losing(fateOf: (statement: StoreStatement) => Fate): Carry {
+  return async (call, statement) => {
+    const fate = fateOf(statement);
+    if (fate === "lost-before") throw lostConnection();
+    const result = await call();
+    if (fate === "lost-after") throw lostConnection();
+    return result;
+  };
+}
+
+/** Returns an empty store in memory for one test. */
+export function startMemoryStore() {
+  const time = startTime();
+  const clock = new ProcessClock(time);
+  let ids = 0;
+  const database = new MemoryDatabase({ clock, newId: () => `job-${(ids += 1)}` });
+  const open = (options: Partial<SessionOptions> = {}) => {
+    const session = memoryRuns({ database, clock, ...options });
+    onTestFinished(() => session.disconnect());
+    return session;
+  };
+  const { answers, records } = database.tables;
+  return {
+    time,
+    database,
+    open,
+    runs: open(),
+    isConcurrent: true,
+    openSession: async ({ supervises = false } = {}) => open({ supervises }),
+    async changeAnswer(key) {
+      const answer = answers.get(key);
+      if (answer !== undefined) answers.set(key, { ...answer, evaluation: "1" });
+    },
+    async changeState(run, at) {
+      const changed = (records.get(run) ?? []).with(at, { ...recordAt(run, at), state: "1" });
+      records.set(run, changed);
+    },
+    forgetRun: (run) => database.forgetRun(run),
+    passTime: (ms) => time.wait(ms),
+    stepClock: async (ms) => database.stepClock(ms),
+  } satisfies StoreUnderTest & Record<string, unknown>;
+
+  function recordAt(run: number, at: number) {
+    const record = records.get(run)?.[at];
+    if (record === undefined) throw new Error(`Run ${run} has no record ${at}.`);
+    return record;
+  }
+}
