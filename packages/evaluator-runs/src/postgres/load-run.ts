@@ -67,10 +67,8 @@ export class RunLoader extends RunReader {
         [run],
       );
       if (row?.state !== "loading") {
-        await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [
-          run,
-          maxCostUsd,
-        ]);
+        const setCost = "update evaluator.runs set max_cost_usd = $2 where run = $1";
+        await query(setCost, [run, maxCostUsd]);
         await this.#reopen(query, run, []);
         return true;
       }
@@ -79,6 +77,7 @@ export class RunLoader extends RunReader {
       await this.queue.replace(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
+           finished_at = case when records = 0 then evaluator.now() end,
            state_sample = $2, note_sample = $3, opened_at = evaluator.now() where run = $1`,
         [run, samples.state, samples.note],
       );

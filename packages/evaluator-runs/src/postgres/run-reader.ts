@@ -200,7 +200,7 @@ export class RunReader {
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
     const before = await this.sql<{ run: number; since: Date }>(
       `select run, finished_at as since from evaluator.runs
-       where name = $1 and run < $2 and state = 'done' order by finished_at`,
+       where name = $1 and run < $2 and finished_at is not null order by finished_at`,
       [name, run],
     );
     const last = before.at(-1);

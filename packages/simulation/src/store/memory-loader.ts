@@ -79,7 +79,11 @@ export class MemoryLoader extends MemoryReader {
       if (error !== undefined && !failures.has(idx)) failures.set(idx, { error, isRefusal: true });
     }
     jobs.replace(load.run, [...Array(chunkCount(run.made.records)).keys()]);
-    run.state = run.made.records === 0 ? "done" : "open";
+    const isEmpty = run.made.records === 0;
+    Object.assign(
+      run,
+      isEmpty ? { state: "done", finishedAtMs: this.database.now() } : { state: "open" },
+    );
   }
 
   async reopen(run: number, lost: readonly number[]): Promise<void> {

@@ -87,7 +87,7 @@ export class MemoryReader extends MemorySession {
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
     return await this.run("new-ids", ({ runs, records }) => {
       const before = [...runs.values()].filter(
-        (other) => other.made.name === name && other.run < run && other.state === "done",
+        (other) => other.made.name === name && other.run < run && other.finishedAtMs !== null,
       );
       const since = Math.max(...before.map(({ finishedAtMs }) => finishedAtMs ?? 0));
       const idsOf = (of: number) => (records.get(of) ?? []).map(({ id }) => id);

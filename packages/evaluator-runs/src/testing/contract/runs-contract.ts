@@ -195,6 +195,14 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     });
   });
 
+  test("a run without records ended when it was loaded, and ids after it are new since then", async () => {
+    const empty = await load(runs, []);
+    expect(empty).toMatchObject({ state: "done", finishedAt: expect.any(Date) });
+    const next = await load(runs, recordsNamed("a"));
+    const since = empty.finishedAt?.toISOString();
+    expect(await runs.newIds(next)).toEqual({ ids: new Set(["a"]), since });
+  });
+
   test("says which run is not there", async () => {
     const message = "There is no run 7 in this database.";
     await expect(runs.get(7)).rejects.toMatchObject({ failure: "no-run", message });
