@@ -1,81 +1,147 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
-import { startFile } from "./start-file.ts";
+import { bundleCode } from "./bundle-code.ts";
+import { toTypesPath, writeDeclarations } from "./declarations.ts";
 import {
   packagesNamedIn,
-  inlinePrivate,
-  type Manifest,
+  packedPaths,
+  readManifest,
   readPrivatePackages,
 } from "./private-packages.ts";
+import { startFile } from "./start-file.ts";
 
-// node scripts/build-package.ts [OUT], in a package's folder: compiles the package for publishing
+// node scripts/build-package.ts [OUT], in a package's folder: builds the package for publishing
 // into OUT (default: dist) and writes its manifest. In the repository, exports name the sources,
-// so development needs no build. Private workspaces are compiled into the package, because users
-// cannot install them.
+// so development needs no build. The code of private workspaces and of devDependencies is a part of
+// the package's, and so are the sources, to which all maps lead.
 
 // Fields that only the repository uses, or that are replaced below.
-const dropped = new Set(["scripts", "devDependencies", "publishConfig", "files", "private"]);
+const dropped = "scripts devDependencies publishConfig files private imports".split(" ");
 
 const root = dirname(import.meta.dirname);
 const folder = process.cwd();
 const out = resolve(folder, process.argv[2] ?? "dist");
 await rm(out, { recursive: true, force: true });
-const manifest = await readManifest(folder);
-const inlined = await readPrivatePackages(manifest, { folder, root });
-const { exports, imports, bin } = manifest;
+const manifest = readManifest(folder);
+const inlined = readPrivatePackages(manifest, root);
+const toPacked = packedPaths(folder, inlined);
+const { publishConfig = {}, dependencies = {}, peerDependencies = {}, bin = {} } = manifest;
+/** The source of each condition of `imports`; a package has one name there at most. */
+const conditions = Object.values(manifest.imports ?? {})[0] ?? {};
+const variants = Object.entries(publishConfig.variants ?? { node: {} });
 // Entries in `testing/` are for this repository alone.
-const entries = Object.entries(exports ?? {}).filter(
-  ([, path]) => !String(path).startsWith("./src/testing/"),
+const exported = Object.entries(manifest.exports ?? {}).filter(
+  ([, path]) => !path.startsWith("./src/testing/"),
 );
-await compile();
-for (const { name, path, manifest } of inlined) {
-  for (const file of manifest.files ?? []) {
-    await cp(join(path, file), join(out, "private", name, file), { recursive: true });
-  }
+const toName = (key: string) => (key === "." ? "index" : key.slice(2));
+const [programName = "", program] = Object.entries(bin)[0] ?? [];
+const privateNames = new Set(inlined.map((one) => one.manifest.name));
+// The build bundles the scripts of pages, which in the repository each program does.
+const privateDependencies = inlined
+  .flatMap((one) => Object.entries(one.manifest.dependencies ?? {}))
+  .filter(([name]) => name !== "esbuild");
+
+for (const { path } of [{ path: folder }, ...inlined]) await copySources(path);
+const libraries = await bundleAll();
+if (exported.length > 0) {
+  const sources = exported.map(([, path]) => path);
+  await writeDeclarations({ folder, packageOut: out, toPacked, sources, inlined });
 }
-await inlinePrivate(out, inlined);
-for (const path of sourcesIn(bin)) {
-  const program = basename(toCompiledPath(path, ".js"));
-  await writeFile(join(out, toStartPath(path)), startFile(program, manifest));
-}
-await writeFile(join(out, "package.json"), `${JSON.stringify(await toPublished(), null, 2)}\n`);
+if (program !== undefined) await writeFile(join(out, "bin.js"), startFile("main.js", manifest));
+await writeFile(join(out, "package.json"), `${JSON.stringify(toPublished(), null, 2)}\n`);
 for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
   // Or those of the repository; a package has no changelog before its first release.
   const own = [join(folder, name), join(root, name)].find((path) => existsSync(path));
   if (own !== undefined) await copyFile(own, join(out, name));
 }
+if (libraries.size > 0) {
+  await writeFile(join(out, "LICENSES.txt"), await licensesOf([...libraries]));
+}
+
+/** Bundles the code of all variants, and returns the folders of the libraries in it. */
+async function bundleAll(): Promise<Set<string>> {
+  const libraries = new Set<string>();
+  const packages = { ...dependencies, ...peerDependencies };
+  const external = [...Object.keys(packages), ...privateDependencies.map(([name]) => name)];
+  const entries = Object.fromEntries(exported.map(([key, path]) => [toName(key), path]));
+  for (const [index, [condition, variant]] of variants.entries()) {
+    const found = await bundleCode({
+      ...variant,
+      folder,
+      packageOut: out,
+      out: index === 0 ? out : join(out, condition),
+      entries: program === undefined ? entries : { ...entries, main: program },
+      external: external.filter((name) => !privateNames.has(name)),
+      condition: manifest.imports === undefined ? null : condition,
+      toPacked,
+    });
+    for (const library of found) libraries.add(library);
+  }
+  return libraries;
+}
+
+/** Copies sources without tests. */
+async function copySources(path: string): Promise<void> {
+  const source = join(path, "src");
+  const target = join(out, toPacked(source) ?? "");
+  if (existsSync(source)) await cp(source, target, { recursive: true, filter: isPacked });
+}
+
+function isPacked(file: string): boolean {
+  return !/\.test(-d)?\.|[/\\](testing|__snapshots__)$/.test(file);
+}
+
+/** Returns the licences of libraries whose code is a part of the package's. */
+async function licensesOf(folders: readonly string[]): Promise<string> {
+  const texts = folders.toSorted().map(async (path) => {
+    const { name, version } = readManifest(path);
+    const file = ["LICENSE", "LICENSE.md", "license"].find((one) => existsSync(join(path, one)));
+    if (file === undefined) throw new Error(`${name} has no licence to be published with.`);
+    return `${name} ${version}\n\n${(await readFile(join(path, file), "utf8")).trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+}
 
 /** Returns the manifest of the published package, relative to its own folder. */
-async function toPublished(): Promise<object> {
-  const { publishConfig, ...all } = manifest;
-  const kept = Object.entries(all).filter(([field]) => !dropped.has(field));
-  const { repository } = await readManifest(root);
+function toPublished(): object {
+  const kept = Object.entries(manifest).filter(([field]) => !dropped.includes(field));
+  const entries = exported.map(([key, path]): [string, object] => [
+    key,
+    { types: `./${toTypesPath(path.slice(2))}`, ...codeOf(toName(key)) },
+  ]);
   return {
     ...Object.fromEntries(kept),
-    ...addressesFrom(repository, relative(root, folder).split("\\").join("/")),
-    dependencies: { ...toDependencies(), ...publishConfig?.dependencies },
-    ...(imports !== undefined && { imports: compiled(imports) }),
-    exports: { ...compiled(Object.fromEntries(entries)), "./package.json": "./package.json" },
-    ...(bin !== undefined && { bin: mapPaths(bin, toStartPath) }),
+    ...addressesFrom(readManifest(root)["repository"]),
+    dependencies: { ...toDependencies(), ...publishConfig.dependencies },
+    exports: { ...Object.fromEntries(entries), "./package.json": "./package.json" },
+    ...(program !== undefined && { bin: { [programName]: "./bin.js" } }),
   };
 }
 
-/** Returns the dependencies of the package and of the code compiled into it; libraries as a range. */
+/** Returns the file of an entry by each condition of `imports`, else by default. */
+function codeOf(name: string): object {
+  const files = Object.entries({ default: "", ...conditions }).map(([condition, source]) => {
+    const at = variants.findIndex(([variant]) => conditions[variant] === source);
+    return [condition, at < 1 ? `./${name}.js` : `./${variants[at]?.[0]}/${name}.js`];
+  });
+  // The default is the last.
+  const { default: last, ...others } = Object.fromEntries(files) as Record<string, string>;
+  return { ...others, default: last };
+}
+
+/** Returns the dependencies of the package and of the code of private ones; libraries as a range. */
 function toDependencies(): Record<string, string> {
-  const theirs = inlined.flatMap(({ manifest }) => Object.entries(manifest.dependencies ?? {}));
-  const libraries = theirs.map(([name]) => name);
-  const named = new Set(packagesNamedIn(join(out, "private"), libraries));
+  const named = packagesNamedIn(
+    out,
+    privateDependencies.map(([name]) => name),
+  );
   const all = [
-    ...Object.entries(manifest.dependencies ?? {}),
-    ...theirs.filter(([name]) => named.has(name)),
+    ...Object.entries(dependencies).filter(([name]) => !privateNames.has(name)),
+    ...privateDependencies.filter(([name]) => named.includes(name)),
   ];
-  const published = all.filter(([name]) => inlined.every((one) => one.name !== name));
-  const ranges = published.map(([name, version]): [string, string] => [
+  const ranges = all.map(([name, version]): [string, string] => [
     name,
     name.startsWith("evaluator-") ? version : `^${version}`,
   ]);
@@ -86,97 +152,14 @@ function toDependencies(): Record<string, string> {
  * Returns the addresses of the repository, its page and its issues, from the field `repository` of
  * the root's package.json; empty while that is a placeholder.
  */
-function addressesFrom(repository: unknown, directory: string): object {
+function addressesFrom(repository: unknown): object {
   const name = /^github:(?!OWNER\/)(.+)$/.exec(String(repository))?.[1];
   if (name === undefined) return {};
+  const directory = relative(root, folder).split("\\").join("/");
   const page = `https://github.com/${name}`;
   return {
     repository: { type: "git", url: `git+${page}.git`, directory },
     homepage: `${page}/tree/main/${directory}#readme`,
     bugs: `${page}/issues`,
   };
-}
-
-/** Returns conditions in which each source file is its types and its code. */
-function compiled(conditions: object): object {
-  return mapPaths(conditions, (path) =>
-    path.endsWith(".ts")
-      ? { types: toCompiledPath(path, ".d.ts"), default: toCompiledPath(path, ".js") }
-      : path,
-  );
-}
-
-function toCompiledPath(path: string, extension: string): string {
-  return path.replace(/^\.\/src\//, "./").replace(/\.ts$/, extension);
-}
-
-/** Returns the file that checks the version of Node before it loads a program: `start-main.js`. */
-function toStartPath(path: string): string {
-  return toCompiledPath(path, ".js").replace(/[^/]+$/, "start-$&");
-}
-
-function mapPaths(field: object, map: (path: string) => unknown): object {
-  return JSON.parse(JSON.stringify(field), (_, value) => {
-    return typeof value === "string" ? map(value) : (value as unknown);
-  }) as object;
-}
-
-/** Returns the source files that a manifest's field names. */
-function sourcesIn(field: unknown): string[] {
-  const paths = (JSON.stringify(field) ?? "").matchAll(/"([^"]+\.ts)"/g);
-  return [...new Set(Array.from(paths, ([, path = ""]) => path))];
-}
-
-/**
- * Compiles what the entries of the package and of the private ones import. One compiler for all takes half
- * the time of one for each, because they share the libraries' declarations.
- */
-async function compile(): Promise<void> {
-  const cache = join(root, "node_modules", ".cache");
-  await mkdir(cache, { recursive: true });
-  await using own = await mkdtempDisposable(join(cache, "build-"));
-  const compilations = [
-    { path: folder, files: sourcesIn([entries, imports, bin]), outDir: out },
-    ...inlined.map(({ name, path, entries }) => {
-      const outDir = join(out, "private", name, "src");
-      return { path, files: sourcesIn([...entries.values()]), outDir };
-    }),
-  ];
-  const configs = compilations.map((_, index) => join(own.path, `${index}.json`));
-  for (const [index, { path, files, outDir }] of compilations.entries()) {
-    const config = {
-      extends: join(root, "tsconfig.base.json"),
-      compilerOptions: {
-        noEmit: false,
-        // Lint checks the types of the whole repository; again here they take two thirds of the time.
-        noCheck: true,
-        singleThreaded: true,
-        rootDir: join(path, "src"),
-        outDir,
-        tsBuildInfoFile: join(own.path, `${index}.tsbuildinfo`),
-        // Programs export nothing. A map of declarations would lead to sources that are not packed.
-        declaration: exports !== undefined,
-        sourceMap: true,
-        inlineSources: true,
-      },
-      files: files.map((file) => join(path, file)),
-      include: [],
-    };
-    await writeFile(configs[index] ?? "", JSON.stringify(config));
-  }
-  const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
-  // Without its garbage collection a third less processor time, for some 100 MB.
-  const env = { ...process.env, GOGC: "off" };
-  const words = [join(typescript, "bin/tsc"), "--build", ...configs];
-  try {
-    await promisify(execFile)(process.execPath, words, { cwd: folder, env });
-  } catch (error) {
-    process.stderr.write(`${(error as { stdout?: string }).stdout ?? String(error)}\n`);
-    await own.remove();
-    process.exit(1);
-  }
-}
-
-async function readManifest(path: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Manifest;
 }

@@ -1,89 +1,60 @@
 import { globSync, readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
+
+/** How code is bundled for the runtimes of one condition of a package's `imports`. */
+export interface Variant {
+  /** Dependencies whose used parts are a part of the code. */
+  readonly inlined?: readonly string[];
+  /** Sources that are files of the package, with what only they import. */
+  readonly chunks?: readonly string[];
+}
 
 /** The fields of a package.json that the build reads. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly private?: boolean;
-  readonly files?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly exports?: object;
-  readonly imports?: object;
-  readonly bin?: object;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly engines?: { readonly node?: string };
-  readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
+  readonly publishConfig?: {
+    readonly dependencies?: Readonly<Record<string, string>>;
+    /** By condition; the first one's files are at the top of the package. */
+    readonly variants?: Readonly<Record<string, Variant>>;
+  };
   readonly [field: string]: unknown;
 }
 
-/** A workspace that is not published, and is compiled into each package that needs it. */
-type PrivatePackage = Awaited<ReturnType<typeof readPrivatePackages>>[number];
-
-/** Returns the private workspaces that a package's sources import, directly or through each other. */
-export async function readPrivatePackages(
-  { dependencies = {} }: Manifest,
-  { folder, root }: { readonly folder: string; readonly root: string },
-) {
-  const paths = globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root });
-  const workspaces = paths.map((file) => {
-    const manifest = JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest;
-    return { name: manifest.name, path: join(root, dirname(file)), manifest };
-  });
-  const imported = new Set(importsOf(folder));
-  const wanted = new Set(Object.keys(dependencies));
-  const found: ((typeof workspaces)[number] & { entries: Map<string, string> })[] = [];
-  // A set yields also those that are added meanwhile.
-  for (const wantedName of wanted) {
-    const workspace = workspaces.find(({ name }) => name === wantedName);
-    if (workspace?.manifest.private !== true) continue;
-    const { name, path, manifest } = workspace;
-    for (const specifier of importsOf(path)) imported.add(specifier);
-    for (const dependency of Object.keys(manifest.dependencies ?? {})) wanted.add(dependency);
-    const exports = Object.entries(manifest.exports ?? {});
-    const specifiers = exports.map(([key, file]): [string, string] => [name + key.slice(1), file]);
-    /** The source file of each entry point that is used, by the name that imports it. */
-    const entries = new Map(specifiers.filter(([specifier]) => imported.has(specifier)));
-    found.push({ ...workspace, entries });
-  }
-  return found;
+/** Reads the `package.json` in a folder. */
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Returns the imports of a workspace's sources, without tests and their helpers. */
-function importsOf(folder: string): string[] {
-  const files = globSync("src/**/*.ts", { cwd: folder });
-  const sources = files.filter((file) => !/\.test(?:-d)?\.ts$|\btesting\b/.test(file));
-  return sources.flatMap((file) => {
-    const text = readFileSync(join(folder, file), "utf8");
-    return Array.from(text.matchAll(specifierPattern), ([, , specifier = ""]) => specifier);
-  });
+/** Returns the workspaces that a package depends on and that are not published; its code contains theirs. */
+export function readPrivatePackages({ dependencies = {} }: Manifest, root: string) {
+  const files = globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root });
+  return files
+    .map((file) => join(root, dirname(file)))
+    .map((path) => ({ path, manifest: readManifest(path) }))
+    .filter(({ manifest }) => manifest.private && manifest.name in dependencies);
 }
 
-const specifierPattern = /(\bfrom |\bimport\(|\bimport\.meta\.resolve\(|\bimport )"([^"\n]+)"/g;
+type PrivatePackages = ReturnType<typeof readPrivatePackages>;
 
-/** Rewrites the imports of private packages in compiled code to the copies beside it. */
-export async function inlinePrivate(
-  out: string,
-  packages: readonly PrivatePackage[],
-): Promise<void> {
-  const entries = new Map<string, string>();
-  for (const { name, entries: own } of packages) {
-    for (const [specifier, file] of own) {
-      entries.set(specifier, join(out, "private", name, file.replace(/\.ts$/, ".js")));
-    }
-  }
-  if (entries.size === 0) return;
-  for (const file of globSync("**/*.{js,d.ts}", { cwd: out })) {
-    const path = join(out, file);
-    const text = await readFile(path, "utf8");
-    const inlined = text.replace(specifierPattern, (whole, before: string, specifier: string) => {
-      const entry = entries.get(specifier);
-      if (entry === undefined) return whole;
-      const target = relative(dirname(path), entry).split("\\").join("/");
-      return `${before}"${target.startsWith(".") ? target : `./${target}`}"`;
-    });
-    if (inlined !== text) await writeFile(path, inlined);
-  }
+/** Returns a function from a file of the repository to its path in the tarball, or null if it is not part of it. */
+export function packedPaths(folder: string, inlined: PrivatePackages) {
+  const places = [
+    [folder, ""],
+    ...inlined.map(({ path, manifest }) => [path, `private/${manifest.name}/`]),
+  ];
+  return (file: string): string | null => {
+    const [path, prefix] = places.find(([place]) => file.startsWith(`${place}${sep}`)) ?? [];
+    if (path === undefined || file.includes(`${sep}node_modules${sep}`)) return null;
+    return prefix + relative(path, file).split(sep).join("/");
+  };
 }
 
 /** Returns those of some packages that the code in a folder names, however it loads them. */

@@ -67,6 +67,75 @@ test("the README's example compiles and prints its result in an empty project", 
   expect(stdout).toBe(printed);
 });
 
+const loading = `import { createRequire, registerHooks } from "node:module";
+const loaded = { own: 0, undici: 0, http2: 0 };
+registerHooks({
+  load(url, context, next) {
+    if (/\\/evaluator-client\\//.test(url)) loaded.own += 1;
+    if (/\\/undici\\//.test(url)) loaded.undici += 1;
+    if (url === "node:http2") loaded.http2 += 1;
+    return next(url, context);
+  },
+});
+const { createEvaluator, gatewayTransport } =
+  process.argv[2] === "require"
+    ? createRequire(import.meta.url)("evaluator-client")
+    : await import("evaluator-client");
+const transport = gatewayTransport({ apiKey: "k", baseUrl: "http://127.0.0.1:9", env: {} });
+try {
+  gatewayTransport({ apiKey: "k", dispatcher: {} });
+} catch (error) {
+  console.log(error.name, error.option);
+}
+await createEvaluator({ transport }).close();
+console.log(JSON.stringify(loaded));
+`;
+
+test.each(["import", "require"])(
+  "%s loads two files, and the end of an unused client no more",
+  async (way) => {
+    await writeFile(join(project, "loading.mjs"), loading);
+    const printed = await outputOf(`node loading.mjs ${way}`, { cwd: project });
+    expect(printed).toBe('ConfigurationError dispatcher\n{"own":2,"undici":0,"http2":0}\n');
+  },
+);
+
+const olderDispatcher = `import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
+const older = Symbol.for("undici.globalDispatcher.1");
+const agent = new (class Agent {})();
+agent[Symbol("options")] = {};
+agent[Symbol("factory")] = function defaultFactory() {};
+globalThis[older] = agent;
+const transport = gatewayTransport({ apiKey: "k", baseUrl: "http://127.0.0.1:9", env: {} });
+const evaluator = createEvaluator({ transport, maxRetries: 0 });
+const ask = evaluator.evaluate({ state: "text", questions: { sure: boolean("Sure?") } });
+console.log(await ask.catch(({ name }) => name), globalThis[older] === agent);
+`;
+
+test("undici, loaded by the first call, leaves the program's dispatcher of an older undici", async () => {
+  await writeFile(join(project, "older.mjs"), olderDispatcher);
+  expect(await outputOf("node older.mjs", { cwd: project })).toBe("ConnectionError true\n");
+});
+
+const schemas = `import { booleanAnswerSchema, questionSchema } from "evaluator-client";
+import { z } from "zod";
+const labelled = z.object({ question: questionSchema, answers: z.array(booleanAnswerSchema) });
+const question = { type: "boolean", instructions: "Is it a scam?" };
+const answers = [{ type: "boolean", probability: 0.5 }];
+console.log(labelled.parse({ question, answers }).answers[0].probability);
+const { error } = labelled.safeParse({ question, answers: [{ type: "boolean", probability: "0.5" }] });
+console.log(error.issues[0].path.join("."), error.issues[0].message);
+const standard = questionSchema["~standard"].validate({ ...question, instructions: 1 });
+console.log(standard.issues.length, standard.issues[0].path.join("."));
+`;
+
+test("its schemas are a part of those of the program's own zod, and Standard Schemas", async () => {
+  await writeFile(join(project, "schemas.mjs"), schemas);
+  expect(await outputOf("node schemas.mjs", { cwd: project })).toBe(
+    "0.5\nanswers.0.probability Invalid input: expected number, received string\n1 instructions\n",
+  );
+});
+
 const interceptors = ["msw", "MockAgent", "fetch", "nock"];
 
 /** Returns what a program with interceptors prints, and how many requests reached a real service. */

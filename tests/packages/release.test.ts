@@ -22,6 +22,8 @@ interface Manifest {
   readonly version: string;
   readonly license?: string;
   readonly repository?: { readonly url: string };
+  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
@@ -71,7 +73,7 @@ test("a strict project of TypeScript 5.9 compiles with the declarations of all i
 });
 
 const kilobyte = 1024;
-const client = join(project, "node_modules/evaluator-client/index.js");
+const client = join(project, "node_modules/evaluator-client/default/index.js");
 const builders = ["boolean", "choice", "score"];
 
 test.each<[string, { names?: readonly string[]; most: number }]>([
@@ -100,25 +102,42 @@ async function bundledBytes(path: string, names?: readonly string[]): Promise<nu
   return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length;
 }
 
-test.each(published)("%s holds its licence, and no code but this repository's", (name) => {
+test.each(published)("%s holds its licences and its sources, to which all maps lead", (name) => {
   const folder = join(project, "node_modules", name);
   expect(readManifest(folder).license).toBe("MIT");
   expect(readFileSync(join(folder, "LICENSE"), "utf8")).toContain("MIT License");
-  const files = globSync("**/*.{js,ts,mjs,cjs,wasm,node}", { cwd: folder });
-  expect(files.length).toBeGreaterThan(2);
-  // The build writes the files that check the version of Node; they have no source.
-  for (const file of files.filter((path) => !/\.d\.ts$|(?:^|\/)start-/.test(path))) {
-    const { sources } = JSON.parse(readFileSync(join(folder, `${file}.map`), "utf8")) as {
-      sources: string[];
-    };
-    // Relative to where it was built, which is `dist` of its workspace.
-    const builtIn = join("packages", name, "dist", dirname(file));
-    for (const source of sources) {
-      expect(join(builtIn, source)).toMatch(/^(packages\/[\w-]+|fixtures)\/src\//);
-    }
-  }
-  expect(files.filter((file) => /\.test\.|(^|\/)testing\//.test(file))).toEqual([]);
+  const files = globSync("**/*.*", { cwd: folder });
+  expect(files.filter((file) => /\.test[.-]|(^|\/)testing\//.test(file))).toEqual([]);
+  // The build writes the file that checks the version of Node; it has no source.
+  const code = files.filter((file) => /\.js$|\.d\.ts$/.test(file) && !isWithoutMap(file));
+  expect(code.length).toBeGreaterThan(2);
+  for (const file of code) expect(readFileSync(join(folder, file), "utf8")).toContain(`.map`);
+  const lost = code.flatMap((file) => {
+    const map = readFileSync(join(folder, `${file}.map`), "utf8");
+    const { sources, sourcesContent } = JSON.parse(map) as Record<string, string[] | undefined>;
+    expect(sourcesContent).toBeUndefined();
+    const paths = sources?.map((source) => join(dirname(file), source)) ?? [];
+    return paths.filter((path) => !/src\/|^LICENSES\.txt$/.test(path) || !files.includes(path));
+  });
+  expect(lost).toEqual([]);
 });
+
+/** Whether it is written by the build, or bundled for a page. */
+function isWithoutMap(file: string): boolean {
+  return file === "bin.js" || /^(private\/[^/]+\/)?(src|scripts)\//.test(file);
+}
+
+// Each command of a program is a file besides, and so is the code that some of them share.
+test.each(["evaluator-calibration", "evaluator-client", "evaluator-emulator"])(
+  "%s has few files",
+  (name) => {
+    const folder = join(project, "node_modules", name);
+    const { exports, bin = {} } = readManifest(folder);
+    const entries = Object.keys({ ...exports, ...bin }).filter((key) => key !== "./package.json");
+    const code = globSync(["*.js", "default/*.js"], { cwd: folder });
+    expect(code.length).toBeLessThanOrEqual(2 * entries.length + 6);
+  },
+);
 
 test.each(published)("%s depends on nothing that it does not import", (name) => {
   const folder = join(project, "node_modules", name);

@@ -68,8 +68,7 @@ const packageOf: Readonly<Record<string, string>> = {
 const project = await mkdtemp(join(tmpdir(), "installed-"));
 const installed = inject("nodes").map(([version, path]): [string, Starter] => [
   `what is installed, on Node ${version}`,
-  (script) =>
-    `"${path}" "${join(project, "node_modules", packageOf[script] ?? "", "start-main.js")}"`,
+  (script) => `"${path}" "${join(project, "node_modules", packageOf[script] ?? "", "bin.js")}"`,
 ]);
 
 beforeAll(async () => {

@@ -1,10 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 
-const bundled = new Map<string, ReturnType<typeof bundle>>();
+const bundled = new Map<string, Promise<string>>();
 
-/** Returns a page's script with all imports as one text; made once, in memory. */
-export function bundleScript(entry: URL): ReturnType<typeof bundle> {
+/** Returns a page's script with all imports as one text; made once, in memory. A published one is a file. */
+export function bundleScript(entry: URL): Promise<string> {
+  if (entry.pathname.endsWith(".js")) return readFile(entry, "utf8");
   const script = bundled.get(entry.href) ?? bundle(entry);
   bundled.set(entry.href, script);
   return script;
@@ -15,7 +16,8 @@ export class BundlerGoneError extends Error {
   override readonly name = "BundlerGoneError";
 }
 
-async function bundle(entry: URL) {
+async function bundle(entry: URL): Promise<string> {
+  const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
     bundle: true,

@@ -1,0 +1,157 @@
+import { existsSync, realpathSync } from "node:fs";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build as esbuild, type Plugin } from "esbuild";
+import { bundleScript } from "evaluator-kit/bundle-script";
+import type { Variant } from "./private-packages.ts";
+
+/** What is bundled. */
+export interface Bundle extends Variant {
+  /** Of the workspace. */
+  readonly folder: string;
+  /** Of the package. */
+  readonly packageOut: string;
+  /** Of the code in it. */
+  readonly out: string;
+  /** The source of each file of the package. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Packages that stay imports. */
+  readonly external: readonly string[];
+  /** The condition of `imports`; null for Node alone. */
+  readonly condition: string | null;
+  readonly toPacked: (file: string) => string | null;
+}
+
+/** Bundles code with its maps, and copies the files that it reads. Returns the folders of the libraries in it. */
+export async function bundleCode(bundle: Bundle): Promise<string[]> {
+  // The entries of a package with conditions share one file: an import loads few files.
+  const { index: root } = bundle.condition === null ? {} : bundle.entries;
+  const others = root === undefined ? [] : await entriesBeside(root, bundle);
+  const appended = `\nimport ${JSON.stringify(resolve(bundle.folder, root ?? ""))};\n`;
+  const plugins = [
+    plainLibraries,
+    sources(bundle, (file) => (others.includes(file) ? appended : "")),
+  ];
+  const { outputFiles, metafile } = await run(bundle, plugins);
+  await mkdir(bundle.out, { recursive: true });
+  for (const { path, text } of outputFiles.filter((file) => !file.path.includes(added))) {
+    await writeFile(
+      path,
+      path.endsWith(".map") ? toPackedMap(text, { from: path, to: path }, bundle) : text,
+    );
+  }
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));
+  const libraries = inputs.flatMap(
+    (file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [],
+  );
+  return [...new Set(libraries)].map((path) => resolve(bundle.folder, path));
+}
+
+const added = "added-chunk-";
+
+function run(bundle: Bundle, plugins: Plugin[]) {
+  const { chunks = [], inlined = [], condition } = bundle;
+  const more = chunks.map((file, index): [string, string] => [`${added}${index}`, file]);
+  return esbuild({
+    absWorkingDir: bundle.folder,
+    entryPoints: { ...bundle.entries, ...Object.fromEntries(more) },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2024",
+    platform: condition === null || condition === "node" ? "node" : "neutral",
+    conditions: condition === null ? [] : [condition],
+    external: ["node:*", "esbuild", ...bundle.external.filter((name) => !inlined.includes(name))],
+    outdir: bundle.out,
+    chunkNames: "chunk-[hash]",
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+    write: false,
+    logLevel: "error",
+    plugins,
+  });
+}
+
+/** Returns the sources of all files that are loaded beside one or after it, and that it does not import. */
+async function entriesBeside(root: string, bundle: Bundle): Promise<string[]> {
+  const { inputs, outputs } = (await run(bundle, [])).metafile;
+  const imported = new Set([relative(".", root)]);
+  // A set yields also those that are added meanwhile.
+  for (const file of imported) {
+    for (const { path, kind } of inputs[file]?.imports ?? []) {
+      if (kind !== "dynamic-import") imported.add(path);
+    }
+  }
+  const entries = Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? []);
+  return entries.filter((file) => !imported.has(file)).map((file) => resolve(bundle.folder, file));
+}
+
+/** Libraries, with maps that lead nowhere, since their sources are not in the package. */
+const plainLibraries: Plugin = {
+  name: "plain-libraries",
+  setup: (build) =>
+    build.onLoad({ filter: /node_modules.*\.[cm]?js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const map = "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbIiJdLCJtYXBwaW5ncyI6IkEifQ==";
+      return { contents: `${text}\n//# sourceMappingURL=data:application/json;base64,${map}` };
+    }),
+};
+
+/** Sources whose files beside them are copied into the package; with some code appended. */
+function sources(bundle: Bundle, appendedTo: (file: string) => string): Plugin {
+  return {
+    name: "sources",
+    setup: (build) =>
+      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (bundle.toPacked(path) === null) return undefined;
+        const text = await readFile(path, "utf8");
+        return {
+          contents: (await withAssets(text, path, bundle)) + appendedTo(path),
+          loader: "ts",
+        };
+      }),
+  };
+}
+
+const assets =
+  /new URL\(\s*"(?<file>[^"]+)",\s*import\.meta\.url,?\s*\)|import\.meta\.resolve\("(?<name>[^"]+)"\)/g;
+
+/** Returns a source whose URLs of files are those in the package, and brings the files there. */
+async function withAssets(text: string, source: string, { packageOut, toPacked }: Bundle) {
+  if (/new URL\((?!\s*")[^()]*import\.meta\.url/.test(text)) {
+    throw new Error(`${source} has a URL with import.meta.url that is not literal.`);
+  }
+  const targets = new Map<string, string>();
+  for (const [whole, file, name = ""] of text.matchAll(assets)) {
+    const url = file ? new URL(file, pathToFileURL(source)) : import.meta.resolve(name);
+    if (!existsSync(fileURLToPath(url))) continue; // an example in a comment
+    const path = realpathSync(fileURLToPath(url));
+    const packed = toPacked(path) ?? path;
+    const isScript = path.endsWith(".ts");
+    const target = isScript ? packed.replace("src/", "scripts/").replace(/ts$/, "js") : packed;
+    await mkdir(dirname(join(packageOut, target)), { recursive: true });
+    if (isScript)
+      await writeFile(join(packageOut, target), await bundleScript(pathToFileURL(path)));
+    else await cp(path, join(packageOut, target), { recursive: true });
+    const packedUrl = `new URL(${JSON.stringify(`./${target}`)}, import.meta.url)`;
+    targets.set(whole, file ? packedUrl : `${packedUrl}.href`);
+  }
+  return text.replace(assets, (whole) => targets.get(whole) ?? whole);
+}
+
+/** Returns a source map as it is in the package, with the paths of the sources there. */
+export function toPackedMap(
+  text: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  { packageOut, toPacked }: Pick<Bundle, "packageOut" | "toPacked">,
+): string {
+  const map = JSON.parse(text) as { sources: string[] };
+  const paths = map.sources.map((source) => {
+    // Nothing is mapped to a library, but its place in the list is left.
+    const packed = toPacked(resolve(dirname(from), source)) ?? "LICENSES.txt";
+    return relative(dirname(to), join(packageOut, packed)).split("\\").join("/");
+  });
+  return JSON.stringify({ ...map, sources: paths });
+}
