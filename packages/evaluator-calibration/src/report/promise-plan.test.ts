@@ -103,6 +103,23 @@ test("actions of one plan share its level, and each has its own labels", () => {
   }
 });
 
+test("two actions of a plan take more labels each than one alone", () => {
+  expect(labelled(planFor("yes", "no")).length).toBeGreaterThan(labels.length);
+});
+
+test("the coverage of a threshold has the records at it", () => {
+  const covered = rows.filter(({ p }) => p >= 0.95);
+  expect(rows.filter(({ p }) => p === 0.95)).not.toEqual([]);
+  expect(replayed(yes, []).coverageAt(0.95)).toBeCloseTo(covered.length / rows.length, 9);
+});
+
+test("a plan for other answers, and labels of another plan, are refused", () => {
+  const [action] = yes.actions;
+  const other = { ...yes, actions: [{ ...theOne([action]), pool: "other" }] } as PromisePlan;
+  expect(() => replayed(other, [])).toThrow("was planned for other answers");
+  expect(() => replayed(planFor("no"), labels)).toThrow("draw names another plan");
+});
+
 test("a report takes the promise of a plan, and its labels enter no score", () => {
   const random = rows.slice(0, 400).map(({ id, truth }) => ({ id, truth }));
   const reportOf = (some: readonly PlannedLabel[], options = {}) => {
