@@ -17,10 +17,7 @@ interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly strategy?: {
-    readonly matrix: {
-      readonly include?: readonly Record<string, string>[];
-      readonly workspace?: string;
-    };
+    readonly matrix: { readonly include?: readonly Record<string, string>[] };
   };
   readonly steps: readonly Step[];
 }
@@ -53,15 +50,10 @@ function hasScript(workspace: string | null, script: string): boolean {
 /** Returns the commands of a job, with what its matrix puts in. */
 function commandsOf({ steps, strategy }: Job): string[] {
   const commands = steps.flatMap(({ run }) => run ?? []);
-  const { include, workspace } = strategy?.matrix ?? {};
-  const withMutation = globSync("*/*/stryker.config.json", { cwd: root }).map(dirname);
-  const rows = include ?? (workspace ? withMutation.map((workspace) => ({ workspace })) : [{}]);
+  const rows = strategy?.matrix.include ?? [{}];
   return rows.flatMap((row) =>
     commands.map((command) =>
-      command.replace(
-        /\$\{\{ matrix\.(\w+) \}\}/g,
-        (_, key: string) => (row as Record<string, string>)[key] ?? "",
-      ),
+      command.replace(/\$\{\{ matrix\.(\w+) \}\}/g, (_, key: string) => row[key] ?? ""),
     ),
   );
 }

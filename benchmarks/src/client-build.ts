@@ -30,7 +30,7 @@ export async function buildClient(given = ownClient) {
   const parent = await mkdtempDisposable(join(builds, "client-"));
   const folder = join(parent.path, clientPath);
   const isSource = (path: string) =>
-    !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
+    !/^\/(node_modules|dist|\.turbo)/.test(path.slice(source.length));
   try {
     await cp(source, folder, { recursive: true, filter: isSource });
     const script = join(repository, "scripts/build-package.ts");

@@ -1,6 +1,5 @@
 import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isMainThread } from "node:worker_threads";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { checkOutput } from "./check-output.ts";
@@ -58,8 +57,7 @@ test("a name the disk cannot hold is refused", async () => {
   );
 });
 
-// A worker thread, as of a mutation run, cannot stop being the administrator.
-test.runIf(isMainThread)("a folder closed for writing is refused", async () => {
+test("a folder closed for writing is refused", async () => {
   const { folder, input, output } = await inputAndOutput();
   await chmod(folder, 0o555);
   stopBeingAdministrator();
