@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   root: join(import.meta.dirname, "../../.."),
   test: {
-    include: ["packages/evaluator-runs/tests/*.test.ts", "apps/triage/tests/*.test.ts"],
+    include: ["{packages/{evaluator-runs,simulation},apps/triage}/tests/*.test.ts"],
     globalSetup: [join(import.meta.dirname, "start-server.ts")],
     maxWorkers: 1,
     testTimeout: 300_000,

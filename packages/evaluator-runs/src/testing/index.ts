@@ -7,7 +7,7 @@ export { showProgress } from "../run/progress.ts";
 export { DrivenClock } from "./driven-clock.ts";
 export { makeDatabase, runSql } from "./make-database.ts";
 export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
-export { forgetAll } from "./pglite-runs.ts";
+export { forgetAll, outsideChanges } from "./pglite-runs.ts";
 export {
   type RecordingTransport,
   recordingTransport,

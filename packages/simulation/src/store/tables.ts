@@ -95,6 +95,9 @@ export class Tables {
   keepEnds(ends: KeptEnds, seen: number): void {
     const [run, keys, , , , , , , failed, errors] = ends;
     const besideOthers = ends[14];
+    if (errors.some((error) => error.includes("\0"))) {
+      throw toDatabaseError({ severity: "ERROR", code: "22021" }); // no text
+    }
     const isNew = (key: string) => {
       const known = this.answers.get(key);
       return known === undefined || known.addedBy > seen;
@@ -106,9 +109,6 @@ export class Tables {
     }
     if (new Set(failed).size < failed.length) {
       throw toDatabaseError({ severity: "ERROR", code: "21000" }); // a row changed twice
-    }
-    if (errors.some((error) => error.includes("\0"))) {
-      throw toDatabaseError({ severity: "ERROR", code: "22021" }); // no text
     }
     this.changes += 1;
     for (const at of keys.keys()) this.#addAnswer(ends, at);

@@ -48,7 +48,6 @@ export function startMemoryStore() {
     onTestFinished(() => session.disconnect());
     return session;
   };
-  const { answers, records } = database.tables;
   return {
     time,
     database,
@@ -56,22 +55,25 @@ export function startMemoryStore() {
     runs: open(),
     isConcurrent: true,
     openSession: async ({ supervises = false } = {}) => open({ supervises }),
-    async changeAnswer(key) {
-      const answer = answers.get(key);
-      if (answer !== undefined) answers.set(key, { ...answer, evaluation: "1" });
-    },
-    async changeState(run, at) {
-      const changed = (records.get(run) ?? []).with(at, { ...recordAt(run, at), state: "1" });
-      records.set(run, changed);
-    },
-    forgetRun: (run) => database.forgetRun(run),
+    ...changesOf(database),
     passTime: (ms) => time.wait(ms),
     stepClock: async (ms) => database.stepClock(ms),
   } satisfies StoreUnderTest & Record<string, unknown>;
+}
 
-  function recordAt(run: number, at: number) {
-    const record = records.get(run)?.[at];
-    if (record === undefined) throw new Error(`Run ${run} has no record ${at}.`);
-    return record;
-  }
+/** Returns the changes to a store in memory that are made from outside. */
+export function changesOf(database: MemoryDatabase) {
+  const { answers, records } = database.tables;
+  return {
+    async changeAnswer(key: string) {
+      const answer = answers.get(key);
+      if (answer !== undefined) answers.set(key, { ...answer, evaluation: "1" });
+    },
+    async changeState(run: number, idx: number) {
+      const rows = records.get(run) ?? [];
+      const row = rows[idx];
+      if (row !== undefined) records.set(run, rows.with(idx, { ...row, state: "1" }));
+    },
+    forgetRun: (run: number) => database.forgetRun(run),
+  };
 }

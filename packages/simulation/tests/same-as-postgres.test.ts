@@ -1,0 +1,3 @@
+import { testSameCalls } from "../src/testing/same-calls.ts";
+
+testSameCalls(500);
