@@ -1,4 +1,5 @@
 import type { HttpBindings } from "@hono/node-server";
+import type { Html } from "evaluator-kit/html";
 import type { Context } from "hono";
 import { z } from "zod";
 import { readJournal } from "../journal/read-journal.ts";
@@ -18,10 +19,12 @@ interface LabelAppOptions {
   readonly nextCommand: string;
   /** The path of the journal with the states of the records. */
   readonly journalPath: string;
+  /** Returns a part of the page below the record, by the number of labels. @default none */
+  readonly note?: (labelled: number) => Html;
   /** Prints a line on the terminal. @default nothing is printed */
   readonly print?: (line: string) => void;
   /** Answers a person who has finished. */
-  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response;
+  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response | Promise<Response>;
 }
 
 const indexSchema = z.coerce.number().int().min(0).catch(0);

@@ -1,6 +1,6 @@
 import { type JsonValue, type Question, truthsOf } from "evaluator-client";
 import { isRecord, page } from "evaluator-kit";
-import { html } from "evaluator-kit/html";
+import { type Html, html } from "evaluator-kit/html";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
@@ -25,6 +25,7 @@ interface SheetView {
   /** The record shown, and its index; null at the end. */
   readonly record: { readonly id: string; readonly at: number; readonly state: JsonValue } | null;
   readonly nextCommand: string;
+  readonly note?: (labelled: number) => Html;
 }
 
 const script = `
@@ -78,7 +79,9 @@ export function labelPage(view: SheetView) {
       ${sheets.map((other) => questionLink(other, sheet))}
     </header>
     ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}
-    <main>${record === null ? ending(view) : recordForm(view, record)}</main>
+    <main>
+      ${record === null ? ending(view) : recordForm(view, record)}${view.note?.(labelled) ?? null}
+    </main>
     ${sheet.limits === undefined ? null : html`<footer>${sheet.limits.join(" ")}</footer>`}`;
   return page({ title: `Label ${sheet.id}: ${counts}`, style, script, formsTo: "self", body });
 }
