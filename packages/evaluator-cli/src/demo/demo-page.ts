@@ -38,6 +38,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   };
   const app = labelApp({
     ...steps,
+    ...around,
     sheets: [sheet],
     first: sheet,
     labeler: PERSON,
@@ -63,20 +64,28 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   if (!ended.signal.aborted) throw context.signal.reason;
 }
 
+const around = {
+  program: "evaluator-cli",
+  pages: [{ href: "./", name: "Demo", isCurrent: true }],
+};
+
 const restForm = html`<form method="post" action="end">
-  <button data-key="l"><kbd>l</kbd> Label the rest</button>
+  <button class="button" data-key="l"><kbd>l</kbd> Label the rest</button>
 </form>`;
 
 function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
   const next = isLast
     ? html`<p>The demo and its program have ended.</p>`
-    : html`<form method="post" action="release"><button>Ship a release</button></form>`;
-  const body = html`<main>
-    <h1>${heading}</h1>
-    <p>${about}</p>
-    <pre>${log.join("")}</pre>
-    ${next}
-  </main>`;
-  const style = "pre { white-space: pre-wrap; overflow-wrap: anywhere; } button { font: inherit; }";
-  return page({ title: "Demo with a simulated model", style, body });
+    : html`<form method="post" action="release">
+        <button class="button">Ship a release</button>
+      </form>`;
+  return page({
+    tool: around.program,
+    pages: around.pages,
+    heading,
+    title: "Demo with a simulated model",
+    about: html`<p class="about">${about}</p>`,
+    body: html`<pre class="card">${log.join("")}</pre>
+      ${next}`,
+  });
 }

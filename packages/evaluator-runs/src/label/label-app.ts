@@ -8,7 +8,7 @@ import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 import { ownPage } from "./own-page.ts";
 
-interface LabelAppOptions {
+interface LabelAppOptions extends Pick<Parameters<typeof labelPage>[0], "program" | "pages"> {
   readonly sheets: readonly LabelSheet[];
   /** The question shown first. */
   readonly first: LabelSheet;
