@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 const root = dirname(import.meta.dirname);
 const files = globSync("{*.md,{.changeset,.github,apps,docs,examples,fixtures,packages}/**/*.md}", {
   cwd: root,
-  exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
+  // The site copies and generates pages.
+  exclude: (path) => /(^|\/)(node_modules|dist)$|^docs\/(api|packages)$/.test(path),
 });
 
 /** The targets of a file's links and pictures that lead to a file or a heading of this repository. */

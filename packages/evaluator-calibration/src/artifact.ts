@@ -50,7 +50,7 @@ const lockedThresholdSchema = z.object({
   n: count,
   wrong: count,
 });
-/** See {@link lockedThresholdSchema}. */
+/** A threshold with a promised risk: act at this printed value and above. */
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
 
 const LATEST_VERSION = 2;

@@ -113,7 +113,7 @@ type AnsweredEvaluation = PrintedEvaluation & {
 
 /**
  * Returns an evaluation as one line of a file of answers, with the hash of its questions: for
- * {@link AnswerTable}, {@link decide} and the commands that read answers.
+ * `AnswerTable`, {@link decide} and the commands that read answers.
  *
  * @example appendFileSync("answers.ndjson", `${JSON.stringify(toAnswerRecord(id, evaluation, questions))}\n`)
  */

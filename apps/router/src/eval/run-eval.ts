@@ -1,6 +1,5 @@
 import { basename, resolve } from "node:path";
 import { type CliContext, writeWholeFile } from "evaluator-kit";
-import { reportsBeside } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-costs.ts";
@@ -40,8 +39,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
       asked,
       ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),
     };
-    const target = resolve(cwd, out);
-    await writeWholeFile(target, evalPage(figures, await reportsBeside(target)));
+    await writeWholeFile(resolve(cwd, out), evalPage(figures));
     stdout.write(
       typed.json === true
         ? `${JSON.stringify(figures)}\n`

@@ -1,6 +1,5 @@
-import { problemsOn } from "evaluator-kit/browser";
 import { expect, test } from "vitest";
-import { openPage, send } from "../testing/open-page.ts";
+import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { hangingUpstream } from "../testing/upstreams.ts";
 
@@ -58,10 +57,10 @@ test("every state is accessible, at every width, light and dark", async () => {
     replies++ === 0 ? replyStream(markdown) : Response.json({ error }, { status: 403 });
   const env = { ROUTER_MIN_CONFIDENCE: "0.97" };
   const { page } = await openPage({ reply }, { env });
-  expect(await problemsOn(page)).toEqual([]);
+  expect(await violationsInEveryLook(page)).toEqual([]);
   await send(page, `a long message\n${"line\n".repeat(20)}`);
   const failed = await send(page, "hi");
   await failed.locator(".reply-error").waitFor();
   await page.getByLabel("Message").fill("next"); // Send is at its brightest
-  expect(await problemsOn(page)).toEqual([]);
+  expect(await violationsInEveryLook(page)).toEqual([]);
 });

@@ -23,40 +23,31 @@ function sumOf(one: number | null, other: number | null): number | null {
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: string | null) {
   const { messages, next } = page;
-  const days = [...Map.groupBy(messages, ({ time }) => time.slice(0, 10))];
-  const contents = [
-    ...days.map(([day, { length }]) => ({ href: `#${day}`, name: day, count: String(length) })),
-    { href: "#end", name: "End of the list" },
-  ];
-  const rows = days.flatMap(([day, records]) =>
-    records.map((record, at) => toRow(toListed(record), at === 0 ? day : null)),
-  );
+  const rows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier", "model", "key", "cause", "cost", "ms"];
-  const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
-    ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
-    <p class="links" id="end">
+  const content = html`${blind === null ? null : html`<p class="tagline">${blind}</p>`}
+    ${filterForm(filter)}
+    <div class="messages">${table(head, rows, "Messages")}</div>
+    ${messages.length === 0 ? html`<p>No message here matches.</p>` : null}
+    <p class="links">
       ${filter.after === undefined ? null : html`<a href="${addressOf("/decisions", filter, null)}">Newest</a>`}
       ${next === null ? null : html`<a rel="next" href="${addressOf("/decisions", filter, next)}">Older</a>`}
     </p>`;
   const about = "Messages of the decision log, the latest first.";
   const isEmulated = messages.some(isOfEmulator);
-  const path = "/decisions";
-  return reportPage({ heading: "Decisions", path, about, contents, isEmulated, body });
+  return reportPage({ title: "Decisions", path: "/decisions", about, isEmulated, content });
 }
 
-/** Returns the cells of a message; the first one of a day is the target of a link. */
-function toRow(listed: ReturnType<typeof toListed>, day: string | null) {
+function toRow(listed: ReturnType<typeof toListed>) {
   const { requestId, time, tier, model, key, cause, outcome, costUsd, ms } = listed;
   const name = timeText(time);
   const isAnswered = outcome === "replied" || outcome === "decided";
-  const id = day === null ? null : html` id="${day}"`;
-  const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
   return [
     requestId === null
-      ? html`<span${id}>${name}</span>`
-      : html`<a${id} href="${address}">${name}</a>`,
+      ? name
+      : html`<a href="/decisions/${encodeURIComponent(requestId)}">${name}</a>`,
     tierBadge(tier),
-    html`<code>${model ?? "–"}</code>`,
+    model ?? "–",
     key ?? "–",
     isAnswered ? (cause ?? "–") : outcome,
     costUsd === null ? "–" : dollars.format(costUsd),
@@ -70,19 +61,16 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
     (name) => html`<option ${name === tier ? html`selected` : null}>${name}</option>`,
   );
   const fields = (["key", "cause", "from", "to"] as const).map(
-    (name) =>
-      html`<label
-        >${name} <input class="field" name="${name}" value="${filter[name] ?? ""}"
-      /></label> `,
+    (name) => html`<label>${name} <input name="${name}" value="${filter[name] ?? ""}" /></label> `,
   );
   return html`<form class="filters" aria-label="Filter">
     <label
       >tier
-      <select class="field" name="tier">
+      <select name="tier">
         <option value="">any</option>
         ${options}
       </select></label
     >
-    ${fields}<button class="button" type="submit">Filter</button>
+    ${fields}<button type="submit">Filter</button>
   </form>`;
 }

@@ -29,11 +29,10 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
     return true;
   });
   const older = next && html`<a rel="next" href="${addressOf("/spend", filter, next)}">Older</a>`;
-  const body = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
+  const content = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
     <p class="links">${older}</p>`;
   const about = describeTotal(all.at("all"));
-  const contents = groups.map(({ name }) => ({ href: `#${name}`, name: `By ${name}` }));
-  return reportPage({ heading: "Spend", path: "/spend", about, contents, isEmulated, body });
+  return reportPage({ title: "Spend", path: "/spend", about, isEmulated, content });
 }
 
 /** Sums by name. */
@@ -63,8 +62,8 @@ function sumsTable(name: string, sums: ReadonlyMap<string, Summary>): Html {
     sum.compared === 0 ? "–" : dollars.format(savingOf(sum).savedUsd),
   ]);
   const head = [name, "messages", "decisions", "replies", "without a price", "saved"];
-  return html`<section class="part" id="${name}">
+  return html`<section class="sums">
     <h2>By ${name}</h2>
-    ${table(`Spend by ${name}`, head, rows)}
+    ${table(head, rows, `Spend by ${name}`)}
   </section>`;
 }

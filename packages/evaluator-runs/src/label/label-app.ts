@@ -1,5 +1,4 @@
 import type { HttpBindings } from "@hono/node-server";
-import type { Html } from "evaluator-kit/html";
 import type { Context } from "hono";
 import { z } from "zod";
 import { readJournal } from "../journal/read-journal.ts";
@@ -8,7 +7,7 @@ import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 import { ownPage } from "./own-page.ts";
 
-interface LabelAppOptions extends Pick<Parameters<typeof labelPage>[0], "program" | "pages"> {
+interface LabelAppOptions {
   readonly sheets: readonly LabelSheet[];
   /** The question shown first. */
   readonly first: LabelSheet;
@@ -19,12 +18,10 @@ interface LabelAppOptions extends Pick<Parameters<typeof labelPage>[0], "program
   readonly nextCommand: string;
   /** The path of the journal with the states of the records. */
   readonly journalPath: string;
-  /** Returns a part of the page below the record, by the number of labels. @default none */
-  readonly note?: (labelled: number) => Html;
   /** Prints a line on the terminal. @default nothing is printed */
   readonly print?: (line: string) => void;
   /** Answers a person who has finished. */
-  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response | Promise<Response>;
+  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response;
 }
 
 const indexSchema = z.coerce.number().int().min(0).catch(0);

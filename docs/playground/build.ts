@@ -1,0 +1,23 @@
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** Writes the playground into a folder: its page, and its script with all packages in it. */
+export async function buildPlayground(out: string): Promise<void> {
+  const folder = import.meta.dirname;
+  const examples = await readFile(join(folder, "examples.md"), "utf8");
+  const titled = examples.matchAll(/^## (.+)\n\n```js\n([^]*?)^```$/gm);
+  await build({
+    entryPoints: [join(folder, "main.ts")],
+    outfile: join(out, "playground.js"),
+    bundle: true,
+    minify: true,
+    // A module script has no origin in a sandboxed frame, and is not loaded there.
+    format: "iife",
+    target: "es2022",
+    define: { EXAMPLES: JSON.stringify(Array.from(titled, ([, ...example]) => example)) },
+    tsconfigRaw: {},
+    logLevel: "warning",
+  });
+  await copyFile(join(folder, "index.html"), join(out, "index.html"));
+}
