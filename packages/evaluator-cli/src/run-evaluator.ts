@@ -8,6 +8,7 @@ import {
 } from "evaluator-kit";
 import { addRunCommands, type ProgramContext } from "evaluator-runs/commands";
 import { askCommands, engineOption } from "./commands/ask-commands.ts";
+import { declareDemo } from "./commands/demo-command.ts";
 import { reportCommands } from "./commands/report-commands.ts";
 import type { TypedWord } from "./commands/shared-options.ts";
 import { runServices } from "./engines/run-services.ts";
@@ -60,6 +61,10 @@ function createProgram(context: ProgramContext) {
   askCommands.mcp(program).action(async (options) => {
     const { serveTools } = await import("./mcp/serve-tools.ts");
     await serveTools(options, context);
+  });
+  declareDemo(program).action(async (options) => {
+    const { demo } = await import("./demo/demo.ts");
+    await demo(options, context, runEvaluator);
   });
   program
     .command("emulator")

@@ -1,8 +1,13 @@
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { answerSchema } from "evaluator-client";
 import { CliError, exitCodes, printable, printTexts, UsageError } from "evaluator-kit";
 import { printCount } from "./amounts.ts";
-import { decisionsOf } from "./calibration.ts";
+import { z } from "zod";
+import { decisionsOf, readCalibration } from "./calibration.ts";
+import { readTable } from "./input/read-table.ts";
 import { type RunResults, withResults } from "./journal-results.ts";
 import type { ActCommand } from "./options.ts";
+import { toInputPath, toJournalPath } from "./output/paths.ts";
 import { formatRecords, toSafeTexts } from "./output/write-records.ts";
 import type { ProgramContext } from "./service.ts";
 
@@ -14,11 +19,13 @@ import type { ProgramContext } from "./service.ts";
  */
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
   const given = { ...command, calibration: command.artifact, takesFile: true };
-  await withResults({ ...given, isOrdered: false }, context, async (results) => {
+  const open: OpenInput = (await answerFile(command, context)) ?? withResults;
+  await open({ ...given, isOrdered: false }, context, async (results) => {
     for await (const { kept } of results.rows) decisionsOf(kept, results.calibration);
+    return 0;
   });
   let isPrinting = false;
-  return await withResults(given, context, async (results) => {
+  return await open(given, context, async (results) => {
     // Printed lines cannot be taken back.
     if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
     isPrinting = true;
@@ -33,10 +40,61 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   });
 }
 
+/** The part of results that acts are made of. */
+interface ActInput extends Pick<RunResults, "calibration"> {
+  readonly rows: AsyncIterable<{
+    readonly input: { readonly id: string };
+    readonly kept: Parameters<typeof decisionsOf>[0];
+  }>;
+}
+
+type OpenInput = (
+  command: Parameters<typeof withResults>[0],
+  context: ProgramContext,
+  use: (input: ActInput) => Promise<number>,
+) => Promise<number>;
+
+const answersSchema = z.object({
+  id: z.string().min(1),
+  answers: z.record(z.string(), answerSchema),
+  modelId: z.string().nullable(),
+  questionHash: z.string().nullable(),
+});
+
+/** Returns a function that opens a file of answers; null if a journal has them. */
+async function answerFile(
+  { file, journal, artifact }: ActCommand,
+  context: ProgramContext,
+): Promise<OpenInput | null> {
+  const { cwd, env, source } = context;
+  if (file === undefined || journal !== undefined || env[source.journalVariable]) return null;
+  const path = toInputPath(file, cwd);
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (!isFile || existsSync(toJournalPath(path, source))) return null;
+  const calibration = await readCalibration(artifact, null, context);
+  return (_, { signal }, use) => use({ calibration, rows: answerRows(path, signal) });
+}
+
+async function* answerRows(path: string, signal: AbortSignal) {
+  const ids = new Set<string>();
+  for await (const records of readTable(createReadStream(path, { signal }))) {
+    for (const record of records) {
+      const { data } = answersSchema.safeParse("value" in record ? record.value : null);
+      const where = printable`line ${String(record.line)} of ${path}`;
+      if (data === undefined) {
+        const problem = `There is no journal beside the file, and ${where} is no record of answers`;
+        throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
+      }
+      if (ids.size === ids.add(data.id).size) throw new CliError(`The id in ${where} is repeated.`);
+      yield { input: data, kept: data };
+    }
+  }
+}
+
 type Counts = Record<"all" | "unanswered", number> & { readonly acts: Map<string, number> };
 
 async function* actLines(
-  { rows, calibration }: RunResults,
+  { rows, calibration }: ActInput,
   { question: chosen, actsOnly }: ActCommand,
   counts: Counts,
 ) {

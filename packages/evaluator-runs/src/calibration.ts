@@ -21,16 +21,16 @@ export interface CalibratedAnswers {
   readonly printed: Readonly<Record<string, Answer>>;
 }
 
-/** Reads a calibration that `evaluator-cli calibrate` wrote for the same questions. */
+/** Reads a calibration that `evaluator-cli calibrate` wrote for the same questions; null if they are not known. */
 export async function readCalibration(
   file: string,
-  questions: Questions,
+  questions: Questions | null,
   { cwd }: CliContext,
 ): Promise<CalibrationArtifact> {
   const path = resolve(cwd, file);
   const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
   const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
-  if (artifact.questionHash === questionHash(questions)) return artifact;
+  if (questions === null || artifact.questionHash === questionHash(questions)) return artifact;
   const problem =
     artifact.questionHash === null
       ? printable`${path} does not name the questions it was made for; calibrate again on the journal, which keeps them.`
@@ -51,13 +51,12 @@ export function calibratedAnswers(
 
 /** Returns for each answered question the act that a calibration promises, or why there is none. */
 export function decisionsOf(
-  kept: Pick<KeptEvaluation, "answers" | "modelId"> | null,
+  kept: (Pick<KeptEvaluation, "answers" | "modelId"> & { questionHash?: string | null }) | null,
   artifact: CalibrationArtifact | null,
 ): Readonly<Record<string, Decision>> {
   if (kept === null || artifact === null) return {};
-  const { answers, modelId } = kept;
-  // `readCalibration` compared the questions.
-  const { questionHash: hash } = artifact;
+  // `readCalibration` compared the questions of a journal.
+  const { answers, modelId, questionHash: hash = artifact.questionHash } = kept;
   return refuseMismatch(() => decide({ answers, modelId, questionHash: hash }, artifact));
 }
 

@@ -1,21 +1,11 @@
 import { toPrintable } from "evaluator-kit";
-import { html, type Html, page, table } from "evaluator-kit/page";
+import { html, page, type PageLink, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { figure, percent } from "../labels/figures.ts";
+import { TOOL } from "../page/load-page.ts";
 import { costPlot, gainPlot } from "./eval-plots.ts";
 import type { evaluateRouting } from "./evaluate-routing.ts";
-
-const style = `
-main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
-main > * { min-width: 0; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
-.notice { margin-top: 0.35rem; color: var(--quiet); }
-.pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
-.dominated .point, .dominated .name { fill: var(--quiet); }
-.warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
-`;
 
 type RoutingFigures = ReturnType<typeof evaluateRouting> & {
   readonly name: string;
@@ -24,32 +14,38 @@ type RoutingFigures = ReturnType<typeof evaluateRouting> & {
   readonly asked: { readonly paid: number; readonly costUsd: number; readonly kept: number };
 };
 
-/** Returns the figures as a page without scripts. */
-export function evalPage(figures: RoutingFigures): string {
-  const title = "Is the routing any good?";
-  const cost = "Grey: another way is as good and costs no more.";
-  const gain =
-    "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.";
-  const body = html`<h1>${title}</h1>
-    <p class="notice">${describeSource(figures)}</p>
-    ${figures.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
-    <main>
-      ${card("Advice", html`<p>${figures.advice.sentence}</p>`)}
-      <div class="pair">
-        ${card("The gap recovered, hardest prompts first", gainPlot(figures), gain)}
-        ${card("Quality against cost", costPlot(figures), cost)}
-      </div>
-      ${sectionsOf(figures).map(({ title: name, head, rows, notice }) => card(name, table(head, rows), notice))}
-    </main>`;
-  return page({ title, style, body });
-}
-
-/** Returns a card with a notice below its content. */
-function card(title: string, content: Html, notice: string | null = null): Html {
-  return html`<section class="card">
-    <h2>${title}</h2>
-    ${content} ${notice && html`<p class="notice">${notice}</p>`}
-  </section>`;
+/** Returns the figures as a page without scripts, with links to other reports. */
+export function evalPage(figures: RoutingFigures, pages: readonly PageLink[]): string {
+  const sections = sectionsOf(figures);
+  const emulated = html`<p class="notice">The emulator decided, not a model.</p>`;
+  return page({
+    tool: TOOL,
+    pages,
+    heading: "Is the routing any good?",
+    about: html`<p class="lead">${figures.advice.sentence}</p>
+      <p class="about">${describeSource(figures)}</p>
+      ${figures.decider.isEmulated === true ? emulated : null}`,
+    contents: [
+      { href: "#curves", name: "Gap and cost" },
+      ...sections.map(({ title: name }, at) => ({ href: `#part-${at}`, name })),
+    ],
+    body: html`<section class="part" id="curves">
+        <h2>Gap and cost</h2>
+        <div class="columns">
+          <div class="card">${gainPlot(figures)}</div>
+          <div class="card">${costPlot(figures)}</div>
+        </div>
+      </section>
+      ${sections.map(
+        ({ title, head, rows, notice }, at) =>
+          html`<section class="part" id="part-${at}">
+            <h2>${title}</h2>
+            ${table(title, head, rows)}
+            <p class="quiet">${notice}</p>
+          </section>`,
+      )}`,
+    styles: [new URL("eval.css", import.meta.url)],
+  });
 }
 
 /** Returns the tables of both forms, without empty ones. */

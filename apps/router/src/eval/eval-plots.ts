@@ -1,4 +1,4 @@
-import { curve, html, type Html, name, plot } from "evaluator-kit/page";
+import { curve, html, type Html, plot } from "evaluator-kit/page";
 import type { evaluateRouting } from "./evaluate-routing.ts";
 
 type Figures = ReturnType<typeof evaluateRouting>;
@@ -8,18 +8,21 @@ const looks = ["curve", "guide", "curve dashed", "limit"] as const;
 /** Draws the recovered gap by the share of frontier calls, a curve for each order. */
 export function gainPlot({ orders }: Figures): Html {
   const axes = {
-    title: "Gap recovered by the share of frontier calls",
+    title: "The gap recovered, hardest prompts first",
+    about:
+      "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.",
     x: { domain: [0, 1] as const, label: "frontier calls", format: share },
     y: { domain: [0, 1] as const, label: "gap recovered", format: share },
+    keys: orders.map(({ name }, at) => [looks[at] ?? "guide", name] as const),
+    head: ["order by", "frontier calls", "gap recovered"],
+    rows: orders.flatMap(({ name, points }) =>
+      points.map((point) => [name, share(point.share), share(point.recovered)]),
+    ),
   };
   return plot(axes, (scales) =>
     orders.map((order, at) => {
-      const look = looks[at] ?? "guide";
       const points = order.points.map(({ share: x, recovered: y }) => ({ x, y }));
-      const y = 0.32 - 0.09 * at; // a legend below the diagonal, so that no names overlap
-      const sample = [0.52, 0.59].map((x) => ({ x, y }));
-      return html`${curve(points, scales, look)} ${curve(sample, scales, look)}
-      ${name(order.name, { x: 0.59, y, dy: 4 }, scales)}`;
+      return curve(points, scales, { look: looks[at] ?? "guide", title: order.name });
     }),
   );
 }
@@ -29,7 +32,9 @@ function share(value: number): string {
 }
 
 /** Pixels between names, and the lowest place of one. */
-const [NAME_HEIGHT, LOWEST_NAME] = [15, 258];
+const [NAME_HEIGHT, LOWEST_NAME] = [16, 226];
+/** Pixels for the names beside the plot, so that no line crosses them. */
+const ROOM = 140;
 
 /** Draws the ways by cost and quality; a way that another one dominates is grey. */
 export function costPlot({ ways }: Figures): Html {
@@ -38,22 +43,26 @@ export function costPlot({ ways }: Figures): Html {
     .toSorted((one, other) => other.y - one.y);
   const x = domainOf(points.map((point) => point.x));
   const axes = {
-    title: "Quality against cost a prompt",
-    x: { domain: x, label: "cost a prompt", ticks: 4 },
+    title: "Quality against cost",
+    about: "Of a prompt. Grey: another way is as good and costs no more.",
+    x: { domain: x, label: "cost a prompt", ticks: 3 },
     y: { domain: domainOf(points.map((point) => point.y)), label: "quality" },
+    room: ROOM,
+    head: ["way", "quality", "cost"],
+    rows: points.map((point) => [point.name, point.y.toFixed(3), point.x.toPrecision(3)]),
   };
   return plot(axes, (scales) => {
-    const places = spread(points.map((point) => scales.y(point.y) - 6));
+    const places = spread(points.map((point) => scales.y(point.y)));
+    const end = scales.x(x[1]) + 10;
     return points.map((point, at) => {
-      const [left, top] = [scales.x(point.x), scales.y(point.y)];
-      const place = places[at] ?? top;
-      const side = point.x > (x[0] + x[1]) / 2 ? ({ anchor: "end", dx: -8 } as const) : { dx: 8 };
+      const [left, top, place] = [scales.x(point.x), scales.y(point.y), places[at] ?? 0];
+      const title = `${point.name}: quality ${point.y.toFixed(3)}, cost ${point.x.toPrecision(3)}`;
       return html`<g
         class="${points.some((other) => dominates(other, point)) ? "dominated" : "best"}"
       >
-        <circle class="point" cx="${left}" cy="${top}" r="3.5" />
-        <line class="axis" x1="${left}" y1="${top}" x2="${left + side.dx}" y2="${place - 4}" />
-        ${name(point.name, { ...point, ...side, dy: place - top }, scales)}
+        <line class="axis" x1="${left}" y1="${top}" x2="${end}" y2="${place}" />
+        <circle class="mark point" cx="${left}" cy="${top}" r="4.5"><title>${title}</title></circle>
+        <text class="name" x="${end + 4}" y="${place + 4}">${point.name}</text>
       </g>`;
     });
   });

@@ -53,7 +53,7 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
   expect(page).toContain("Is the routing any good?");
   expect(page).not.toMatch(/<script|src=/);
-  const [, costs = ""] = page.split("Quality against cost</h2>");
+  const [, costs = ""] = page.split(/<figcaption>\s*Quality against cost/);
   const names = [...costs.matchAll(/class="name"\s+x="[^"]+"\s+y="([^"]+)"/g)];
   const heights = names.map(([, y]) => Number(y));
   expect(heights).toHaveLength(5);

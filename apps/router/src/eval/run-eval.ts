@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path";
 import { type CliContext, writeWholeFile } from "evaluator-kit";
+import { reportsBeside } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-costs.ts";
@@ -39,7 +40,8 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
       asked,
       ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),
     };
-    await writeWholeFile(resolve(cwd, out), evalPage(figures));
+    const target = resolve(cwd, out);
+    await writeWholeFile(target, evalPage(figures, await reportsBeside(target)));
     stdout.write(
       typed.json === true
         ? `${JSON.stringify(figures)}\n`

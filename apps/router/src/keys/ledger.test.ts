@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { seededRandom } from "evaluator-kit";
@@ -126,8 +126,9 @@ test("a new day and a new month begin at midnight UTC, and a clock that steps ba
   expect(new Date(room.resetAtMs).toISOString()).toBe("2026-12-02T00:00:00.000Z");
 });
 
-test("the file is for its owner only, and a file that cannot be opened is tried again", async () => {
+test("the file is for its owner only, also if others could read it, and a file that cannot be opened is tried again", async () => {
   const { path, connect } = ledgerFile();
+  writeFileSync(path, "", { mode: 0o644 });
   const ledger = connect();
   await ledger.state(key);
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {

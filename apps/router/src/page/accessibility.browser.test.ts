@@ -1,5 +1,6 @@
+import { problemsOn } from "evaluator-kit/browser";
 import { expect, test } from "vitest";
-import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
+import { openPage, send } from "../testing/open-page.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { hangingUpstream } from "../testing/upstreams.ts";
 
@@ -57,10 +58,10 @@ test("every state is accessible, at every width, light and dark", async () => {
     replies++ === 0 ? replyStream(markdown) : Response.json({ error }, { status: 403 });
   const env = { ROUTER_MIN_CONFIDENCE: "0.97" };
   const { page } = await openPage({ reply }, { env });
-  expect(await violationsInEveryLook(page)).toEqual([]);
+  expect(await problemsOn(page)).toEqual([]);
   await send(page, `a long message\n${"line\n".repeat(20)}`);
   const failed = await send(page, "hi");
   await failed.locator(".reply-error").waitFor();
   await page.getByLabel("Message").fill("next"); // Send is at its brightest
-  expect(await violationsInEveryLook(page)).toEqual([]);
+  expect(await problemsOn(page)).toEqual([]);
 });

@@ -1,8 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { sourceHash } from "evaluator-kit";
 import { bundleScript } from "evaluator-kit/bundle-script";
+import { pageHeader, pageStyle } from "evaluator-kit/page";
 import { html } from "hono/html";
 import type { Services } from "../services/connect-services.ts";
+
+/** The name of the program on its pages. */
+export const TOOL = "evaluator-router";
+
+const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
+
+/** Returns links to the router's pages, one of them marked; without a log there is only the first. */
+export function linksOf(path: keyof typeof pages, hasLog = true) {
+  const shown = Object.entries(pages).filter(([href]) => hasLog || href === "/");
+  return shown.map(([href, name]) => ({ href, name, isCurrent: href === path }));
+}
 
 /** With `hasLog`, the page has feedback and the link to `/decisions`. */
 type PageFacts = Pick<Services, "notice" | "isEmulated"> & { readonly hasLog?: boolean };
@@ -14,6 +26,7 @@ export async function loadPage(facts: PageFacts, document = readDocument()) {
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {
     html: source
+      .replace("<!-- header -->", () => pageHeader(TOOL, linksOf("/", hasLog)).toString())
       .replace("<!-- engine -->", () => aside)
       .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
     styleHash: hashOf(source, "<style>", "</style>"),
@@ -22,12 +35,18 @@ export async function loadPage(facts: PageFacts, document = readDocument()) {
 }
 
 async function readDocument(): Promise<string> {
-  const [document, style, script] = await Promise.all([
+  const [document, script] = await Promise.all([
     readFile(new URL("index.html", import.meta.url), "utf8"),
-    readFile(new URL("style.css", import.meta.url), "utf8"),
     bundleScript(new URL("script/main.ts", import.meta.url)),
   ]);
-  return document.replace("/* style.css */", () => style).replace("/* script */", () => script);
+  const sheets = [new URL("tiers.css", import.meta.url), new URL("style.css", import.meta.url)];
+  const style = pageStyle(sheets);
+  // A picture in an address knows no custom properties.
+  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(style) ?? [];
+  return document
+    .replace("icon-colour", `%23${colour}`)
+    .replace("/* style */", () => style)
+    .replace("/* script */", () => script);
 }
 
 function hashOf(source: string, opening: string, closing: string): string {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
+import { problemsOn } from "evaluator-kit/browser";
+import { openPage, send } from "../testing/open-page.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { readNotes } from "../testing/read-notes.ts";
 
@@ -91,7 +92,7 @@ test("a program is shown where to ask, with a line to copy that works", async ()
 test("with a log, axe finds nothing in any look of the page, and a message is in the list", async () => {
   const { page, log, problems } = await openLogged();
   await send(page, "hi");
-  expect(await violationsInEveryLook(page)).toEqual([]);
+  expect(await problemsOn(page)).toEqual([]);
   await log.written();
   await page.getByRole("link", { name: "Decisions" }).click();
   expect(await page.locator("tbody tr").allInnerTexts()).toEqual([expect.stringContaining("nano")]);

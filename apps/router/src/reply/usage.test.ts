@@ -55,6 +55,7 @@ const usages: [situation: string, usage: unknown, expected: object][] = [
     { inputTokens: { total: 1, cacheRead: 4 } },
     { ...noUsage, input: 0, cacheRead: 4 },
   ],
+  ["negative counts", { inputTokens: { total: -1 }, outputTokens: { total: -3 } }, noUsage],
   ["no numbers", { inputTokens: { total: "1" }, outputTokens: null }, noUsage],
   ["nothing", undefined, noUsage],
 ];

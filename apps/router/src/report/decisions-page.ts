@@ -23,31 +23,40 @@ function sumOf(one: number | null, other: number | null): number | null {
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: string | null) {
   const { messages, next } = page;
-  const rows = messages.map((record) => toRow(toListed(record)));
+  const days = [...Map.groupBy(messages, ({ time }) => time.slice(0, 10))];
+  const contents = [
+    ...days.map(([day, { length }]) => ({ href: `#${day}`, name: day, count: String(length) })),
+    { href: "#end", name: "End of the list" },
+  ];
+  const rows = days.flatMap(([day, records]) =>
+    records.map((record, at) => toRow(toListed(record), at === 0 ? day : null)),
+  );
   const head = ["time (UTC)", "tier", "model", "key", "cause", "cost", "ms"];
-  const content = html`${blind === null ? null : html`<p class="tagline">${blind}</p>`}
-    ${filterForm(filter)}
-    <div class="messages">${table(head, rows, "Messages")}</div>
-    ${messages.length === 0 ? html`<p>No message here matches.</p>` : null}
-    <p class="links">
+  const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
+    ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
+    <p class="links" id="end">
       ${filter.after === undefined ? null : html`<a href="${addressOf("/decisions", filter, null)}">Newest</a>`}
       ${next === null ? null : html`<a rel="next" href="${addressOf("/decisions", filter, next)}">Older</a>`}
     </p>`;
   const about = "Messages of the decision log, the latest first.";
   const isEmulated = messages.some(isOfEmulator);
-  return reportPage({ title: "Decisions", path: "/decisions", about, isEmulated, content });
+  const path = "/decisions";
+  return reportPage({ heading: "Decisions", path, about, contents, isEmulated, body });
 }
 
-function toRow(listed: ReturnType<typeof toListed>) {
+/** Returns the cells of a message; the first one of a day is the target of a link. */
+function toRow(listed: ReturnType<typeof toListed>, day: string | null) {
   const { requestId, time, tier, model, key, cause, outcome, costUsd, ms } = listed;
   const name = timeText(time);
   const isAnswered = outcome === "replied" || outcome === "decided";
+  const id = day === null ? null : html` id="${day}"`;
+  const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
   return [
     requestId === null
-      ? name
-      : html`<a href="/decisions/${encodeURIComponent(requestId)}">${name}</a>`,
+      ? html`<span${id}>${name}</span>`
+      : html`<a${id} href="${address}">${name}</a>`,
     tierBadge(tier),
-    model ?? "–",
+    html`<code>${model ?? "–"}</code>`,
     key ?? "–",
     isAnswered ? (cause ?? "–") : outcome,
     costUsd === null ? "–" : dollars.format(costUsd),
@@ -61,16 +70,19 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
     (name) => html`<option ${name === tier ? html`selected` : null}>${name}</option>`,
   );
   const fields = (["key", "cause", "from", "to"] as const).map(
-    (name) => html`<label>${name} <input name="${name}" value="${filter[name] ?? ""}" /></label> `,
+    (name) =>
+      html`<label
+        >${name} <input class="field" name="${name}" value="${filter[name] ?? ""}"
+      /></label> `,
   );
   return html`<form class="filters" aria-label="Filter">
     <label
       >tier
-      <select name="tier">
+      <select class="field" name="tier">
         <option value="">any</option>
         ${options}
       </select></label
     >
-    ${fields}<button type="submit">Filter</button>
+    ${fields}<button class="button" type="submit">Filter</button>
   </form>`;
 }

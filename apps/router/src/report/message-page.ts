@@ -8,9 +8,9 @@ import { dollars } from "./summary.ts";
 type Note = Awaited<ReturnType<typeof findMessage>>["note"];
 
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
-export function messagePage(record: LoggedRecord, note: Note): Promise<string> {
+export function messagePage(record: LoggedRecord, note: Note): string {
   const { tierUsed, model, requestId } = record;
-  const content = html`<article class="message-card">
+  const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
       <h2 class="choice">${tierBadge(tierUsed)}<span class="model">${model}</span></h2>
       ${sharesOf(record)} ${factsOf(record)}
@@ -19,7 +19,7 @@ export function messagePage(record: LoggedRecord, note: Note): Promise<string> {
   </article>`;
   const about = `Request ${requestId}. The log holds no text.`;
   const isEmulated = isOfEmulator(record);
-  return reportPage({ title: "One message", path: "/decisions", about, isEmulated, content });
+  return reportPage({ heading: "One message", path: "/decisions", about, isEmulated, body });
 }
 
 function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
@@ -65,10 +65,10 @@ function thumbsOf(requestId: string, note: Note): Html {
     const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
     const address = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;
     return html`<form method="post" action="${address}">
-      <button type="submit">${words}</button>
+      <button class="button" type="submit">${words}</button>
     </form>`;
   });
-  return html`<div class="reply-actions">
-    ${buttons}${note === null ? null : html`<span class="said">Noted: ${noted}.</span>`}
+  return html`<div class="thumbs">
+    ${buttons}${note === null ? null : html`<span class="quiet">Noted: ${noted}.</span>`}
   </div>`;
 }

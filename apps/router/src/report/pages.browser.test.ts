@@ -1,8 +1,9 @@
+import { problemsOn } from "evaluator-kit/browser";
 import { appendFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { tierNames } from "../decision/tier-question.ts";
 import { loggedRecord } from "../testing/logged-record.ts";
-import { openPage, violationsInEveryLook } from "../testing/open-page.ts";
+import { openPage } from "../testing/open-page.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { readNotes } from "../testing/read-notes.ts";
 
@@ -48,7 +49,7 @@ test.each(["/decisions", "/decisions/request-1", "/spend"])(
   async (address) => {
     const { page, router, problems } = await openLogged();
     await page.goto(router.origin + address);
-    expect(await violationsInEveryLook(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     expect(await page.locator("h1").count()).toBe(1);
     expect(await page.locator("pre").count()).toBe(0);
     expect(problems).toEqual([]);

@@ -1,43 +1,32 @@
-import { readFile } from "node:fs/promises";
-import { html, type Html, page } from "evaluator-kit/page";
+import { html, type Html, page, type PageLink } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Tier } from "../decision/tier-question.ts";
+import { linksOf, TOOL } from "../page/load-page.ts";
 import type { LoggedRecord } from "./read-records.ts";
 
-const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
-
 interface ReportPage {
-  readonly title: string;
+  readonly heading: string;
   /** The page that the navigation marks. */
-  readonly path: keyof typeof pages;
-  /** Below the title. */
+  readonly path: Parameters<typeof linksOf>[0];
+  /** Below the heading. */
   readonly about: string;
+  readonly contents?: readonly PageLink[];
   readonly isEmulated: boolean;
-  readonly content: Html;
+  readonly body: Html;
 }
 
-/** Returns a page of the decision log, in the style of the router's page and without a script. */
-export async function reportPage({ path, content, ...top }: ReportPage): Promise<string> {
-  const { title, about, isEmulated } = top;
-  const links = Object.entries(pages).map(([address, name]) => {
-    const current = address === path ? html` aria-current="page"` : null;
-    return html`<a href="${address}" ${current}>${name}</a> `;
+/** Returns a page of the decision log, without a script. */
+export function reportPage({ path, about, isEmulated, ...parts }: ReportPage): string {
+  return page({
+    ...parts,
+    tool: TOOL,
+    pages: linksOf(path),
+    title: `${parts.heading} · Tier router`,
+    about: html`<p class="about">${about}</p>
+      ${isEmulated ? html`<p class="notice">${EMULATED}</p>` : null}`,
+    styles: [new URL("../page/tiers.css", import.meta.url), new URL("report.css", import.meta.url)],
+    formsTo: "self",
   });
-  const body = html`<div class="column">
-    <header>
-      <nav class="pages" aria-label="Pages">${links}</nav>
-      <h1>${title}</h1>
-      <p class="tagline">${about}</p>
-      ${isEmulated ? html`<p class="banner">${EMULATED}</p>` : null}
-    </header>
-    <main class="stack">${content}</main>
-  </div>`;
-  return page({ title: `${title} · Tier router`, style: await style(), body, formsTo: "self" });
-}
-
-async function style(): Promise<string> {
-  const files = ["../page/style.css", "report.css"].map((name) => new URL(name, import.meta.url));
-  return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("");
 }
 
 const EMULATED = "The local emulator made answers of this page, not a model.";

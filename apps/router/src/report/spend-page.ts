@@ -29,10 +29,11 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
     return true;
   });
   const older = next && html`<a rel="next" href="${addressOf("/spend", filter, next)}">Older</a>`;
-  const content = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
+  const body = html`${groups.map(({ name, sums }) => sumsTable(name, sums))}
     <p class="links">${older}</p>`;
   const about = describeTotal(all.at("all"));
-  return reportPage({ title: "Spend", path: "/spend", about, isEmulated, content });
+  const contents = groups.map(({ name }) => ({ href: `#${name}`, name: `By ${name}` }));
+  return reportPage({ heading: "Spend", path: "/spend", about, contents, isEmulated, body });
 }
 
 /** Sums by name. */
@@ -62,8 +63,8 @@ function sumsTable(name: string, sums: ReadonlyMap<string, Summary>): Html {
     sum.compared === 0 ? "–" : dollars.format(savingOf(sum).savedUsd),
   ]);
   const head = [name, "messages", "decisions", "replies", "without a price", "saved"];
-  return html`<section class="sums">
+  return html`<section class="part" id="${name}">
     <h2>By ${name}</h2>
-    ${table(head, rows, `Spend by ${name}`)}
+    ${table(`Spend by ${name}`, head, rows)}
   </section>`;
 }

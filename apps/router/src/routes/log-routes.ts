@@ -34,7 +34,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
     const messages = await listMessages(pathOf(log), filter);
     const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
     const blind = isFirst ? describeBlind(await readPairs(pathOf(log))) : null;
-    return c.html(await decisionsPage(filter, messages, blind), 200, noStore);
+    return c.html(decisionsPage(filter, messages, blind), 200, noStore);
   });
   app.get("/decisions.json", async (c) => {
     const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));
@@ -44,7 +44,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
     const { record, note } = await findMessage(pathOf(log), c.req.param("id"));
     if (record === null)
       throw new HttpError(404, "The log's latest part has no message of this id.");
-    return c.html(await messagePage(record, note), 200, noStore);
+    return c.html(messagePage(record, note), 200, noStore);
   });
   app.post("/decisions/:id", async (c) => {
     const fields = { requestId: c.req.param("id"), thumb: c.req.query("thumb") };

@@ -1,4 +1,4 @@
-import { openSharedPage, violationsOn } from "evaluator-kit/browser";
+import { openSharedPage } from "evaluator-kit/browser";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { defaultTierModels } from "../router-options.ts";
@@ -57,40 +57,3 @@ export async function send(page: Page, message: string) {
   await answer.locator(".pending").waitFor({ state: "detached" });
   return answer;
 }
-
-/** Shows a page at three widths, each light and dark, and returns what is wrong with it there. */
-export async function violationsInEveryLook(page: Page): Promise<string[]> {
-  const found: string[] = [];
-  for (const width of [380, 768, 1280]) {
-    await page.setViewportSize({ width, height: 800 });
-    for (const colorScheme of ["light", "dark"] as const) {
-      // A colour on its way to another is none that anybody is to read.
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
-      const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      const isShown = await page.evaluate(isShownInOtherColors);
-      const violations = await violationsOn(page, isShown === true ? colorRules : {});
-      const all = isWide === true ? ["wider than the window", ...violations] : violations;
-      found.push(...all.map((each) => `${width} pixels, ${colorScheme}: ${each}`));
-    }
-  }
-  return found;
-}
-
-/** The rules that a page in other colours can break while everything else about it is the same. */
-const colorRules = { runOnly: ["color-contrast", "link-in-text-block"] };
-
-/**
- * Whether the look before was the same but for colours: the document, and of every element where it
- * is, how large, and how far it is shown.
- */
-const isShownInOtherColors = `(() => {
-  const places = Array.from(document.querySelectorAll("*"), (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    const { display, visibility, opacity, font } = getComputedStyle(element);
-    return [x, y, width, height, display, visibility, opacity, font];
-  });
-  const before = globalThis.lookBefore;
-  globalThis.lookBefore = document.documentElement.outerHTML + places.join();
-  return globalThis.lookBefore === before;
-})()`;

@@ -21,7 +21,7 @@ async function sectionAfter(runs: readonly (readonly [readonly string[], number[
   }
   await startTriage(["report", "inbox.json"], { cwd });
   const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
-  const [section = ""] = /<section class="context"[^]*?<\/section>/.exec(page) ?? [];
+  const [section = ""] = /<section [^>]*id="context"[^]*?<\/section>/.exec(page) ?? [];
   return section.replace(/\s+/g, " ");
 }
 

@@ -55,10 +55,10 @@ export function compareContext(questions: readonly ShownQuestion[], results: Run
         added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", "),
       ]);
       const head = ["mail", "without → with", "what the model read more"];
-      return html`<section class="context" id="context">
+      return html`<section class="part context" id="context">
         <h2>What the context changed</h2>
         <p class="about">${describe(questions, counts, { more, compared })}</p>
-        ${rows.length === 0 ? null : table(head, rows)}
+        ${rows.length === 0 ? null : table("What the context changed", head, rows)}
       </section>`;
     },
   };

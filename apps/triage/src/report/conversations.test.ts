@@ -44,7 +44,7 @@ test("the last mail of a conversation decides who waits, from the user's own add
   const env = { TRIAGE_USER_ADDRESSES: "ada@x.example" };
   await startTriage(["report", "inbox.json"], { cwd, env });
   const { texts } = await reports.open(`${cwd}/inbox.triage.html`);
-  expect((await texts("#sections .mark")).toSorted()).toEqual(
+  expect((await texts("#sections .tag")).toSorted()).toEqual(
     ["2 mails", "2 mails", "waiting for them", "waiting for you"].toSorted(),
   );
 });

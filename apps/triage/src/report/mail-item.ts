@@ -45,21 +45,22 @@ function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts
   });
   return html`<form class="choices" method="post" action="choices" data-thread="${thread}">
     <input type="hidden" name="id" value="${id}" />
-    <button name="choice" value="snooze">Snooze until</button>
+    <button class="button" name="choice" value="snooze">Snooze until</button>
     <input
+      class="field"
       type="date"
       name="until"
       value="${tomorrow}"
       min="${tomorrow}"
       aria-label="Snooze until"
     />
-    <button name="choice" value="done">Done</button>
-    <button name="choice" value="open">Undo</button>
-    <select name="right" aria-label="The right answer">
+    <button class="button" name="choice" value="done">Done</button>
+    <button class="button" name="choice" value="open">Undo</button>
+    <select class="field" name="right" aria-label="The right answer">
       <option value="">the right answer…</option>
       ${answers}
     </select>
-    <button name="choice" value="wrong">Answer was wrong</button>
+    <button class="button" name="choice" value="wrong">Answer was wrong</button>
   </form>`;
 }
 
@@ -76,29 +77,29 @@ function levelOf({ answers }: ListedRow, { score, questions }: ListFacts): Html 
 }
 
 function headOf(row: ListedRow, facts: ListFacts): Html {
-  const marks = [
-    row.isNew && markOf("new", "new"),
-    row.isMasked && markOf("warn", "the name shows another address"),
-    row.dated !== "" && markOf("warn", row.dated),
-    row.mails > 1 && markOf("act", `${row.mails} mails`),
+  const tags = [
+    row.isNew && tagOf("new", "new"),
+    row.isMasked && tagOf("warn", "the name shows another address"),
+    row.dated !== "" && tagOf("warn", row.dated),
+    row.mails > 1 && tagOf("act", `${row.mails} mails`),
     row.waiting !== "" &&
-      markOf(row.waiting === "you" ? "new" : "act", `waiting for ${row.waiting}`),
-    row.rule !== -1 && markOf("act", `→ ${facts.actions[row.rule] ?? ""}`),
-  ].filter((mark) => mark !== false);
+      tagOf(row.waiting === "you" ? "new" : "act", `waiting for ${row.waiting}`),
+    row.rule !== -1 && tagOf("act", `→ ${facts.actions[row.rule] ?? ""}`),
+  ].filter((tag) => tag !== false);
   const address = row.address === "" ? null : html` <span class="address">${row.address}</span>`;
   return html`<span class="head">
     <span class="line">
       <span class="from"><b>${row.sender}</b>${address}</span>
       <time datetime="${row.day}">${row.day}</time>
     </span>
-    <span class="subject">${row.subject || "(no subject)"}${marks}</span>
+    <span class="subject">${row.subject || "(no subject)"}${tags}</span>
     <span class="snippet">${row.snippet}</span>
     <span class="why">${row.answers === null ? row.error : whyOf(row.answers, facts)}</span>
   </span>`;
 }
 
-function markOf(look: "new" | "warn" | "act", text: string): Html {
-  return html` <span class="mark mark-${look}">${text}</span>`;
+function tagOf(look: "new" | "warn" | "act", text: string): Html {
+  return html` <span class="tag tag-${look}">${text}</span>`;
 }
 
 /** Explains the rank of a mail: its category, and its doubtful answers. */
@@ -127,7 +128,7 @@ function barOf({ title, form, names }: ShownQuestion, { value, shares }: ShownAn
   const parts = { probability: [value], option: [shares[value] ?? 0], number: shares }[form];
   const segments = parts.map((share, level) => {
     const shade = shadeOf(form, level, parts.length);
-    return html`<i class="part part-${shade}" style="width:${(100 * share).toFixed(0)}%"></i>`;
+    return html`<i class="part-${shade}" style="width:${(100 * share).toFixed(0)}%"></i>`;
   });
   return html`<span class="${isYes ? "answer is-yes" : "answer"}">
     <span class="answer-name">${title}</span>

@@ -1,5 +1,5 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import { barList, bars, html, type Html, plot, points } from "evaluator-kit/page";
+import { barPlot, bars, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount, printMails } from "evaluator-runs/source";
 import { addTo, type MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
@@ -22,23 +22,22 @@ export function numbersSection(
     const counts = list.values[at] ?? new Map<number, number>();
     if (form === "option") {
       const mails = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
-      const used = mails.filter(([, count]) => count > 0);
-      return [figure(title, "mails by option", countList(used))];
+      return [countList(title, mails)];
     }
     if (form === "probability") {
-      const options = { step: 0.05, label: "probability of yes", end: 1 };
-      return [figure(title, "mails by probability", histogram(counts, options))];
+      return [histogram(title, counts, { step: 0.05, label: "probability of yes", end: 1 })];
     }
-    const options = { step: 0.1, label: "mean level", end: Math.max(1, names.length - 1) };
+    const end = Math.max(1, names.length - 1);
     const dots = { levels: list.levels[at] ?? [], days: list.days };
     return [
-      figure(title, "mails by mean level", histogram(counts, options)),
-      figure(`${title} over time`, describeDots(dots.days.length), timePlot(question, dots)),
+      histogram(title, counts, { step: 0.1, label: "mean level", end }),
+      timePlot(question, dots),
     ];
   });
-  return html`<section class="numbers" id="numbers">
+  const cards = plots.map((plot) => html`<div class="card">${plot}</div>`);
+  return html`<section class="part" id="numbers">
     <h2>In numbers</h2>
-    <dl class="figures">
+    <dl class="tiles">
       ${figures.map(
         ([name, value]) =>
           html`<div>
@@ -47,15 +46,8 @@ export function numbersSection(
           </div>`,
       )}
     </dl>
-    <div class="plots">${list.added + list.days.length === 0 ? null : plots}</div>
+    <div class="columns">${list.added + list.days.length === 0 ? null : cards}</div>
   </section>`;
-}
-
-function figure(title: string, about: string, plot: Html): Html {
-  return html`<figure>
-    <figcaption>${title}<small>${about}</small></figcaption>
-    ${plot}
-  </figure>`;
 }
 
 /** The dots of a plot over time: the level and the day of each mail. */
@@ -88,15 +80,26 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   const step = Math.max(1, days.length / DOTS);
   const shown = Array.from({ length: Math.min(days.length, DOTS) }, (_, dot) => {
     const at = Math.floor(dot * step);
-    return { x: days[at] ?? 0, y: levels[at] ?? 0 };
+    const [x, y] = [days[at] ?? 0, levels[at] ?? 0];
+    const day = new Date(x).toISOString().slice(0, 10);
+    return { x, y, day, title: `${day}: ${y.toFixed(2)}` };
   });
-  return plot({ title: `${title} over time`, x, y }, (scales) => points(shown, scales));
+  const options = {
+    title: `${title} over time`,
+    about: describeDots(days.length),
+    x,
+    y,
+    head: ["day", "mean level"],
+    rows: shown.map((dot) => [dot.day, dot.y.toFixed(2)]),
+  };
+  return plot(options, (scales) => points(shown, scales));
 }
 
 const nothing = html`<p>No answers.</p>`;
 
 /** Returns the counts in bars of a width; the highest possible value, `end`, has its own bar. */
 function histogram(
+  title: string,
   counts: ReadonlyMap<number, number>,
   { step, label, end }: { readonly step: number; readonly label: string; readonly end: number },
 ): Html {
@@ -104,25 +107,39 @@ function histogram(
   const bins = new Map<number, number>();
   // By floating-point error a value may be just below its bar.
   for (const [value, count] of counts) addTo(bins, Math.floor(value / step + 1e-9), count);
-  const all = [...bins].map(([bin, count]) => {
-    return { from: bin * step, to: (bin + 1) * step, count };
-  });
+  const all = [...bins]
+    .toSorted(([one], [other]) => one - other)
+    .map(([bin, count]) => {
+      const [from, to] = [bin * step, (bin + 1) * step];
+      const name = `${from.toFixed(2)} to ${to.toFixed(2)}`;
+      return { from, to, count, name, title: `${name}: ${printMails(count)}` };
+    });
   const most = Math.max(...bins.values());
-  const x = { domain: [0, end + step], label } as const;
-  const ticks = Math.min(5, most);
-  const y = { domain: [0, most], label: "mails", ticks, format: printCount } as const;
-  return plot({ title: `mails by ${label}`, x, y, height: 220 }, (scales) => bars(all, scales));
+  const options = {
+    title,
+    about: label === "mean level" ? "mails by mean level" : "mails by probability",
+    name: `${title}: mails by ${label}`,
+    x: { domain: [0, end + step], label },
+    y: { domain: [0, most], label: "mails", ticks: Math.min(5, most), format: printCount },
+    height: 220,
+    head: [label, "mails"],
+    rows: all.map(({ name, count }) => [name, printCount(count)]),
+  } as const;
+  return plot(options, (scales) => bars(all, scales));
 }
 
-function countList(all: readonly (readonly [name: string, count: number])[]): Html {
+function countList(title: string, all: readonly (readonly [name: string, count: number])[]): Html {
   const counts = all
+    .filter(([, count]) => count > 0)
     .map(([name, count]) => ({ name: toLabel(name), count }))
     .toSorted((one, other) => other.count - one.count);
-  return counts.length === 0 ? nothing : barList(counts.slice(0, OPTIONS), printCount);
+  const options = { title, about: "mails by option", head: [title, "mails"] };
+  return counts.length === 0 ? nothing : barPlot(counts.slice(0, OPTIONS), options, printCount);
 }
 
-function toLabel(text: string): string {
+/** Returns a name that has room. */
+export function toLabel(text: string, length = LABEL_LENGTH): string {
   const plain = toPrintable(text);
-  const cut = truncateCharacters(plain, LABEL_LENGTH);
+  const cut = truncateCharacters(plain, length);
   return cut === plain ? plain : `${cut}…`;
 }

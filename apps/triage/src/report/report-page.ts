@@ -1,4 +1,4 @@
-import { html, type Html, pageAround, table, trusted } from "evaluator-kit/page";
+import { html, type Html, pageAround, type PageLink, table, trusted } from "evaluator-kit/page";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
@@ -7,8 +7,7 @@ import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
-import { numbersSection } from "./plots.ts";
-import { reportStyle } from "./report-style.ts";
+import { numbersSection, toLabel } from "./plots.ts";
 import type { Sections } from "./sections.ts";
 
 /** Mails of a section that the page shows without its script; the others are packed. */
@@ -17,6 +16,8 @@ const SENDERS = 30;
 
 /** The content of a page. */
 export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
+  /** This page and those beside it. */
+  readonly pages: readonly PageLink[];
   readonly list: MailList;
   /** All runs, the last one last. */
   readonly runs: readonly RunFacts[];
@@ -40,21 +41,29 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
     return { ...section, at, count: list.counts[at]?.threads ?? 0 };
   });
   const filled = sections.filter(({ count }) => count > 0);
-  const body = html`<header>
-      <h1>${title}</h1>
-      <p class="basis">${describeBasis(parts)}</p>
+  const senders = sendersSection(list, parts.questions[parts.score]);
+  const [before, after] = pageAround({
+    tool: "evaluator-triage",
+    pages: parts.pages,
+    heading: title,
+    about: html`<p class="about basis">${describeBasis(parts)}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
-      ${parts.tomorrow === null ? null : workBar}
-    </header>
-    ${filled.length === 0 ? null : sectionLinks(filled)}
-    <main>
-      ${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${parts.changes}
-      ${sendersSection(list, parts.questions[parts.score])}
-      ${numbersSection(list, parts.questions, figuresOf(parts))}
-    </main>
-    ${factsElement(parts)}`;
-  const formsTo = parts.tomorrow === null ? "none" : "self";
-  const [before, after] = pageAround({ title, style: reportStyle, body, script, formsTo });
+      ${parts.tomorrow === null ? null : workBar}`,
+    contents: [
+      ...filled.map(({ id, title, count }) => {
+        return { href: `#${id}`, name: toLabel(title), count: printCount(count) };
+      }),
+      ...(parts.changes === null ? [] : [{ href: "#context", name: "What the context changed" }]),
+      ...(senders === null ? [] : [{ href: "#senders", name: "Senders" }]),
+      { href: "#numbers", name: "In numbers" },
+    ],
+    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)}
+    ${parts.changes} ${senders} ${numbersSection(list, parts.questions, figuresOf(parts))}`,
+    styles: [new URL("report.css", import.meta.url)],
+    script,
+    formsTo: parts.tomorrow === null ? "none" : "self",
+    data: factsElement(parts),
+  });
   yield before;
   for (const pack of list.packs()) {
     yield `\n<script type="text/plain" class="pack">${pack}</script>`;
@@ -62,10 +71,10 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   yield after;
 }
 
-const workBar = html`<p class="about">
+const workBar = html`<p class="about work">
     <a href="check/?question=scam">Label this week's five random mails</a>, so that promises can be
     audited.
-    <span class="keys"
+    <span class="keys-help"
       >Keys: <kbd>j</kbd> <kbd>k</kbd> move, <kbd>e</kbd> done, <kbd>s</kbd> snooze,
       <kbd>w</kbd> wrong, <kbd>u</kbd> undo, <kbd>/</kbd> search, <kbd>Esc</kbd> back to the
       list.</span
@@ -130,13 +139,6 @@ function factsElement({ list, ...parts }: ReportParts): Html {
 
 type FilledSection = Sections["sections"][number] & { readonly at: number; readonly count: number };
 
-function sectionLinks(filled: readonly FilledSection[]): Html {
-  const links = filled.map(({ id, title, count }) => {
-    return html`<a href="#${id}">${title} <b>${printCount(count)}</b></a>`;
-  });
-  return html`<nav aria-label="Sections">${links}</nav>`;
-}
-
 function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
   const { plan, list } = parts;
   return html`${plan && planSection(plan, list.length)} ${controls(filled, parts)}
@@ -146,8 +148,8 @@ function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
       <p class="about" id="found-status" role="status"></p>
       <ol class="mails" id="found-mails"></ol>
       <p class="turn">
-        <button type="button" id="previous">Previous</button>
-        <button type="button" id="next">Next</button>
+        <button class="button" type="button" id="previous">Previous</button>
+        <button class="button" type="button" id="next">Next</button>
       </p>
     </section>`;
 }
@@ -162,13 +164,13 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
   ]);
   const left = rules.reduce((rest, { taken }) => rest - taken, mails);
   const all = [...rows, ["no rule", "stays", printCount(left), null]];
-  return html`<section class="plan" id="plan">
+  return html`<section class="part plan" id="plan">
     <h2>The plan</h2>
     <p class="about">
       The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
       program of yours.
     </p>
-    ${table(["rule", "action", "mails", "calibration"], all)}
+    ${table("The plan", ["rule", "action", "mails", "calibration"], all)}
   </section>`;
 }
 
@@ -185,25 +187,25 @@ function sendersSection(list: MailList, score: ShownQuestion | undefined): Html 
         : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`,
     ]);
   if (rows.length === 0) return null;
-  return html`<section class="senders" id="senders">
+  return html`<section class="part" id="senders">
     <h2>Senders</h2>
     <p class="about">
       Those with the most mails, and the link of their newest mail to unsubscribe. Triage opens
       none.
     </p>
-    ${table(["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`, "link"], rows)}
+    ${table("Senders", ["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`, "link"], rows)}
   </section>`;
 }
 
 /** Returns the form controls; search and selection need the script. */
 function controls(filled: readonly FilledSection[], { list, score, questions }: ReportParts): Html {
-  return html`<div class="controls">
+  return html`<div class="card controls">
     <label class="script-only"
-      >Search <input type="search" id="search" placeholder="sender, subject, words"
+      >Search <input class="field" type="search" id="search" placeholder="sender, subject, words"
     /></label>
     <label class="script-only"
       >Show
-      <select id="section">
+      <select class="field" id="section">
         <option value="">all mails</option>
         <optgroup label="Sections">
           ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
@@ -258,8 +260,8 @@ function orderChoice(value: string, text: string, isFirst: boolean): Html {
 function sectionOf({ at, id, title, about, count }: FilledSection, parts: ReportParts): Html {
   const rows = parts.list.first(at, ROWS_SHOWN);
   const rest = count - rows.length;
-  return html`<section id="${id}">
-    <h2>${title} <span class="count">${printCount(count)}</span></h2>
+  return html`<section class="part" id="${id}">
+    <h2>${toLabel(title, 70)} <span class="count">${printCount(count)}</span></h2>
     <p class="about">${about}</p>
     <ol class="mails">
       ${rows.map((row) => mailItem(row, parts))}
@@ -269,7 +271,7 @@ function sectionOf({ at, id, title, about, count }: FilledSection, parts: Report
         ? null
         : html`<p class="rest">
             ${printCount(rest)} more.
-            <button type="button" class="script-only" data-section="${at}">
+            <button type="button" class="button script-only" data-section="${at}">
               Show all ${printCount(count)}
             </button>
             <span class="no-script">--only and --since make a page of fewer mails.</span>

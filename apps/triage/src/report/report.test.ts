@@ -60,10 +60,10 @@ test("a row has the sender's real address, its answers as bars and in words, and
   const cwd = await triaged([sampleMail({ id: "a'b@example.com", from })]);
   const { page, texts } = await reports.open(await reportOf(cwd));
   expect(await texts(".from")).toEqual(["Support <help@bank.example> thief@evil.example"]);
-  expect(await texts(".mark")).toEqual(["the name shows another address"]);
+  expect(await texts(".tag")).toEqual(["the name shows another address"]);
   expect(await texts(".answer-name")).toEqual(["Category", "Importance", "Brand deal", "Scam"]);
   expect(await texts(".answer-value")).toEqual(["receipt", "0.00", "0.00", "0.00"]);
-  await page.locator("summary").click();
+  await page.locator(".mail summary").click();
   expect(await texts("dd")).toContain("answer receipt · confidence 0.9 · receipt 1.00");
   expect(await page.locator(".way-back a").getAttribute("href")).toBe(
     "https://mail.google.com/mail/#search/rfc822msgid%3Aa'b%40example.com",
@@ -190,7 +190,7 @@ test("rules are a plan on paper: what each takes, whether it was promised, and e
     "category = receipt → archive 1 not promised: there is no calibration (--calibration)",
     "no rule stays 0",
   ]);
-  expect(await texts("#sections .mark-act")).toEqual(["→ junk", "→ archive"]);
+  expect(await texts("#sections .tag-act")).toEqual(["→ junk", "→ archive"]);
 });
 
 test("mails without an answer are in the list, and say why", async () => {
@@ -227,23 +227,17 @@ test("own questions have their sections and bars with nothing else to write, and
   const transport = recordingTransport((index) => answers[index]);
   await startTriage(["inbox.json", "--questions", "questions.json"], { cwd, transport });
   const path = await reportOf(cwd);
-  const phone = { width: 380, colorScheme: "light" } as const;
-  expect(await reports.violationsIn(path, [phone])).toMatchObject([{ isWide: false }]);
+  expect(await reports.problemsIn(path)).toEqual([]);
   const { page, texts } = await reports.open(path);
   const titles = await texts("#sections h2");
-  expect(titles).toEqual(["Needs you 1", "Needs reply 1", `${support} 1`]);
+  expect(titles).toEqual(["Needs you 1", "Needs reply 1", `${support.slice(0, 70)}… 1`]);
   expect(await texts(".mail:first-child .level-name")).toEqual(["deadline", "none", "none"]);
   expect(await page.locator("figcaption").allTextContents()).toContain("Teammails by option");
 });
 
-test("axe finds nothing in light at 1280 pixels nor in dark at 380, and nothing is wider", async () => {
+test("nothing is wrong at any width, light, dark and on paper", async () => {
   const cwd = await triaged(named("phish", "urgent", "x".repeat(300)), [{ scam: 0.95 }]);
   await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\n");
   const path = await reportOf(cwd, "--rules", "rules.txt");
-  const light = { width: 1280, colorScheme: "light" } as const;
-  const dark = { width: 380, colorScheme: "dark" } as const;
-  expect(await reports.violationsIn(path, [light, dark])).toEqual([
-    { ...light, isWide: false, violations: [] },
-    { ...dark, isWide: false, violations: [] },
-  ]);
+  expect(await reports.problemsIn(path)).toEqual([]);
 });

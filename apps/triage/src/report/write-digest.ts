@@ -6,8 +6,6 @@ import type { ReportParts } from "./report-page.ts";
 import { type ReportCommand, withReport, writePage } from "./write-report.ts";
 
 const ROWS = 20;
-const style = ".table :is(th, td) { white-space: normal; vertical-align: top; }";
-
 /** Writes the top of the list as a page, or as a mail that other programs can send; returns the exit code. */
 export async function writeDigest(
   command: ReportCommand & { readonly file: string; readonly eml?: true | undefined },
@@ -15,15 +13,13 @@ export async function writeDigest(
 ): Promise<number> {
   return await withReport(command, context, async (parts) => {
     const title = `Triage of ${printMails(parts.list.length)}`;
-    const text = page({
-      title,
-      style,
-      body: html`<h1>${title}</h1>
-        ${topOf(parts)}`,
-    });
-    const [content, end] =
-      command.eml === true ? [toMail(title, text, context), ".digest.eml"] : [text, ".digest.html"];
-    await writePage(command.file, { content, end }, context);
+    const toText = (pages: ReportParts["pages"]) =>
+      page({ tool: "evaluator-triage", pages, heading: title, body: topOf(parts) });
+    const written =
+      command.eml === true
+        ? { toContent: () => toMail(title, toText([]), context), end: ".digest.eml" }
+        : { toContent: toText, end: ".digest.html" };
+    await writePage(command.file, written, context);
     return 0;
   });
 }
@@ -42,7 +38,11 @@ function topOf({ sections, list, score }: ReportParts) {
         waiting,
       ]),
   );
-  return table(["mail", "from", "level", "section", "received", "waits for"], rows.slice(0, ROWS));
+  return table(
+    "Mails",
+    ["mail", "from", "level", "section", "received", "waits for"],
+    rows.slice(0, ROWS),
+  );
 }
 
 /** Returns a page as a mail to the user (RFC 5322). */

@@ -1,3 +1,4 @@
+import { reportsBeside } from "evaluator-kit/page";
 import type { Answer } from "evaluator-client";
 import { basename } from "node:path";
 import {
@@ -70,9 +71,11 @@ export async function writeReport(
 ): Promise<number> {
   const { file } = command;
   return await withReport(command, context, async (parts) => {
-    const content = reportPage(parts);
-    if (file === undefined) await printTexts(content, context);
-    else await writePage(file, { content, end: ".triage.html" }, context);
+    if (file === undefined) await printTexts(reportPage(parts), context);
+    else {
+      const toContent = (pages: PageLinks) => reportPage({ ...parts, pages });
+      await writePage(file, { toContent, end: ".triage.html" }, context);
+    }
     return 0;
   });
 }
@@ -96,15 +99,21 @@ export async function withReport<TResult>(
   }
 }
 
+type PageLinks = ReportParts["pages"];
+
 /** Writes a page beside an input, with another ending. */
 export async function writePage(
   file: string,
-  { content, end }: { readonly content: FileContent; readonly end: string },
+  {
+    toContent,
+    end,
+  }: { readonly toContent: (pages: PageLinks) => FileContent; readonly end: string },
   { cwd, stderr }: ProgramContext,
 ): Promise<void> {
   const input = toInputPath(file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.triage\.json$/, end);
+  const content = toContent(await reportsBeside(path));
   await writePrivateFile(path, content, "Make room there and run again.");
   stderr.write(printable`Wrote ${path}\n`);
 }
@@ -146,6 +155,7 @@ async function toParts(
   return {
     ...sections,
     list,
+    pages: [],
     tomorrow: null,
     actions: (rules ?? []).map(({ action }) => action),
     file: command.file === undefined ? null : toPrintablePath(basename(command.file)),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openSharedPage, violationsOn } from "evaluator-kit/browser";
+import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "./samples.ts";
 import { folderWith, startTriage, stoppedClock } from "./start-triage.ts";
@@ -77,12 +77,6 @@ export function named(...names: string[]) {
 
 type Page = Awaited<ReturnType<typeof openSharedPage>>;
 
-/** How a page is looked at. */
-interface Look {
-  readonly width: number;
-  readonly colorScheme: "light" | "dark";
-}
-
 const usualLook = { viewport: { width: 1280, height: 900 }, colorScheme: "light" } as const;
 
 /** Opens reports one after the other in the same page: each new one is a process. */
@@ -93,23 +87,12 @@ export class ReportPages {
     await Promise.all([...this.#pages.values()].map((page) => page.close()));
   }
 
-  /** Returns for each look what a checker of accessibility finds in a page, and whether it is wider than its window. */
-  async violationsIn(path: string, looks: readonly Look[]) {
+  /** Returns what is wrong with a page at every width, light, dark and on paper. */
+  async problemsIn(path: string): Promise<string[]> {
     const { page } = await this.open(path);
-    onTestFinished(async () => {
-      await page.setViewportSize(usualLook.viewport);
-      await page.emulateMedia({ colorScheme: usualLook.colorScheme });
-    });
-    await page.locator("summary").first().click();
-    const found = [];
-    for (const { width, colorScheme } of looks) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      const violations = await violationsOn(page);
-      const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      found.push({ width, colorScheme, isWide, violations });
-    }
-    return found;
+    onTestFinished(() => page.setViewportSize(usualLook.viewport));
+    await page.locator(".mail summary").first().click();
+    return await problemsOn(page);
   }
 
   /** Opens a page, and returns what it asks for and what its elements say. */

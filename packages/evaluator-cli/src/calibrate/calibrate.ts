@@ -9,6 +9,7 @@ import {
   replayPlan,
 } from "evaluator-calibration/reports";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
+import { reportsBeside } from "evaluator-kit/page";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import {
   answerNames,
@@ -43,7 +44,11 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
   const json = toFile({ ...report, artifact: hasArtifact ? artifactHash(artifact) : null });
-  const files: Record<string, string> = { "report.json": json, "report.html": reportPage(report) };
+  const pages = await reportsBeside(join(resolve(context.cwd, typed.out), "report.html"));
+  const files: Record<string, string> = {
+    "report.json": json,
+    "report.html": reportPage(report, pages),
+  };
   if (hasArtifact) files["calibration.json"] = toFile(artifact);
   const printed = typed.json === true ? json : printReport(report);
   await writeReport({ out: typed.out, files, printed }, context);

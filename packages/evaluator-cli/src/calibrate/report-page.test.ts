@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { runToExitCode } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
-import { openSharedPage } from "evaluator-kit/browser";
+import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 
@@ -15,7 +15,7 @@ async function openPage() {
   return page;
 }
 
-async function reportFolder(odd = hostile): Promise<string> {
+async function reportFolder(odd = hostile, questions = [hostile]): Promise<string> {
   const cwd = await temporaryFolder();
   const rows = Array.from({ length: 400 }, (_, index) => {
     const p = (index % 101) / 100;
@@ -23,18 +23,13 @@ async function reportFolder(odd = hostile): Promise<string> {
   });
   const lines = (records: readonly object[]) =>
     records.map((row) => `${JSON.stringify(row)}\n`).join("");
-  const answers = rows.map(({ id, p }) => ({
-    id,
-    question: hostile,
-    probability: p,
-    modelId: hostile,
-  }));
+  const answers = questions.flatMap((question) =>
+    rows.map(({ id, p }) => ({ id, question, probability: p, modelId: hostile })),
+  );
   await writeFile(join(cwd, "answers.ndjson"), lines(answers));
-  const labels = rows.map(({ id, truth }, index) => ({
-    id,
-    truth,
-    group: `${odd}${index % 4}`,
-  }));
+  const labels = questions.flatMap((question) =>
+    rows.map(({ id, truth }, index) => ({ id, question, truth, group: `${odd}${index % 4}` })),
+  );
   await writeFile(join(cwd, "labels.ndjson"), lines(labels));
   const words = ["calibrate", "labels.ndjson", "--answers", "answers.ndjson", "--by", "group"];
   const context = createTestContext({ cwd });
@@ -43,26 +38,36 @@ async function reportFolder(odd = hostile): Promise<string> {
   return join(cwd, "calibration");
 }
 
-test("the page fits every width, light and dark, runs nothing and asks for nothing", async () => {
+test("nothing is wrong with the page in any look; it runs nothing and asks for nothing", async () => {
   const url = pathToFileURL(join(await reportFolder(), "report.html")).href;
   const text = await readFile(new URL(url), "utf8");
   expect(text).not.toMatch(/<script|<img|<link/);
   const page = await openPage();
-  let asked: string[] = [];
+  const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
-  page.on("console", (line) => asked.push(line.text()));
-  for (const [width, colorScheme] of [
-    [1280, "light"],
-    [380, "dark"],
-  ] as const) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    asked = [];
-    await page.goto(url);
-    const tooWide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    expect(await page.evaluate(tooWide)).toBe(0);
-    expect(asked).toEqual([url]);
+  await page.goto(url);
+  expect(await problemsOn(page)).toEqual([]);
+  const question = page.locator("section[data-question]");
+  expect(await question.getAttribute("data-question")).toBe(hostile.slice(0, -1));
+  for (const tile of ["Gate", "Share handled", "Missed", "Labels to go"]) {
+    expect(await question.getByText(tile, { exact: true }).isVisible()).toBe(true);
   }
+  const folded = question.locator(":scope > details");
+  await folded.locator(":scope > summary").click();
+  expect(await folded.getByRole("heading").allTextContents()).toContain("Farthest off");
+  expect(await problemsOn(page)).toEqual([]);
+  expect(asked).toEqual([url]);
+});
+
+test("each question has a link with its gate above, and one screen", async () => {
+  const folder = await reportFolder("scam", ["a", "b"]);
+  const page = await openPage();
+  await page.goto(pathToFileURL(join(folder, "report.html")).href);
+  const links = page.getByRole("navigation", { name: "Contents" }).getByRole("link");
+  expect(await links.allTextContents()).toEqual(["a none", "b none", "How it was computed"]);
+  await links.nth(1).click();
+  expect(await page.locator("section:target").getAttribute("data-question")).toBe("b");
+  expect(await problemsOn(page)).toEqual([]);
 });
 
 test("a question is printed on one sheet of A4", async () => {
@@ -78,6 +83,7 @@ test("what stands outside the band is marked by its shape too, and pictures have
   const outside = await page.locator("path.outside").first().getAttribute("d");
   const inside = await page.locator("path.dot:not(.outside)").first().getAttribute("d");
   expect(outside).not.toBe(inside);
-  expect(await page.getByRole("img").count()).toBe(3);
+  expect(await page.getByRole("img").count()).toBe(2);
+  expect(await page.locator("svg[role=img]").count()).toBe(3); // one is folded
   expect(await page.getByText("What may I do without asking?").count()).toBe(1);
 });

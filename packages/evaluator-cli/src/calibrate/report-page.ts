@@ -1,56 +1,133 @@
-import type { CurveReport } from "evaluator-calibration/reports";
-import { printShare } from "evaluator-kit";
-import { html, type Html, type HtmlValue, page, table } from "evaluator-kit/page";
-import { curvePlots, pageStyle, riskPlot } from "../report/page-parts.ts";
+import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
+import { printShare, truncateCharacters } from "evaluator-kit";
+import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
+import { curvePlot, histogramPlot, METHOD, nameOf, riskPlot } from "../report/page-parts.ts";
 import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
-/** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
-export function reportPage(report: CalibrationReport): string {
+/** Returns the report as one page without scripts: each question on one screen, the rest folded. */
+export function reportPage(report: CalibrationReport, pages: readonly PageLink[]): string {
   const { reports, notes, blankLabels, files, seed, confidence } = report;
   const sources = [...new Set(reports.map(({ source }) => nameSource(source)))];
-  const body = html`<h1>Do the probabilities hold?</h1>
-    ${notes.map((note) => html`<p class="notice">${note}</p>`)}
-    ${blankLabels === 0 ? null : html`<p class="quiet">${count(blankLabels)} labels are not filled in yet.</p>`}
-    <main>${reports.map((question) => questionSection(question, report))}</main>
-    <footer>
-      <p>
-        How it was computed: labels ${files.labels.name} (SHA-256 ${files.labels.sha256}); answers
-        ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256})`).join(", ")};
-        answered by ${sources.join("; ")}; seed ${seed}. Skill is 1 − Brier score / that of always
-        giving the base rate (of levels: by ranked probability score). The curve is CORP (isotonic
-        regression); its band and the miscalibration by chance come from 500 draws from the printed
-        values. Thresholds are learn-then-test with exact binomial tails at ${percent(confidence)};
-        those of a plan are tested by betting after each label. Nothing of this page is uploaded;
-        report.json beside it holds the same numbers.
+  const blank = blankLabels === 0 ? "" : ` ${count(blankLabels)} labels are not filled in yet.`;
+  return page({
+    tool: "evaluator-cli",
+    pages,
+    heading: "Do the probabilities hold?",
+    about: html`<p class="about">
+        Answered by ${sources.join("; ")}; labels of ${files.labels.name}.${blank}
       </p>
-    </footer>`;
-  return page({ title: "Do the probabilities hold?", style: pageStyle, body });
+      ${notes.length === 0 ? null : html`<div class="notice">${notes.map((note) => html`<p>${note}</p>`)}</div>`}`,
+    contents: [
+      ...reports.map((question, at) => ({
+        href: `#question-${at}`,
+        name: truncateCharacters(question.question, 60),
+        count: gateOf(question.actions),
+      })),
+      METHOD,
+    ],
+    body: html`${reports.map((question, at) => questionSection(question, { ...report, at, sources }))}`,
+    footer: html`<p id="method">
+      How it was computed: labels ${files.labels.name} (SHA-256 ${files.labels.sha256}); answers
+      ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256})`).join(", ")}; seed
+      ${seed}. Skill is 1 − Brier score / that of always giving the base rate (of levels: by ranked
+      probability score). The curve is CORP (isotonic regression); its band and the miscalibration
+      by chance come from 500 draws from the printed values. Thresholds are learn-then-test with
+      exact binomial tails at ${percent(confidence)}; those of a plan are tested by betting after
+      each label. Nothing of this page is uploaded; report.json beside it holds the same numbers.
+    </p>`,
+    styles: [new URL("../report/report.css", import.meta.url)],
+  });
 }
 
 type Reported = CalibrationReport["reports"][number];
 
-function questionSection(question: Reported, report: CalibrationReport): Html {
-  const { curve, actions } = question;
+/** The report of a question's page, the question's place, and all sources. */
+type Around = CalibrationReport & { readonly at: number; readonly sources: readonly string[] };
+
+function questionSection(question: Reported, report: Around): Html {
+  const { curve, actions, n } = question;
+  const { at, sources, maxRisk } = report;
   const words = wordsOf(question, report);
-  return html`<section class="question${curve === null ? " small" : ""}">
-    <h2>${withNames(question.sentence)}</h2>
-    ${words.labels.map((note) => html`<p class="notice">${note}</p>`)}
-    <p class="quiet">
-      Answered by ${words.source}. ${describeJoin(question.question, question.counts)}
-    </p>
-    ${question.n === 0 ? null : tiles(question, words)}
+  const name = truncateCharacters(question.question, 60);
+  return html`<section
+    class="part question"
+    id="question-${at}"
+    data-question="${question.question}"
+  >
+    <h2><code>${name}</code></h2>
+    <p class="lead">${withNames(question.sentence)}</p>
+    ${sources.length < 2 ? null : html`<p class="quiet">Answered by ${words.source}.</p>`}
+    ${gateTiles(question)}
     <div class="columns">
-      <div class="stack">
-        ${curve === null ? fewCard(question) : [curveCard(question, curve), printedCard(curve)]}
-      </div>
-      <div class="stack">
-        ${actions.length === 0 ? null : actionCard(question, report.maxRisk, words.permissions)}
-        ${groupCard(question)} ${recalibrationCard(question)} ${neededCard(question, report)}
-      </div>
+      ${actions.length === 0 || n === 0 ? null : html`<div class="card">${riskPlot(actions, maxRisk, question.question)}</div>`}
+      ${curve === null ? null : html`<div class="card">${curvePlot(curve.points, { what: question.question, title: curveTitle(question) })}</div>`}
     </div>
-    ${worstCard(question, report)}
+    <details>
+      <summary>Acts, figures and labels of ${name}</summary>
+      <div class="fold">
+        ${permissionCard(question, words.permissions)} ${n === 0 ? null : tiles(question, words)}
+        ${curve === null ? fewCard(question) : printedCard(curve, question.question)}
+        ${groupCard(question)} ${recalibrationCard(question)} ${labelCard(question, words.labels)}
+        ${neededCard(question, report)} ${worstCard(question, report)}
+      </div>
+    </details>
   </section>`;
+}
+
+/** Returns the gates of the promised acts; `none` without a promise. */
+function gateOf(actions: readonly ActionReport[]): string {
+  const gates = actions.flatMap(({ action, promised }) =>
+    promised === null ? [] : `${nameOf(action)} ≥ ${promised.threshold.toFixed(2)}`,
+  );
+  return gates.join(", ") || "none";
+}
+
+/** Returns the gate, the handled share, the misses and the missing labels. */
+function gateTiles({ actions, needed }: Reported): Html {
+  const promised = actions.filter((action) => action.promised !== null);
+  const handled = promised.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
+  const found = promised.flatMap((action) => action.found ?? [])[0];
+  const passed = promised.flatMap((action) => action.passed ?? [])[0];
+  const more = actions.flatMap(({ drawn }) => drawn?.more ?? []);
+  const isMade = promised.length > 0;
+  const missed = found
+    ? [percent(1 - found.value), `of all yes; ${range(found)} found`]
+    : passed
+      ? [percent(passed.value), `of all yes get a no; ${range(passed)}`]
+      : ["–", isMade ? "no yes and no" : "nothing is handled"];
+  const toGo = more.length > 0 ? Math.max(...more) : needed.forPromise;
+  return html`<dl class="tiles">
+    ${tile("Gate", gateOf(actions), isMade ? "promised" : "No threshold can be promised.")}
+    ${tile("Share handled", isMade ? percent(handled) : "0 %", "of all, without asking")}
+    ${tile("Missed", missed[0] ?? "", missed[1] ?? "")}
+    ${tile("Labels to go", isMade ? "0" : `≈ ${count(toGo)}`, isMade ? "the promise is made" : "to a promise, of records over the gate")}
+  </dl>`;
+}
+
+function curveTitle({ form, scores }: Reported): string {
+  const top = scores.levels === null ? "the most probable option" : "the most probable level";
+  return `Does “${form === "probability" ? "yes" : top}” come true as often as printed?`;
+}
+
+function permissionCard({ actions }: Reported, permissions: readonly string[]): Html | null {
+  const isPermitted = actions.some(({ promised }) => promised !== null);
+  if (permissions.length === 0) return null;
+  const bound = isPermitted
+    ? "A promise holds for records like the labelled ones."
+    : "No line is a permission.";
+  return card(
+    "Acts",
+    html`<ul>
+        ${permissions.map((line) => html`<li>${line.slice(0, 1).toUpperCase() + line.slice(1)}</li>`)}
+      </ul>
+      <p class="quiet">${bound}</p>`,
+  );
+}
+
+function labelCard({ question, counts }: Reported, notes: readonly string[]): Html {
+  const lines = [describeJoin(question, counts), ...notes];
+  return card("Labels", html`${lines.map((line) => html`<p>${line}</p>`)}`);
 }
 
 function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsOf>): Html {
@@ -94,7 +171,7 @@ function lossesOf({ scores, form }: Reported): string {
 }
 
 function card(title: string, content: HtmlValue): Html {
-  return html`<div class="card">
+  return html`<div class="stack">
     <h3>${title}</h3>
     ${content}
   </div>`;
@@ -106,20 +183,7 @@ function fewCard({ n }: Reported): Html | null {
   return card("Too few labels for a curve", html`<p>${text} From 30 on there is one.</p>`);
 }
 
-function curveCard({ form, scores, question }: Reported, curve: CurveReport): Html {
-  const top = scores.levels === null ? "the most probable option" : "the most probable level";
-  const what = { probability: "yes", distribution: top }[form];
-  return html`<figure class="card">
-    <h3>Does “${what}” come true as often as printed?</h3>
-    ${curvePlots(curve.points, question)}
-    <figcaption>
-      Line: observed rate (isotonic). Shaded: 90 % of lines lie here if every printed value is true.
-      ▲: outside it. Dotted: the printed value.
-    </figcaption>
-  </figure>`;
-}
-
-function printedCard({ points }: CurveReport): Html {
+function printedCard({ points }: CurveReport, what: string): Html {
   // Ten ranges: each includes its upper edge, and the first includes 0.
   const ranges = Map.groupBy(points, ({ p }) => Math.max(0, Math.ceil(10 * p - 1e-9) - 1));
   const rows = Array.from(ranges, ([index, found]) => {
@@ -129,27 +193,12 @@ function printedCard({ points }: CurveReport): Html {
     const observed = found.reduce((sum, { n, raw }) => sum + n * raw, 0) / n;
     return [`${from.toFixed(1)}–${to.toFixed(1)}`, count(n), percent(printed), percent(observed)];
   });
-  return card("Printed → came true", table(["printed", "rows", "mean", "came true"], rows));
+  const name = "Printed → came true";
+  const head = ["printed", "rows", "mean", "came true"];
+  return card(name, html`${table(`${what}: ${name}`, head, rows)} ${histogramPlot(points, what)}`);
 }
 
-function actionCard(question: Reported, maxRisk: number, permissions: readonly string[]): Html {
-  const { actions, n } = question;
-  const isPermitted = actions.some(({ promised }) => promised !== null);
-  const lines = `Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of the solid line. `;
-  return html`<figure class="card">
-    <h3>What may I do without asking?</h3>
-    ${n === 0 ? null : riskPlot(actions, maxRisk)}
-    <ul>
-      ${permissions.map((line) => html`<li>${line.slice(0, 1).toUpperCase() + line.slice(1)}</li>`)}
-    </ul>
-    <figcaption>
-      ${n === 0 ? null : lines}
-      ${isPermitted ? "A promise holds for records like the labelled ones." : "No line is a permission."}
-    </figcaption>
-  </figure>`;
-}
-
-function groupCard({ groups }: Reported): Html | null {
+function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
     const isOff = pValue !== null && pValue < 0.05;
@@ -166,7 +215,7 @@ function groupCard({ groups }: Reported): Html | null {
     ];
   });
   const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
-  return card("Groups", table(head, rows));
+  return card("Groups", table(`${question}: groups`, head, rows));
 }
 
 function signed(share: number): string {
@@ -198,21 +247,14 @@ function neededCard({ needed, n }: Reported, { maxRisk, confidence }: Calibratio
   );
 }
 
-function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
+function worstCard({ worst, question }: Reported, { texts }: CalibrationReport): Html | null {
   if (worst.length === 0) return null;
   const rows = worst.map(({ id, truth, answer, probability }) => {
     const text = Object.hasOwn(texts ?? {}, id) ? texts?.[id]?.slice(0, 160) : undefined;
-    const shown = text === undefined ? null : html`<br /><span class="quiet">${text}</span>`;
-    return html`<li>
-      <b>${id}</b>: is “${truth}”, printed ${probability.toFixed(2)}; answered “${answer}”${shown}
-    </li>`;
+    return [id, truth, answer, probability.toFixed(2), ...(texts === null ? [] : [text ?? "–"])];
   });
-  return html`<div class="card" style="margin-top:0.5rem">
-    <h3>Farthest off</h3>
-    <ul class="worst">
-      ${rows}
-    </ul>
-  </div>`;
+  const head = ["id", "is", "answered", "printed", ...(texts === null ? [] : ["text"])];
+  return card("Farthest off", table(`${question}: farthest off`, head, rows));
 }
 
 /** Returns a sentence with the text between backticks as names. */

@@ -1,7 +1,14 @@
-import { type CliContext, columnsOf, printShare, toPrintablePath } from "evaluator-kit";
-import { html, type Html, page, table } from "evaluator-kit/page";
+import { join, resolve } from "node:path";
+import {
+  type CliContext,
+  columnsOf,
+  printShare,
+  toPrintablePath,
+  truncateCharacters,
+} from "evaluator-kit";
+import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { curvePlots, pageStyle } from "../report/page-parts.ts";
+import { curvePlots, METHOD } from "../report/page-parts.ts";
 import { count, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
@@ -17,7 +24,8 @@ export async function writeComparison(
   context: CliContext,
 ): Promise<void> {
   const json = `${JSON.stringify(comparison, null, 2)}\n`;
-  const files = { "report.html": comparisonPage(comparison), "report.json": json };
+  const pages = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
+  const files = { "report.html": comparisonPage(comparison, pages), "report.json": json };
   const printed = isJson === true ? json : printComparison(comparison);
   await writeReport({ out, files, kept: ["answers.sqlite"], printed }, context);
 }
@@ -158,61 +166,61 @@ function alignRows(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-const style = `${pageStyle}
-.scroll { margin-top: 0.5rem; }
-.table tbody th, .work td:first-of-type { min-width: 9rem; }
-.work td:first-of-type, .work th:nth-child(2) { text-align: left; white-space: normal; overflow-wrap: anywhere; }
-.figures { margin: 0.75rem 0; }
-.figures p { margin-top: 0.5rem; font-size: 0.9rem; overflow-wrap: anywhere; }
-h3, .notice { overflow-wrap: anywhere; }
-`;
-
 const workHead = "engine;answered by;answered;failed;half within;95 % within;per 1,000".split(";");
 
 /** Returns a comparison as one page: the engines, then each question with all engines side by side. */
-function comparisonPage(comparison: Comparison): string {
+function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): string {
   const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
-  const title = "Which engine for which question?";
   const work = engines.map((engine) =>
     [engine.name, engine.models.join(", ") || "–"].concat(describeWork(engine)),
   );
-  const body = html`<h1>${title}</h1>
-    <h2>${engines.length} engines on the same ${count(records)} records</h2>
-    ${notes.map((note) => html`<p class="notice">${note}</p>`)}
-    <div class="card work">
-      <h3>What they took</h3>
-      ${table(workHead, work)}
-      ${describeFailures(comparison).map((line) => html`<p class="notice">${line}</p>`)}
-    </div>
-    <main>${questions.map((question) => section(question, comparison))}</main>
-    ${describeBound(comparison).map((line) => html`<p class="quiet">${line}</p>`)}
-    <footer>
-      <p>
-        How it was computed: the same states and questions to each engine, one engine after the
-        other; time is of whole calls, waits and retries included.
-        ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
-        ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
-        Skill is 1 − Brier score / that of always giving the base rate. The interval of the Brier
-        difference is paired; right alone is compared by the exact McNemar test; mistakes correlate
-        by the phi coefficient: at 0 they are independent, at 1 they are on the same records. Seed
-        ${seed}. Nothing of this page is uploaded; report.json beside it holds the same numbers.
-      </p>
-    </footer>`;
-  return page({ title, style, body });
+  const notices = [...notes, ...describeFailures(comparison)];
+  return page({
+    tool: "evaluator-cli",
+    pages,
+    heading: "Which engine for which question?",
+    about: html`<p class="about">${engines.length} engines on the same ${count(records)} records</p>
+      ${notices.length === 0 ? null : html`<div class="notice">${notices.map((line) => html`<p>${line}</p>`)}</div>`}`,
+    contents: [
+      { href: "#work", name: "What they took" },
+      ...questions.map(({ question }, at) => ({ href: `#question-${at}`, name: nameOf(question) })),
+      METHOD,
+    ],
+    body: html`<section class="part" id="work">
+        <h2>What they took</h2>
+        ${table("What they took", workHead, work)}
+      </section>
+      ${questions.map((question, at) => section(question, { ...comparison, at }))}
+      ${describeBound(comparison).map((line) => html`<p class="quiet">${line}</p>`)}`,
+    footer: html`<p id="method">
+      How it was computed: the same states and questions to each engine, one engine after the other;
+      time is of whole calls, waits and retries included.
+      ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
+      ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
+      Skill is 1 − Brier score / that of always giving the base rate. The interval of the Brier
+      difference is paired; right alone is compared by the exact McNemar test; mistakes correlate by
+      the phi coefficient: at 0 they are independent, at 1 they are on the same records. Seed
+      ${seed}. Nothing of this page is uploaded; report.json beside it holds the same numbers.
+    </p>`,
+    styles: [new URL("../report/report.css", import.meta.url)],
+  });
 }
 
-function section(compared: ComparedQuestion, comparison: Comparison): Html {
+function nameOf(question: string): string {
+  return truncateCharacters(question, 60);
+}
+
+function section(compared: ComparedQuestion, comparison: Comparison & { readonly at: number }) {
   const { question, engines } = compared;
   const figures = engines.map((engine) => [engine.name].concat(describeFigures(engine)));
-  return html`<section class="question">
-    <h2><code>${question}</code></h2>
+  const worth = `${question}: what each is worth on the labels of records that all answered`;
+  return html`<section class="part question" id="question-${comparison.at}">
+    <h2><code>${nameOf(question)}</code></h2>
     ${
       engines.some(({ report }) => report !== null)
-        ? html`<div class="card figures">
-            <h3>What each is worth on the labels of records that all answered</h3>
-            ${table(["engine", ...figureHead], figures)}
-            ${describeCompared(compared, comparison).map((line) => html`<p>${line}.</p>`)}
-          </div>`
+        ? html`<p class="quiet">What each is worth on the labels of records that all answered</p>
+            ${table(worth, ["engine", ...figureHead], figures)}
+            ${describeCompared(compared, comparison).map((line) => html`<p>${line}.</p>`)}`
         : null
     }
     <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
@@ -228,9 +236,9 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];
-  return html`<figure class="card">
-    <h3>${name}</h3>
+  return html`<div class="card stack">
+    <h3>${nameOf(name)}</h3>
+    <p class="quiet">${worth} Skill ${percent(skill.value)} (${range(skill)}).</p>
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
-    <figcaption>${worth} Skill ${percent(skill.value)} (${range(skill)}).</figcaption>
-  </figure>`;
+  </div>`;
 }

@@ -7,6 +7,7 @@ import {
   type CalibrationArtifact,
   parseCalibrationArtifact,
   questionHash,
+  toAnswerRecord,
 } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { readAnswers } from "evaluator-runs";
@@ -208,4 +209,36 @@ test("a journal in PostgreSQL gives the same bytes", async () => {
   expect((await run(folder, asked, { openRuns })).exitCode).toBe(0);
   expect(await run(folder, [...act, ...journal], { openRuns })).toEqual(whole);
   expect(await readFile(join(folder, "old.sqlite"))).toBeDefined();
+});
+
+test("lines of answers give the same acts as their journal, and a wrong one is named", async () => {
+  const { folder } = await answeredFolder();
+  const { stdout } = await run(folder, act);
+  const answers = [...readAnswers(join(folder, "tickets.evaluator.sqlite"))];
+  const records = answers.map(({ id, evaluation }) =>
+    JSON.stringify(toAnswerRecord(id, evaluation, questions)),
+  );
+  const actOn = async (lines: readonly string[]) => {
+    await writeFile(join(folder, "before.ndjson"), lines.join("\n"));
+    return await run(folder, ["act", "before.ndjson", "--artifact", "calibration.json"]);
+  };
+  expect(await actOn(records)).toMatchObject({ exitCode: 0, stdout });
+  const refused = [
+    [[...records, '{"id":"t-9"}'], `line ${records.length + 1} of ${folder}/before.ndjson is no`],
+    [
+      [...records, records[0] ?? ""],
+      `line ${records.length + 1} of ${folder}/before.ndjson is repeated`,
+    ],
+    [[records[0]?.replace(/"questionHash":"[^"]+"/, '"questionHash":"other"') ?? ""], "questions"],
+  ] as const;
+  for (const [lines, problem] of refused) {
+    const { stderr, ...rest } = await actOn(lines);
+    expect({ ...rest, stderr }).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringContaining(problem),
+    });
+  }
+  const none = await actOn(['{"id":"t-9"}']);
+  expect(none.stderr).toContain("There is no journal beside the file");
 });

@@ -1,132 +1,142 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { printShare } from "evaluator-kit";
-import { percent } from "./sentences.ts";
-import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
+import { band, bars, curve, dot, html, type Html, plot } from "evaluator-kit/page";
+import { count, percent, range } from "./sentences.ts";
 
-const compact = (count: number) => count.toLocaleString("en", { notation: "compact" });
+const compact = (rows: number) => rows.toLocaleString("en", { notation: "compact" });
 const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
+
+/** The link to the footer of a report. */
+export const METHOD = { href: "#method", name: "How it was computed" };
 
 type Points = CurveReport["points"];
 
 const toPoints = (...all: readonly (readonly [x: number, y: number])[]) =>
   all.map(([x, y]) => ({ x, y }));
 
-/** Returns a question's curve above the histogram of its printed probabilities. */
+/** Returns a question's curve, and the histogram of its printed probabilities. */
 export function curvePlots(points: Points, what: string): Html {
-  return html`${curvePlot(points, what)} ${histogramPlot(points, what)}`;
+  return html`${curvePlot(points, { what, title: "Printed and come true" })}
+  ${histogramPlot(points, what)}`;
 }
 
+const CHANCE = "90 % of lines lie here if every printed value is true";
+
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
-function curvePlot(points: Points, what: string): Html {
-  const title = `${what}: observed against printed`;
+export function curvePlot(
+  points: Points,
+  { what, title }: { readonly what: string; readonly title: string },
+): Html {
+  const name = `${what}: observed against printed`;
   const y = { domain: [0, 1], label: "came true", format: percent } as const;
+  const options = {
+    title,
+    name,
+    x: printedAxis,
+    y,
+    about: "How often it came true, by the printed probability. ▲: outside the shaded band.",
+    keys: [
+      ["curve", "observed rate (isotonic)"],
+      ["band", CHANCE],
+      ["guide", "as printed"],
+    ],
+    head: ["printed", "rows", "came true", "line", "band"],
+    rows: points.map((point) => [
+      point.p.toFixed(2),
+      count(point.n),
+      percent(point.raw),
+      percent(point.observed),
+      range(point),
+    ]),
+  } as const;
   const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
   const line = points.map(({ p, observed }) => ({ x: p, y: observed }));
-  return plot({ title, x: printedAxis, y, height: 290 }, (scales) => [
-    band(chance, scales),
-    curve(toPoints([0, 0], [1, 1]), scales, "guide"),
-    curve(line, scales, "curve"),
-    points.map(({ p, observed, low, high }) => {
+  return plot(options, (scales) => [
+    band(chance, scales, CHANCE),
+    curve(toPoints([0, 0], [1, 1]), scales, { look: "guide", title: "As printed" }),
+    curve(line, scales, { title: "Observed rate" }),
+    points.map(({ p, n, observed, low, high }) => {
       const isOutside = observed < low || observed > high;
-      return dot({ x: p, y: observed }, scales, { isOutside });
+      const words = `printed ${p.toFixed(2)}: ${percent(observed)} came true (${count(n)} rows)`;
+      return dot({ x: p, y: observed, title: words }, scales, { isOutside });
     }),
   ]);
 }
 
 /** Returns the histogram of the printed probabilities. */
-function histogramPlot(points: Points, what: string): Html {
+export function histogramPlot(points: Points, what: string): Html {
   const binOf = ({ p }: Points[number]) => Math.min(49, Math.floor(50 * p + 1e-9));
   const bins = Array.from(Map.groupBy(points, binOf), ([bin, found]) => {
-    const count = found.reduce((sum, { n }) => sum + n, 0);
-    return { from: bin / 50, to: (bin + 1) / 50, count };
+    const rows = found.reduce((sum, { n }) => sum + n, 0);
+    const name = `${(bin / 50).toFixed(2)} to ${((bin + 1) / 50).toFixed(2)}`;
+    const title = `${name}: ${count(rows)} rows`;
+    return { from: bin / 50, to: (bin + 1) / 50, count: rows, name, title };
   });
-  const most = Math.max(1, ...bins.map(({ count }) => count));
-  const y = { domain: [0, most], label: "rows", ticks: 2, format: compact } as const;
-  const title = `${what}: how many rows have which printed probability`;
-  return plot({ title, x: printedAxis, y, height: 110 }, (scales) => bars(bins, scales));
+  const most = Math.max(1, ...bins.map((bin) => bin.count));
+  const options = {
+    title: "Rows by printed probability",
+    name: `${what}: how many rows have which printed probability`,
+    x: printedAxis,
+    y: { domain: [0, most], label: "rows", ticks: 2, format: compact },
+    height: 120,
+    head: ["printed", "rows"],
+    rows: bins.map((bin) => [bin.name, count(bin.count)]),
+  } as const;
+  return plot(options, (scales) => bars(bins, scales));
 }
 
 /** Returns the plot of risk against coverage, one line for each action. */
-export function riskPlot(actions: readonly ActionReport[], maxRisk: number): Html {
+export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what: string): Html {
   const all = actions.flatMap(({ riskCoverage }) => riskCoverage);
   const top = Math.min(1, Math.max(3 * maxRisk, ...all.map(({ risk }) => risk)) + 0.05);
-  const x = { domain: [0, 1], label: "share of all rows acted on", format: percent } as const;
-  const y = { domain: [0, top], label: "wrong among them", format: percent } as const;
   const interval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
     return { x: coverage, low: Math.min(low, top), high: Math.min(high, top) };
   });
-  const limit = printShare(maxRisk);
-  return plot({ title: "Risk against coverage", x, y, height: 230 }, (scales) => [
-    interval === undefined ? null : band(interval, scales),
-    curve(toPoints([0, maxRisk], [1, maxRisk]), scales, "limit"),
-    name(limit, { x: 1, y: maxRisk, anchor: "end", dx: 0, dy: -4 }, scales),
+  const limit = `the limit of ${printShare(maxRisk)}`;
+  const certain = "95 % interval of the solid line";
+  const options = {
+    title: "What may I do without asking?",
+    name: `${what}: risk against coverage`,
+    about: "Share wrong if that share of rows is acted upon, the safest first. ○: the gate.",
+    keys: [
+      ...actions.map(({ action }, index) => [lineOf(index), nameOf(action)] as const),
+      ["band", certain] as const,
+      ["limit", limit] as const,
+    ],
+    x: { domain: [0, 1], label: "share of all rows", format: percent },
+    y: { domain: [0, top], label: "wrong among them", format: percent },
+    head: ["act", "threshold", "share of rows", "wrong", "interval"],
+    rows: actions.flatMap(({ action, riskCoverage }) =>
+      riskCoverage.map((point) => [
+        nameOf(action),
+        point.threshold.toFixed(2),
+        percent(point.coverage),
+        percent(point.risk),
+        range(point),
+      ]),
+    ),
+  } as const;
+  return plot(options, (scales) => [
+    interval === undefined ? null : band(interval, scales, certain),
+    curve(toPoints([0, maxRisk], [1, maxRisk]), scales, { look: "limit", title: limit }),
     actions.map(({ action, riskCoverage, promised }, index) => {
       const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
       const at = riskCoverage.findLast(({ threshold }) => threshold >= (promised?.threshold ?? 2));
-      const end = line.at(Math.floor(line.length / 2)) ?? { x: 0, y: 0 };
-      const mark = at && { x: at.coverage, y: at.risk, dy: -9 };
+      const gate =
+        at && `${nameOf(action)} ≥ ${at.threshold.toFixed(2)}: ${percent(at.risk)} wrong`;
       return [
-        curve(line, scales, index === 0 ? "curve" : "curve dashed"),
-        actions.length < 2 ? null : name(action, end, scales),
-        mark === undefined ? null : dot(mark, scales),
-        mark && at ? name(`${action} ≥ ${at.threshold.toFixed(2)}`, mark, scales) : null,
+        curve(line, scales, { look: lineOf(index), title: nameOf(action) }),
+        at && gate ? dot({ x: at.coverage, y: at.risk, title: gate }, scales) : null,
       ];
     }),
   ]);
 }
 
-/** The style of both pages: a question of `calibrate` fits on one sheet of A4. */
-export const pageStyle = `
-h1 { font-size: 1.15rem; letter-spacing: -0.01em; }
-h2 { font-size: 1.35rem; line-height: 1.3; font-weight: 650; letter-spacing: -0.015em; margin: 0.35rem 0 0.5rem; text-wrap: balance; }
-h2 code { font-size: 0.95em; }
-h3 { font-size: 0.95rem; margin-bottom: 0.4rem; }
-.quiet, figcaption { color: var(--quiet); font-size: 0.87rem; }
-.notice { margin: 0.5rem 0; padding: 0.4rem 0.75rem; border-left: 4px solid var(--warn); background: var(--warn-back); font-size: 0.9rem; }
-.question { margin-top: 2rem; }
-.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 0.75rem; margin: 0.9rem 0; }
-.tiles div { padding: 0.6rem 0.85rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
-.tiles dt { color: var(--quiet); font-size: 0.8rem; }
-.tiles dd { font-size: 1.3rem; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.tiles dd small { display: block; color: var(--quiet); font-size: 0.78rem; font-weight: 400; line-height: 1.35; }
-.columns { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; align-items: start; }
-.card { padding: 0.75rem 0.95rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); min-width: 0; }
-.stack { display: grid; gap: 0.75rem; min-width: 0; }
-.card ul { margin: 0; padding-left: 1.1rem; }
-.card li + li { margin-top: 0.3rem; }
-.table { width: 100%; font-size: 0.85rem; }
-.table th, .table td { padding: 0.16rem 0.7rem 0.16rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-.table td, .table th + th { text-align: right; }
-.table tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; }
-.table tbody tr:last-child > * { border-bottom: 0; }
-.card .worst { columns: 2; column-gap: 1.5rem; margin: 0; padding: 0; list-style: none; font-size: 0.85rem; }
-.worst li { break-inside: avoid; margin: 0 0 0.15rem; overflow-wrap: anywhere; }
-footer { margin-top: 1.5rem; color: var(--quiet); font-size: 0.8rem; overflow-wrap: anywhere; }
-@media (max-width: 46rem) {
-  body { padding: 1.25rem 0.8rem 2rem; }
-  h2 { font-size: 1.15rem; }
-  svg text { font-size: 13px; }
-  .tiles { grid-template-columns: repeat(2, 1fr); gap: 0.5rem; }
-  .columns { grid-template-columns: minmax(0, 1fr); }
-  .card .worst { columns: 1; }
+function lineOf(index: number) {
+  return index === 0 ? "curve" : "curve dashed";
 }
-@page { size: A4; margin: 9mm; }
-@media print {
-  html { font-size: 10.5px; }
-  body { padding: 0; max-width: none; font-size: 9.5px; line-height: 1.35; }
-  h1 { font-size: 11px; } h2 { font-size: 15px; margin: 2px 0 4px; } h3 { font-size: 10.5px; margin-bottom: 2px; }
-  .question { margin-top: 0; }
-  .question + .question { break-before: page; }
-  .question.small + .question.small { break-before: auto; margin-top: 10px; }
-  .tiles { grid-template-columns: repeat(4, 1fr); gap: 5px; margin: 5px 0; }
-  .tiles div, .card { padding: 4px 7px; border-radius: 5px; }
-  .tiles dd { font-size: 13px; }
-  .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 5px; }
-  .stack { gap: 5px; }
-  .notice { margin: 3px 0; padding: 2px 6px; }
-  .card .worst { columns: 2; }
-  .card, .tiles, tr { break-inside: avoid; }
-  footer { margin-top: 6px; font-size: 8px; }
-  .table th, .table td { padding-block: 0.5px; }
+
+/** Returns an action in a word, such as `yes`. */
+export function nameOf(action: ActionReport["action"]): string {
+  return action === "top" ? "most probable" : action;
 }
-`;

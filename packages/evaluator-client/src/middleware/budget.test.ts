@@ -196,6 +196,17 @@ test("counts the lost attempts of a call that is answered or refused in the end"
   }
 });
 
+test("counts the attempts of another evaluator's error, such as a fallback's", async () => {
+  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: false });
+  const { evaluator, spent } = limited({ maxTokens: 10_000 });
+  const other = createEvaluator({ transport: countingTransport().transport })
+    .with(() => Promise.reject(Object.assign(lost, { attempts: 3 })))
+    .with(spent);
+  await expect(other.evaluate(scamRequest("a"))).rejects.toThrow("Lost.");
+  await evaluator.evaluate(scamRequest("b"));
+  expect(spent.spending.tokens).toBe(3 * estimateTokens(scamRequest("a")) + 103);
+});
+
 test.each<[string, Error]>([
   ["lost", new ConnectionError("Lost.", { maybeBilled: true, isRetryable: false })],
   ["never sent", new ConnectionError("Refused.", { maybeBilled: false, isRetryable: false })],

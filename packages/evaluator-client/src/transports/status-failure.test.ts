@@ -57,6 +57,17 @@ test.each<[number, string]>([
   expect(nextStep(status)).toBe(advice);
 });
 
+test.each([
+  [400, "StatusError"],
+  [401, "AuthenticationError"],
+  [403, "AuthenticationError"],
+  [429, "RateLimitError"],
+  [503, "StatusError"],
+  [529, "RateLimitError"],
+])("a status of %d is a %s", (status, name) => {
+  expect(errorOf(status, {}).name).toBe(name);
+});
+
 test.each<[string | null, string | null, string]>([
   [null, null, "The service answered 500. Wait."],
   ["overloaded", null, "The service answered 500 (overloaded). Wait."],

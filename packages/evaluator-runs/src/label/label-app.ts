@@ -1,4 +1,5 @@
 import type { HttpBindings } from "@hono/node-server";
+import type { Html } from "evaluator-kit/html";
 import type { Context } from "hono";
 import { z } from "zod";
 import { readJournal } from "../journal/read-journal.ts";
@@ -7,7 +8,7 @@ import { answerKeys, labelPage, linkTo } from "./label-page.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 import { ownPage } from "./own-page.ts";
 
-interface LabelAppOptions {
+interface LabelAppOptions extends Pick<Parameters<typeof labelPage>[0], "program" | "pages"> {
   readonly sheets: readonly LabelSheet[];
   /** The question shown first. */
   readonly first: LabelSheet;
@@ -18,10 +19,12 @@ interface LabelAppOptions {
   readonly nextCommand: string;
   /** The path of the journal with the states of the records. */
   readonly journalPath: string;
+  /** Returns a part of the page below the record, by the number of labels. @default none */
+  readonly note?: (labelled: number) => Html;
   /** Prints a line on the terminal. @default nothing is printed */
   readonly print?: (line: string) => void;
   /** Answers a person who has finished. */
-  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response;
+  readonly finish: (c: Context<{ Bindings: HttpBindings }>) => Response | Promise<Response>;
 }
 
 const indexSchema = z.coerce.number().int().min(0).catch(0);

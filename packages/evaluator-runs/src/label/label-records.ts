@@ -41,6 +41,8 @@ export async function labelRecords(
   const nextCommand = `${source.evaluatorProgram} calibrate ${files[0]} --answers ${files[1]}`;
   const finished = new AbortController();
   const app = labelApp({
+    program: source.program,
+    pages: [{ href: "./", name: "Label", isCurrent: true }],
     sheets,
     first,
     labels,

@@ -66,7 +66,12 @@ export async function serveList(
   });
   const nextCommand = `${source.evaluatorProgram} calibrate ${labels.path} --answers ${path}`;
   const about = { sheets, first, labels, labeler, nextCommand, journalPath: path };
-  app.route("/check", labelApp({ ...about, finish: (c) => c.redirect("/", 303) }));
+  const pages = [
+    { href: "../", name: "List" },
+    { href: "./", name: "Label", isCurrent: true },
+  ];
+  const { program } = source;
+  app.route("/check", labelApp({ ...about, program, pages, finish: (c) => c.redirect("/", 303) }));
   await servePage(app, { port: command.port, signal }, (origin) => {
     stderr.write(`List at ${origin}; each choice is saved at once. Ctrl-C ends this.\n`);
   });

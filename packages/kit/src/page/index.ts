@@ -1,3 +1,4 @@
 export * from "./html.ts";
 export * from "./page.ts";
 export * from "./plot.ts";
+export * from "./reports-beside.ts";

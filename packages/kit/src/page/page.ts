@@ -1,67 +1,41 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { html, type Html, type HtmlValue, trusted } from "./html.ts";
 
-/** The style of every report: light or dark as the system, for any width and for paper. */
-const reportStyle = `
-:root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #d9dee6;
-  --accent: #2f6fc4; --band: #2f6fc433; --warn: #a8480b; --warn-back: #fdf0e4;
+/** A link in a page's navigation. */
+export interface PageLink {
+  readonly href: string;
+  readonly name: string;
+  /** @default false */
+  readonly isCurrent?: boolean;
+  /** Shown behind the name. @default none */
+  readonly count?: string | undefined;
 }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161c; --card: #1b212a; --text: #e6eaf0; --quiet: #9aa6b6; --line: #333d4a;
-    --accent: #76adf6; --band: #76adf63d; --warn: #f2ab72; --warn-back: #37281b;
-  }
-}
-@media print {
-  :root {
-    color-scheme: light;
-    --page: #fff; --card: #fff; --text: #000; --quiet: #444; --line: #bbb;
-    --accent: #1d4f95; --band: #1d4f9530; --warn: #8a3600; --warn-back: #fff;
-  }
-}
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
-body {
-  margin: 0 auto; padding: 2rem 1.25rem 3rem; max-width: 70rem;
-  font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
-}
-h1, h2, h3, p, figure, dl, dd { margin: 0; }
-svg { display: block; width: 100%; height: auto; }
-svg text { font: 11px system-ui, sans-serif; fill: var(--quiet); }
-svg .axis { stroke: var(--line); stroke-width: 1; }
-svg .curve { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
-svg .dashed { stroke-dasharray: 5 4; }
-svg .guide { fill: none; stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 2 3; }
-svg .limit { fill: none; stroke: var(--warn); stroke-width: 1.5; stroke-dasharray: 8 3; }
-svg .band { fill: var(--band); stroke: var(--accent); stroke-width: 0.5; stroke-dasharray: 1 2; }
-svg .bar { fill: var(--accent); fill-opacity: 0.75; }
-svg .dot { fill: var(--card); stroke: var(--accent); stroke-width: 1.5; }
-svg .outside { fill: var(--warn); stroke: var(--warn); }
-svg .point { fill: var(--accent); fill-opacity: 0.55; }
-.bar-list { margin: 0; padding: 0; list-style: none; font-size: 0.85rem; }
-.bar-list li { display: grid; grid-template-columns: minmax(0, 14em) minmax(0, 1fr) 4.5em; gap: 0.6em; align-items: center; padding: 0.14rem 0; }
-.bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--quiet); }
-.bar-length { display: block; height: 1.05em; min-width: 1px; border-radius: 2px; background: var(--accent); opacity: 0.75; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.bar-count { font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; }
-.table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.table th, .table td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; white-space: nowrap; }
-.table thead th { color: var(--quiet); font-weight: 500; }
-svg .name { fill: var(--text); font-weight: 600; }
-`;
 
 /** The parts of a page. */
 interface PageParts {
-  readonly title: string;
-  /** Added to the common style. */
-  readonly style: string;
+  /** The tool's name. */
+  readonly tool: string;
+  /** This page and those beside it; without any there is no navigation. */
+  readonly pages: readonly PageLink[];
+  /** The heading; also the title unless that is given. */
+  readonly heading: string;
+  readonly title?: string;
+  /** Below the heading. */
+  readonly about?: HtmlValue;
+  /** Links to the parts of a page that is longer than two screens; a single one is left out. */
+  readonly contents?: readonly PageLink[];
+  /** The rest of `<main>`. */
   readonly body: Html;
+  readonly footer?: HtmlValue;
+  /** The page's own style sheets, behind the common style. @default none */
+  readonly styles?: readonly URL[];
   /** The one allowed script. @default none */
   readonly script?: string;
   /** Where its forms and its script may send; without a script it has none. @default "none" */
   readonly formsTo?: "none" | "self";
+  /** Data for the script, behind the rest. */
+  readonly data?: Html;
 }
 
 /** The end of a body; text from outside cannot contain it, because "<" is escaped. */
@@ -74,17 +48,22 @@ export function page(parts: PageParts): string {
 
 /** Returns the parts before and after a large body, such as data that is streamed. */
 export function pageAround({
-  title,
-  style,
+  heading,
+  title = heading,
+  about = null,
+  contents = [],
   body,
+  footer = null,
+  styles,
   script,
   formsTo = "none",
+  ...parts
 }: PageParts): readonly [before: string, after: string] {
   const runs =
     script === undefined
       ? ""
       : `; script-src '${sourceHash(script)}'; base-uri 'none'; form-action '${formsTo}'; connect-src '${formsTo}'`;
-  const parts = html`<!doctype html>
+  const all = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -95,17 +74,69 @@ export function pageAround({
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <style>
-          ${trusted(reportStyle + style)}
+          ${trusted(pageStyle(styles))}
         </style>
       </head>
       <body>
-        ${body}${trusted(END)}
+        ${pageHeader(parts.tool, parts.pages)}
+        <main>
+          <div class="title">
+            <h1>${heading}</h1>
+            ${about}
+          </div>
+          ${contents.length < 2 ? null : linksOf("Contents", contents)} ${body}
+        </main>
+        ${footer === null ? null : html`<footer>${footer}</footer>`}
+        ${parts.data ?? null}${trusted(END)}
       </body>
     </html> `;
-  const [before = "", after = ""] = parts.toString().split(END);
+  const [before = "", after = ""] = all.toString().split(END);
   // In one piece: the hash covers all text between the tags.
   const element = script === undefined ? "" : `<script>${script}</script>`;
   return [before, element + after];
+}
+
+const sheets = new Map<string, string>();
+
+/** Returns the common style, and a page's own style sheets behind it. */
+export function pageStyle(own: readonly URL[] = []): string {
+  const common = [new URL("tokens.css", import.meta.url), new URL("pieces.css", import.meta.url)];
+  return [...common, ...own].map(({ href }) => sheets.get(href) ?? readSheet(href)).join("");
+}
+
+function readSheet(href: string): string {
+  const text = readFileSync(new URL(href), "utf8").replaceAll("\r\n", "\n");
+  sheets.set(href, text);
+  return text;
+}
+
+/** Returns the header of every page: the tool's name, and links to the pages beside. */
+export function pageHeader(tool: string, pages: readonly PageLink[]): Html {
+  return html`<header>
+    <span class="tool">
+      <svg viewBox="0 0 16 16" fill="none" aria-hidden="true">
+        <path
+          d="M1.5 8H6l4-4.5h4.5M6 8l4 4.5h4.5"
+          stroke="currentColor"
+          stroke-width="1.75"
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
+      </svg>
+      ${tool}
+    </span>
+    ${pages.length === 0 ? null : linksOf("Pages", pages)}
+  </header>`;
+}
+
+function linksOf(label: "Pages" | "Contents", links: readonly PageLink[]): Html {
+  const all = links.map(({ href, name, isCurrent = false, count }) => {
+    const current = isCurrent ? html` aria-current="page"` : null;
+    return html`<a href="${href}" ${current}
+      >${name}${count === undefined ? null : html` <b>${count}</b>`}</a
+    > `;
+  });
+  return html`<nav class="${label.toLowerCase()}" aria-label="${label}">${all}</nav>`;
 }
 
 /** Returns the hash of a script or style for a page's policy, such as `sha256-…`. */
@@ -113,53 +144,50 @@ export function sourceHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** Returns named counts as a list of bars; its text keeps the page's size on any width. */
-export function barList(
-  counts: readonly { readonly name: string; readonly count: number }[],
-  format: (count: number) => string = String,
-): Html {
-  const most = Math.max(1, ...counts.map(({ count }) => count));
-  const rows = counts.map(
-    ({ name, count }) =>
-      html`<li>
-        <span class="bar-name">${name}</span
-        ><span class="bar-track"
-          ><span
-            class="bar-length"
-            style="width:${((100 * count) / most).toFixed(1)}%"
-          ></span></span
-        ><span class="bar-count">${format(count)}</span>
-      </li>`,
-  );
-  return html`<ol class="bar-list">
-    ${rows}
-  </ol>`;
-}
+// A number with its unit, its interval and a sign of a verdict; "2026-11-02" is none.
+const NUMBER = /^[✓✗<≥≈~$+−-]*\s?[\d.,]*\d(?:\s?(?:%|ms|s))?(?:\s\(.*\))?$/;
 
-/** Returns a table: its head, then rows that begin with their name. With a name, it is a region. */
+/**
+ * Returns a table that scrolls if it must: its name, its head, and rows that begin with their name. Numbers
+ * are at the right, and so is a column that has mostly numbers.
+ */
 export function table(
+  name: string,
   head: readonly string[],
   rows: readonly (readonly HtmlValue[])[],
-  name?: string,
 ): Html {
-  const region = name === undefined ? null : html` role="region" aria-label="${name}"`;
-  const attributes = html`tabindex="0"${region}`;
-  return html`<div class="scroll" ${attributes}>
+  const areNumbers = head.map((_, at) => {
+    const numbers = rows.filter((row) => isNumber(row[at])).length;
+    return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
+  });
+  const cellOf = (at: number, cell: HtmlValue) =>
+    areNumbers[at] === true || isNumber(cell)
+      ? html` <td class="number">${cell}</td>`
+      : html` <td>${cell}</td>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
     <table class="table">
       <thead>
         <tr>
-          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
+          ${head.map((cell, at) =>
+            areNumbers[at] === true
+              ? html`<th scope="col" class="number">${cell}</th>`
+              : html`<th scope="col">${cell}</th>`,
+          )}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
-          ([name = "", ...cells]) =>
+          ([first = "", ...cells]) =>
             html`<tr>
-              <th scope="row">${name}</th>
-              ${cells.map((cell) => html` <td>${cell}</td>`)}
+              <th scope="row">${first}</th>
+              ${cells.map((cell, at) => cellOf(at + 1, cell))}
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+function isNumber(cell: HtmlValue = ""): boolean {
+  return NUMBER.test(String(cell).trim());
 }

@@ -1,6 +1,7 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, line, symbol, symbolCircle, symbolTriangle } from "d3-shape";
 import { html, type Html, type HtmlValue } from "./html.ts";
+import { table } from "./page.ts";
 
 /** One axis of a plot. */
 interface Axis {
@@ -14,57 +15,100 @@ interface Axis {
   readonly isTime?: boolean;
 }
 
-/** Size and place of a plot in its picture. */
-interface PlotOptions {
-  /** Description for readers who cannot see the picture. */
+/** A figure: its words, and the table behind its picture. */
+interface FigureOptions {
   readonly title: string;
+  /** Explains the picture. */
+  readonly about?: HtmlValue;
+  /** The look of each kind of line, in words. */
+  readonly keys?: readonly (readonly [look: LineLook | "band", text: string])[];
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly HtmlValue[])[];
+  /** A name for readers who cannot see the picture. @default the title */
+  readonly name?: string;
+}
+
+interface PlotOptions extends FigureOptions {
   readonly x: Axis;
   readonly y: Axis;
+  /** @default 260 */
   readonly height?: number;
+  /** Room at the right for labels, in pixels. @default 0 */
+  readonly room?: number;
 }
 
 /** Turns values of a plot into positions in its picture. */
 type Scales = Readonly<Record<"x" | "y", (value: number) => number>>;
 
-const width = 440;
+/** The width of a plot in its own pixels. */
+const WIDTH = 440;
 const margin = { top: 10, right: 22, bottom: 36, left: 56 };
 
-/** Returns a plot with its axes as an SVG picture; `draw` returns its content. */
-export function plot(
-  { title, x, y, height = 300 }: PlotOptions,
-  draw: (scales: Scales) => HtmlValue,
-): Html {
-  const [left, right] = [margin.left, width - margin.right];
+/** Returns a figure with a plot and its axes; `draw` returns its content. */
+export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue): Html {
+  const { title, x, y, height = 260, room = 0, name = title } = options;
+  const [left, right] = [margin.left, WIDTH - margin.right - room];
   const [top, bottom] = [margin.top, height - margin.bottom];
   const xs = scaleLinear(x.domain, [left, right]);
   const ys = scaleLinear(y.domain, [bottom, top]);
   const xTicks = ticksOf(x).map(({ value, text }) => [
     axisLine([xs(value), bottom], [xs(value), bottom + 4]),
-    tickText([xs(value), bottom + 16], "middle", text),
+    html`<text class="tick-x" x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">
+      ${text}
+    </text>`,
   ]);
   const yTicks = ticksOf(y).map(({ value, text }) => [
     axisLine([left, ys(value)], [right, ys(value)]),
-    tickText([left - 6, ys(value) + 4], "end", text),
+    html`<text x="${left - 6}" y="${ys(value) + 4}" text-anchor="end">${text}</text>`,
   ]);
   const [center, middle] = [(left + right) / 2, (top + bottom) / 2];
-  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
+  const picture = html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${name}">
     ${yTicks} ${axisLine([left, bottom], [right, bottom])} ${xTicks}
-    <text class="label" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
-    <text x="11" y="${middle}" text-anchor="middle" transform="rotate(-90 11 ${middle})">
+    <text class="axis-name" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
+    <text
+      class="axis-name"
+      x="11"
+      y="${middle}"
+      text-anchor="middle"
+      transform="rotate(-90 11 ${middle})"
+    >
       ${y.label}
     </text>
     ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}
   </svg>`;
+  return figure(options, picture);
+}
+
+function figure({ title, about, keys = [], ...rest }: FigureOptions, picture: Html): Html {
+  const { name = title, head, rows } = rest;
+  const samples = keys.map(([look, text]) => {
+    const shape =
+      look === "band" ? html`<rect width="28" height="12" />` : html`<path d="M0,6H28" />`;
+    return html`<li>
+      <svg viewBox="0 0 28 12" aria-hidden="true"><g class="${look}">${shape}</g></svg>${text}
+    </li>`;
+  });
+  return html`<figure class="plot">
+    <figcaption>${title}${about === undefined ? null : html`<small>${about}</small>`}</figcaption>
+    ${picture}
+    ${
+      keys.length === 0
+        ? null
+        : html`<ul class="keys">
+            ${samples}
+          </ul>`
+    }
+    <details>
+      <summary>Rows</summary>
+      ${table(`${name}: rows`, head, rows)}
+    </details>
+  </figure>`;
 }
 
 type Place = readonly [x: number, y: number];
 
 function axisLine([x1, y1]: Place, [x2, y2]: Place): Html {
   return html`<line class="axis" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}" />`;
-}
-
-function tickText([x, y]: Place, anchor: "middle" | "end", text: string): Html {
-  return html`<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`;
 }
 
 function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
@@ -83,82 +127,100 @@ function round(position: number): number {
 /** A point of a plot. */
 type Point = Readonly<Record<"x" | "y", number>>;
 
-/** Returns a line through points; `kind` names its look. */
+/** A point with the words that a reader gets there. */
+type Mark = Point & { readonly title: string };
+
+type LineLook = "curve" | "curve dashed" | "guide" | "limit";
+
+/** Returns a line through points. */
 export function curve(
   points: readonly Point[],
   { x, y }: Scales,
-  kind: "curve" | "curve dashed" | "guide" | "limit",
+  { look = "curve", title }: { readonly look?: LineLook; readonly title: string },
 ): Html {
   const path = line<Point>(
     (point) => x(point.x),
     (point) => y(point.y),
   )(points);
-  return html`<path class="${kind}" d="${path ?? ""}" />`;
+  return html`<path class="mark ${look}" d="${path ?? ""}"><title>${title}</title></path>`;
 }
 
 /** Returns the area between two limits. */
 export function band(
   points: readonly { readonly x: number; readonly low: number; readonly high: number }[],
   { x, y }: Scales,
+  title: string,
 ): Html {
   const path = area<(typeof points)[number]>(
     (point) => x(point.x),
     (point) => y(point.low),
     (point) => y(point.high),
   )(points);
-  return html`<path class="band" d="${path ?? ""}" />`;
+  return html`<path class="mark band" d="${path ?? ""}"><title>${title}</title></path>`;
 }
 
 /** Returns a circle, or a triangle for a highlighted point, so that colour is not the only sign. */
-export function dot(point: Point, { x, y }: Scales, { isOutside = false } = {}): Html {
+export function dot(point: Mark, { x, y }: Scales, { isOutside = false } = {}): Html {
   const shape = symbol(isOutside ? symbolTriangle : symbolCircle, isOutside ? 34 : 16)() ?? "";
-  const look = isOutside ? "dot outside" : "dot";
-  return html`<path
-    class="${look}"
-    transform="translate(${x(point.x)} ${y(point.y)})"
-    d="${shape}"
-  />`;
+  const look = isOutside ? "mark dot outside" : "mark dot";
+  return html`<path class="${look}" transform="translate(${x(point.x)} ${y(point.y)})" d="${shape}">
+    <title>${point.title}</title>
+  </path>`;
 }
 
 /** Returns bars of a width from 0 to each count, starting at `x`. */
 export function bars(
-  counts: readonly { readonly from: number; readonly to: number; readonly count: number }[],
+  counts: readonly (Readonly<Record<"from" | "to" | "count", number>> & Pick<Mark, "title">)[],
   { x, y }: Scales,
 ): Html[] {
-  return counts.map(({ from, to, count }) => {
+  return counts.map(({ from, to, count, title }) => {
     const width = Math.max(0.5, x(to) - x(from) - 0.5);
     return html`<rect
-      class="bar"
+      class="mark bar"
       x="${x(from)}"
       y="${y(count)}"
       width="${width}"
       height="${y(0) - y(count)}"
-    />`;
+    >
+      <title>${title}</title>
+    </rect>`;
   });
 }
 
 /** Returns a dot for each point; overlapping dots are darker. */
-export function points(all: readonly Point[], { x, y }: Scales): Html[] {
+export function points(all: readonly Mark[], { x, y }: Scales): Html[] {
   return all.map(
-    (point) => html`<circle class="point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5" />`,
+    (point) =>
+      html`<circle class="mark point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5"
+        ><title>${point.title}</title></circle
+      >`,
   );
 }
 
-/** A named point, and the offset of its name in pixels. */
-interface NamedPoint extends Point {
-  readonly anchor?: "start" | "end";
-  readonly dx?: number;
-  readonly dy?: number;
-}
+/** Pixels from one bar to the next. */
+const BAR_STEP = 34;
 
-/** Returns a name beside a point. */
-export function name(text: string, point: NamedPoint, { x, y }: Scales): Html {
-  const { anchor = "start", dx = 6, dy = -6 } = point;
-  return html`<text
-    class="name"
-    x="${x(point.x) + dx}"
-    y="${y(point.y) + dy}"
-    text-anchor="${anchor}"
-    >${text}</text
-  >`;
+/** Returns a figure of named counts: bars below their names, whose text keeps its size on any width. */
+export function barPlot(
+  counts: readonly { readonly name: string; readonly count: number }[],
+  options: Omit<FigureOptions, "rows">,
+  format: (count: number) => string = String,
+): Html {
+  const most = Math.max(1, ...counts.map(({ count }) => count));
+  const all = counts.map(({ name, count }, at) => {
+    const [top, width] = [BAR_STEP * at, ((100 * count) / most).toFixed(1)];
+    return html`<text class="name" x="0" y="${top + 14}">${name}</text>
+      <text x="100%" y="${top + 14}" text-anchor="end">${format(count)}</text>
+      <rect class="track" x="0" y="${top + 20}" width="100%" height="6" rx="3" />
+      <rect class="mark bar" x="0" y="${top + 20}" width="${width}%" height="6" rx="3">
+        <title>${name}: ${format(count)}</title>
+      </rect>`;
+  });
+  const label = options.name ?? options.title;
+  const height = `height:${BAR_STEP * counts.length}px`;
+  const picture = html`<svg class="bars" style="${height}" role="img" aria-label="${label}">
+    ${all}
+  </svg>`;
+  const rows = counts.map(({ name, count }) => [name, format(count)]);
+  return figure({ ...options, rows }, picture);
 }

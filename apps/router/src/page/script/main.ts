@@ -125,11 +125,27 @@ function showPast(past: PastMessage): void {
 
 function addCard(message: string): HTMLElement {
   const card = copyOf("message-card");
-  const heading = partOf(card, ".message");
-  heading.textContent = message;
+  const [heading, text] = [partOf(card, "h2"), partOf(card, ".message")];
+  heading.textContent = message.slice(0, 60);
+  text.textContent = message;
   byId("message-cards").prepend(card);
-  if (heading.scrollHeight > heading.clientHeight) heading.tabIndex = 0; // scrolled with the keyboard
+  // Scrolled with the keyboard.
+  if (text.scrollHeight > text.clientHeight) {
+    Object.assign(text, { tabIndex: 0, role: "group", ariaLabel: "The text" });
+  }
+  addLink(card, heading);
   return card;
+}
+
+/** Adds a card to the list of contents, which is shown from the third one on. */
+function addLink(card: HTMLElement, { textContent }: HTMLElement): void {
+  const contents = byId("contents");
+  const link = document.createElement("a");
+  card.id = `message-${contents.childElementCount}`;
+  link.href = `#${card.id}`;
+  link.textContent = textContent;
+  contents.prepend(link);
+  contents.hidden = contents.childElementCount < 3;
 }
 
 function showChoice(card: HTMLElement, decision: Decision): void {

@@ -73,7 +73,7 @@ function openElement(parent: Element | DocumentFragment, token: Token): Element 
   if (tag !== "table") return element;
   const scroller = document.createElement("div"); // also with the keyboard
   scroller.className = "scroller";
-  scroller.tabIndex = 0;
+  Object.assign(scroller, { tabIndex: 0, role: "group", ariaLabel: "Table" });
   element.replaceWith(scroller);
   scroller.append(element);
   return element;

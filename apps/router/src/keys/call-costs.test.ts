@@ -1,0 +1,98 @@
+import { expect, onTestFinished, test } from "vitest";
+import { conversationOf } from "../conversation/conversation.ts";
+import type { ReplyPlan } from "../reply/upstream.ts";
+import { reservedNano, toNano } from "./budget-state.ts";
+import { CallBudget } from "./call-budget.ts";
+import { dearestUsd, evaluationUsd, expectedTokens } from "./call-price.ts";
+import { Ledger } from "./ledger.ts";
+import type { LedgerDatabase } from "./ledger-database.ts";
+
+const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
+const conversation = conversationOf("Hello");
+const prices = new Map();
+const evaluated = "x".repeat(30_000);
+
+function planFor(usdPerMillionTokens: number): ReplyPlan {
+  const price = {
+    inputUsdPerMillionTokens: usdPerMillionTokens,
+    outputUsdPerMillionTokens: usdPerMillionTokens,
+  };
+  return { targets: [{ model: "maker/model", upstream: {}, price }] } as unknown as ReplyPlan;
+}
+
+const [dear, cheap] = [planFor(100), planFor(1)];
+const usdOf = (plan: ReplyPlan) =>
+  evaluationUsd(evaluated) + dearestUsd(plan, expectedTokens(conversation), prices);
+
+/** A call that has reserved its dearest case. */
+async function reservedCall({ plans = [dear], spentUsd = 0 } = {}) {
+  let kept = "{}";
+  const database: LedgerDatabase = {
+    change: async (_budget, edit) => {
+      const [text, result] = edit(kept, 0);
+      kept = text;
+      return result;
+    },
+    close: async () => undefined,
+  };
+  const now = () => Date.UTC(2026, 10, 24);
+  const ledger = new Ledger(database, { leaseMs: 60_000, now });
+  const { held } = await ledger.reserve(key, [toNano(spentUsd)]);
+  if (held !== null) await ledger.settle(key, held, toNano(spentUsd));
+  const budget = new CallBudget(key, { ledger, prices });
+  onTestFinished(() => budget.settle(0, 0));
+  const at = await budget.reserve({ evaluated, conversation, plans });
+  const amounts = async () => {
+    const state = await ledger.state(key);
+    return { reserved: reservedNano(state), spent: state.dayNano - toNano(spentUsd) };
+  };
+  return { budget, at, amounts };
+}
+
+test("the evaluation and the dearest reply are reserved", async () => {
+  const { amounts } = await reservedCall();
+  expect(await amounts()).toEqual({ reserved: toNano(usdOf(dear)), spent: 0 });
+});
+
+test("a cheaper tier is reserved at the dearest of those that may reply for it", async () => {
+  const { at, amounts } = await reservedCall({ plans: [cheap, dear, cheap] });
+  expect(at).toBe(0);
+  expect((await amounts()).reserved).toBe(toNano(usdOf(dear)));
+});
+
+test("near the limit the cheapest tier is reserved", async () => {
+  const { at, amounts } = await reservedCall({ plans: [dear, cheap], spentUsd: 9 });
+  expect(at).toBe(1);
+  expect((await amounts()).reserved).toBe(toNano(usdOf(cheap)));
+});
+
+test("a call without room is refused, and nothing is reserved", async () => {
+  await expect(reservedCall({ spentUsd: 10 })).rejects.toThrow("has no room for this call");
+});
+
+test("a call costs its decision, each attempt that was billed, and its reply", async () => {
+  const { budget, amounts } = await reservedCall();
+  for (const usd of [0.1, null, 0.2]) budget.addAttempt(usd);
+  await budget.settle(0.3, 0.05);
+  expect(await amounts()).toEqual({ reserved: 0, spent: toNano(0.65) });
+});
+
+test("a decision without a known cost counts as its estimate", async () => {
+  const { budget, amounts } = await reservedCall();
+  await budget.settle(0.3, null);
+  expect(await amounts()).toEqual({ reserved: 0, spent: toNano(0.3 + evaluationUsd(evaluated)) });
+});
+
+test("a reply without a known cost counts as what was reserved", async () => {
+  const { budget, amounts } = await reservedCall();
+  await budget.settle(null, 0);
+  expect(await amounts()).toEqual({ reserved: 0, spent: toNano(usdOf(dear)) });
+});
+
+test("a settled call reserves and pays nothing more", async () => {
+  const { budget, amounts } = await reservedCall();
+  await budget.settle(0.3, 0);
+  await budget.begin(dear, () => 5);
+  await budget.settle(0.3, 0);
+  expect(await amounts()).toEqual({ reserved: 0, spent: toNano(0.3) });
+});

@@ -1,0 +1,91 @@
+import { type CliContext, page } from "evaluator-kit";
+import { html } from "evaluator-kit/html";
+import { labelApp, servePage } from "evaluator-runs/label";
+
+type LabelOptions = Parameters<typeof labelApp>[0];
+
+/** The page, and the steps that it leads through. */
+export interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
+  readonly sheet: LabelOptions["first"];
+  readonly port: number;
+  readonly context: CliContext;
+  readonly about: string;
+  /** The texts that the steps printed. */
+  readonly log: readonly string[];
+  readonly begin: () => void;
+  /** Labels the rest, and returns the sentence of the promise; null for none. */
+  readonly promise: () => Promise<string | null>;
+  readonly release: () => Promise<void>;
+}
+
+/** The name of the person in the labels. */
+export const PERSON = "you";
+
+/** Serves the demo on this machine until its last step. @throws the signal's reason at Ctrl-C. */
+export async function serveDemo(options: DemoPage): Promise<void> {
+  const { sheet, about, context, begin, port, ...steps } = options;
+  const ended = new AbortController();
+  // A form may be sent twice.
+  let [promised, released]: [ReturnType<DemoPage["promise"]> | null, Promise<void> | null] = [
+    null,
+    null,
+  ];
+  const show = async (c: Parameters<LabelOptions["finish"]>[0]) => {
+    const promise = await promised;
+    const isLast = released !== null || promise === null;
+    if (isLast) c.env.outgoing.once("finish", () => ended.abort());
+    return c.html(stepsPage(promise ?? "No threshold can be promised", isLast, options));
+  };
+  const app = labelApp({
+    ...steps,
+    ...around,
+    sheets: [sheet],
+    first: sheet,
+    labeler: PERSON,
+    nextCommand: "npx evaluator-cli calibrate tickets.labels.ndjson",
+    note: (labelled) =>
+      html`${labelled < 10 ? null : restForm}
+        <p>${about}</p>`,
+    finish: async (c) => {
+      promised ??= steps.promise();
+      return await show(c);
+    },
+  });
+  app.post("/release", async (c) => {
+    if ((await promised) === null) return c.redirect("/", 303);
+    await (released ??= steps.release());
+    return await show(c);
+  });
+  const signal = AbortSignal.any([context.signal, ended.signal]);
+  await servePage(app, { port, signal }, (origin) => {
+    context.stdout.write(`${origin}\n`);
+    begin();
+  });
+  if (!ended.signal.aborted) throw context.signal.reason;
+}
+
+const around = {
+  program: "evaluator-cli",
+  pages: [{ href: "./", name: "Demo", isCurrent: true }],
+};
+
+const restForm = html`<form method="post" action="end">
+  <button class="button" data-key="l"><kbd>l</kbd> Label the rest</button>
+</form>`;
+
+function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
+  const next = isLast
+    ? html`<p>The demo and its program have ended.</p>`
+    : html`<form method="post" action="release">
+        <button class="button">Ship a release</button>
+      </form>`;
+  return page({
+    tool: around.program,
+    pages: around.pages,
+    heading,
+    title: "Demo with a simulated model",
+    about: html`<p class="about">${about}</p>`,
+    body: html`<pre class="card">${log.join("")}</pre>
+      ${next}`,
+  });
+}

@@ -1,0 +1,196 @@
+import { existsSync } from "node:fs";
+import { copyFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { CalibrationMismatchError, toAnswerRecord } from "evaluator-calibration";
+import { type CliContext, CliError, exitCodes, printable, writeWholeFile } from "evaluator-kit";
+import { readAnswers } from "evaluator-runs";
+import type { ProgramContext } from "evaluator-runs/commands";
+import { drawSheets, LabelFile, readTable, savedLabels } from "evaluator-runs/label";
+import type { DemoOptions } from "../commands/demo-command.ts";
+import { makeFolder } from "../write-report.ts";
+import { type DemoPage, PERSON, serveDemo } from "./demo-page.ts";
+import { inventTickets } from "./invented-tickets.ts";
+import { simulatedTransport } from "./simulated-model.ts";
+
+const about =
+  "Demo: a simulated model answers 400 invented tickets. No model is asked, no key is used, nothing leaves this machine.";
+
+const questions = {
+  refund: { type: "boolean", instructions: "Does the customer want the money back?" },
+} as const;
+
+/** The command of each step for the files of the reader. */
+const commands = {
+  run: "run tickets.csv --questions q.json --state subject,body",
+  label: "label tickets.csv --count 200",
+  promise: "calibrate tickets.labels.ndjson --answers tickets.evaluator.sqlite --action refund=yes",
+  act: "act tickets.csv --artifact calibration/calibration.json --acts-only > acts.ndjson",
+  release:
+    "drift --before may.evaluator.sqlite --after june.evaluator.sqlite --labels tickets.labels.ndjson --calibration calibration/calibration.json",
+};
+
+/** Journals and reports, which are not kept. */
+const WORK = ".work";
+
+interface Demo {
+  readonly options: DemoOptions;
+  readonly folder: string;
+  readonly tickets: ReturnType<typeof inventTickets>;
+  readonly context: CliContext;
+  /** Runs a command of the program. */
+  readonly run: (
+    words: readonly string[],
+    machine: CliContext & Partial<ProgramContext>,
+  ) => Promise<number>;
+}
+
+/** Shows on invented tickets how a promise is made, used and broken; sets the exit code. */
+export async function demo(options: DemoOptions, context: CliContext, run: Demo["run"]) {
+  const { out, seed } = options;
+  const folder = resolve(context.cwd, out);
+  if (existsSync(folder) && !existsSync(join(folder, "demo.json"))) {
+    const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
+    throw new CliError(`${problem} Choose another folder with --out.`);
+  }
+  const work = await makeFolder(join(out, WORK), context);
+  try {
+    await playDemo({ options, folder, tickets: inventTickets(seed), context, run });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function playDemo(given: Demo): Promise<void> {
+  const { options, tickets, folder, context } = given;
+  const { auto, page = context.stdout.isTTY === true && auto !== true, port } = options;
+  await writeInputs(given);
+  const { journalPath, answered } = await answerTickets(1, given);
+  const [sheet] = drawSheets(await readTable(journalPath, {}, context.signal), options);
+  if (sheet === undefined) throw new CliError("The simulated model gave no answer.");
+  using labels = await LabelFile.open(join(folder, "labels.ndjson"));
+  const log: string[] = [];
+  const step = (name: keyof typeof commands, ...lines: readonly string[]) => {
+    const all = [...lines, `your files: npx evaluator-cli ${commands[name]}`];
+    const text = `${name.padEnd(8)} ${all.join(`\n${" ".repeat(11)}`)}\n`;
+    context.stdout.write(`${log.push(text)} ${text}`);
+  };
+  const begin = () => {
+    context.stdout.write(`${about}\n`);
+    step("run", `${answered} of ${tickets.length} answered by simulated/agent-1`);
+  };
+  const promise = async () => {
+    step("label", await labelRest(sheet, labels, given));
+    const promised = await promiseThreshold(given);
+    context.exitCode = promised === null ? exitCodes.notEnoughEvidence : exitCodes.done;
+    step("promise", promised ?? 'act on "yes": no threshold can be promised');
+    if (promised !== null) step("act", await actOnTickets(given));
+    return promised;
+  };
+  const release = async () => {
+    const { isRefused, drift } = await shipRelease(given);
+    context.exitCode = isRefused ? exitCodes.done : exitCodes.failed;
+    const verdict = `${isRefused ? "" : "not "}refused: the thresholds were learnt from simulated/agent-1`;
+    step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
+  };
+  const steps = { about, log, begin, promise, release };
+  if (page) return await serveDemo({ sheet, labels, journalPath, port, context, ...steps });
+  begin();
+  if ((await promise()) !== null) await release();
+}
+
+/** Writes the records, and removes the results of an earlier demo. */
+async function writeInputs(given: Demo): Promise<void> {
+  const { tickets, folder, options } = given;
+  const { skill, seed, count } = options;
+  for (const name of ["labels.ndjson", "calibration.json", "acts.ndjson", "after.ndjson"])
+    await rm(join(folder, name), { force: true });
+  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), given);
+  await write("questions.json", JSON.stringify(questions, null, 2), given);
+  const rows = tickets.map(({ id, subject, body }) => `${id},${subject},"${body}"\n`);
+  await write("records.csv", `id,subject,body\n${rows.join("")}`, given);
+  await write("truth.ndjson", toLines(tickets.map(({ id, truth }) => ({ id, truth }))), given);
+}
+
+async function write(name: string, text: string, { folder }: Demo): Promise<void> {
+  const advice = "Choose another folder with --out.";
+  await writeWholeFile(join(folder, name), text, { mode: 0o600, advice });
+}
+
+function toLines(records: readonly object[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join("");
+}
+
+/** Runs a command in the folder, without the settings of other runs, and returns its output. */
+async function type(words: string, { run, context, folder }: Demo, more?: Partial<ProgramContext>) {
+  let printed = "";
+  const stdout = { write: (text: string) => (printed += text) };
+  const quiet = { env: {}, stdout, stderr: { write() {} }, confirm: null };
+  await run(words.split(" "), { ...context, ...quiet, cwd: folder, ...more });
+  return printed;
+}
+
+/** Lets a model answer all tickets; returns its journal and the count of its answers. */
+async function answerTickets(agent: 1 | 2, given: Demo) {
+  const { folder, tickets, options } = given;
+  const name = join(WORK, `agent-${agent}`);
+  const transport = simulatedTransport(tickets, { ...options, agent });
+  await copyFile(join(folder, "records.csv"), join(folder, `${name}.csv`));
+  await type(`run ${name}.csv --questions questions.json --concurrency 64`, given, {
+    openTransport: async () => transport,
+    openCatalog: async () => null,
+    mayCost: async () => false,
+  });
+  const journalPath = join(folder, `${name}.evaluator.sqlite`);
+  const lines = Array.from(readAnswers(journalPath), ({ id, evaluation }) =>
+    toAnswerRecord(id, evaluation, questions),
+  );
+  await write(agent === 1 ? "before.ndjson" : "after.ndjson", toLines(lines), given);
+  return { journalPath, answered: lines.length };
+}
+
+/** Labels the tickets that the person left, each with its truth. */
+async function labelRest(sheet: DemoPage["sheet"], labels: LabelFile, { tickets }: Demo) {
+  const truths = new Map(tickets.map(({ id, truth }) => [id, truth]));
+  const saved = savedLabels(sheet, labels, PERSON);
+  const left = sheet.records.filter((_, index) => saved[index] === undefined);
+  for (const { id } of left) {
+    const truth = truths.get(id) ?? null;
+    await labels.save({ id, question: sheet.id, truth, labeler: "the simulation" });
+  }
+  const byHand = saved.length - left.length;
+  return `${saved.length} labels: ${byHand} by hand, ${left.length} by the simulation`;
+}
+
+/** Returns the sentence of the promise that the labels make; null for none. */
+async function promiseThreshold(given: Demo): Promise<string | null> {
+  const words = "calibrate labels.ndjson --answers before.ndjson --action refund=yes";
+  const printed = await type(`${words} --out ${WORK}`, given);
+  const [promise = null] = /act on "yes" at .*? confidence/.exec(printed) ?? [];
+  const made = join(given.folder, WORK, "calibration.json");
+  if (promise !== null) await copyFile(made, join(given.folder, "calibration.json"));
+  return promise;
+}
+
+async function actOnTickets(given: Demo): Promise<string> {
+  const lines = await type("act before.ndjson --artifact calibration.json", given);
+  await write("acts.ndjson", lines, given);
+  const acts = lines.match(/"act":"/g)?.length ?? 0;
+  return `${acts} of ${given.tickets.length} acted on, ${given.tickets.length - acts} left to you`;
+}
+
+/** Lets another model answer; returns whether `act` refuses its answers, and what `drift` finds. */
+async function shipRelease(given: Demo) {
+  await answerTickets(2, given);
+  const isRefused = await type("act after.ndjson --artifact calibration.json", given).then(
+    () => false,
+    (error: Error) => {
+      if (error.cause instanceof CalibrationMismatchError) return true;
+      throw error;
+    },
+  );
+  const files = "--before before.ndjson --after after.ndjson --labels labels.ndjson";
+  const printed = await type(`drift ${files} --calibration calibration.json`, given);
+  const [, verdict, act, wrong] =
+    /^ {2}(\S.*?) {2,}refund: (act on "yes" at \S+).*: (\d+ of \d+ wrong)/m.exec(printed) ?? [];
+  return { isRefused, drift: `drift: ${verdict}: ${act}: ${wrong}` };
+}

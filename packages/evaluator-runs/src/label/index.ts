@@ -1,0 +1,5 @@
+export { labelApp, savedLabels } from "./label-app.ts";
+export { LabelFile } from "./label-file.ts";
+export { drawSheets, readTable } from "./label-sheet.ts";
+export { servePage } from "./own-page.ts";
+export { serveList } from "./serve-list.ts";
