@@ -3,6 +3,7 @@ import {
   type ActEntry,
   type BegunAct,
   type EndedAct,
+  isChanged,
   reasonToLeave,
   type SeenMail,
   settleAct,
@@ -132,4 +133,21 @@ test("only what is known is compared", () => {
   expect(compare({})).toBeNull();
   expect(compare({ messageId: "b@example.com" })).toContain("another mail");
   expect(compare({ id: "mail-b" })).toContain("another mail");
+});
+
+test("a mail that is no longer at its UID, or is another one, is left", () => {
+  expect(reasonToLeave(moving, undefined)).toContain("no longer at its UID in INBOX; import again");
+  expect(reasonToLeave(undoing, undefined)).toContain("in Archive; it stays where it is");
+  const known = { messageId: "other@example.com" };
+  expect(reasonToLeave({ ...moving, known }, mail)).toContain("another mail is at its UID");
+});
+
+test.each([
+  [undefined, false],
+  [["\\Seen"], false],
+  [["\\Flagged"], true],
+  [[], true],
+])("if its flags were known to be %j, a mail has changed: %j", (flags, isDifferent) => {
+  const known = flags === undefined ? {} : { flags };
+  expect(isChanged({ ...moving, known }, mail)).toBe(isDifferent);
 });

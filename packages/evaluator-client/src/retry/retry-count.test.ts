@@ -93,3 +93,11 @@ test("a failure that is no refusal is not forgiven", async () => {
   expect(await attemptsUntilGivenUp(["retryable", "retryable"], limits, [0, 5])).toBe(2);
   expect(await attemptsUntilGivenUp(["retryable", "limit", "retryable"], limits, [0, 5])).toBe(3);
 });
+
+test("a refusal is forgiven once, so other failures end the call as early as before", async () => {
+  const failures: Failure[] = ["limit", "limit", "limit", "retryable", "retryable", "limit"];
+  const limits = { maxRetries: 2, freeRetries: 5 };
+  const others = [0, 0, 1, 0, 0, 1];
+  const all = [...failures, ...always("retryable")];
+  expect(await attemptsUntilGivenUp(all, limits, others)).toBe(7);
+});

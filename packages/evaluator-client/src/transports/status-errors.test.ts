@@ -147,3 +147,13 @@ test.each([
   const shown = `${inspect(error, { depth: 9 })}${JSON.stringify(error)}${error.stack}`;
   expect(shown).not.toMatch(/planted|a@example\.com|Your invoice/);
 });
+
+test("no error repeats a header that only the call has", async () => {
+  const body = gatewayError("invalid_request_error", "No tenant Quagga here.");
+  const fetch = async () => Response.json(body, { status: 400 });
+  const evaluator = createEvaluator({ transport: gatewayTransport({ apiKey, fetch }) });
+  const messageFor = (headers: Record<string, string>) =>
+    evaluator.evaluate(emailRequest, { headers }).catch((error: StatusError) => error.message);
+  expect(await messageFor({})).toContain("Quagga");
+  expect(await messageFor({ "x-tenant": "Quagga" })).not.toContain("Quagga");
+});
