@@ -2,6 +2,7 @@ export { type AnswerColumn, type AskedQuestion, columnsOf } from "./columns/colu
 export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/record-source.ts";
 export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 export type { Journal } from "./journal/journal.ts";
+export type { Machine } from "./machine.ts";
 export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/plan-file.ts";
 export type { PlanInput } from "./run/plan-calls.ts";
 export {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { AuthenticationError, boolean, gatewayTransport } from "evaluator-client";
+import { AuthenticationError, boolean, type Clock, gatewayTransport } from "evaluator-client";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -62,6 +62,37 @@ test("an interruption is the caller's reason", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
   const reason = new Error("stopped");
   await expect(run(path, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
+
+test("a run waits on the clock of its runtime", async () => {
+  const { fetch } = createEmulator({
+    faults: [{ path: "/v4/*", kind: "status", status: 503, next: 2 }],
+  });
+  const transport = gatewayTransport({ apiKey: "local", env: {}, fetch });
+  using journal = openJournal(join(await temporaryFolder(), "tickets.sqlite"), {
+    questions,
+    transport,
+  });
+  let nowMs = 0;
+  const clock: Clock = {
+    now: () => nowMs,
+    epochNow: () => Date.UTC(2026, 10, 21) + nowMs,
+    schedule(delayMs, callback) {
+      const isRetry = delayMs > 100 && delayMs < 20_000;
+      const timer = setImmediate(() => {
+        if (!isRetry) return;
+        nowMs += delayMs;
+        callback();
+      });
+      return () => clearImmediate(timer);
+    },
+  };
+  const outcome = await runRecords(records, { journal, transport }, { clock, random: () => 1 });
+  expect(outcome).toMatchObject({ answered: 3 });
+  expect(nowMs).toBeGreaterThan(100);
+  expect(journal.runs()).toMatchObject([
+    { finishedAt: new Date(clock.epochNow()).toISOString(), elapsedMs: nowMs },
+  ]);
 });
 
 test("a state may be text", async () => {

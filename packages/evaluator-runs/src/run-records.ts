@@ -1,6 +1,7 @@
 import { systemClock, type TextSink } from "evaluator-kit";
-import type { Questions, Transport } from "evaluator-client";
+import type { EvaluatorRuntime, Questions, Transport } from "evaluator-client";
 import type { RunRecord } from "./input/record-source.ts";
+import type { Machine } from "./machine.ts";
 import { Journal } from "./journal/journal.ts";
 import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 import { openReader } from "./journal/read-journal.ts";
@@ -21,8 +22,12 @@ export interface JournalSetup {
  * @param path - A name that ends in `.sqlite`.
  * @throws CliError if another run has it, or it cannot be used.
  */
-export function openJournal(path: string, { questions, transport }: JournalSetup): Journal {
-  return Journal.open(path, { questions, service: serviceOf(transport) });
+export function openJournal(
+  path: string,
+  { questions, transport }: JournalSetup,
+  machine: Machine = {},
+): Journal {
+  return Journal.open(path, { questions, service: serviceOf(transport) }, machine);
 }
 
 /** How records are asked about. */
@@ -70,6 +75,7 @@ export interface RunOutcome {
 export async function runRecords(
   records: PlanInput | readonly ListedRecord[],
   options: RunOptions,
+  { clock = systemClock, ...runtime }: EvaluatorRuntime = {},
 ): Promise<RunOutcome> {
   const {
     journal,
@@ -84,7 +90,7 @@ export async function runRecords(
   } = options;
   const input = "records" in records ? records : listed(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
-  const machine = { clock: systemClock, stderr, signal, source: { word: "record" } };
+  const machine = { ...runtime, clock, stderr, signal, source: { word: "record" } };
   const context = { ...machine, ...journal.setup, run, input, inputPath: "The input", transport };
   const plan = await planCalls(context, journal);
   const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };

@@ -9,12 +9,19 @@ import {
   systemErrorCode,
   toPrintable,
 } from "evaluator-kit";
-import type { Catalog, ConfigurationError, Transport, TransportName } from "evaluator-client";
+import type {
+  Catalog,
+  ConfigurationError,
+  LimitStore,
+  Transport,
+  TransportName,
+} from "evaluator-client";
 import type { RunStore } from "./run-store.ts";
+import type { Machine } from "./machine.ts";
 import type { RecordSource } from "./input/record-source.ts";
 
 /** The context of a program: the machine, its records and its services. */
-export interface ProgramContext extends CliContext {
+export interface ProgramContext extends CliContext, Omit<Machine, "clock"> {
   /** Called once a command's code is loaded, before it begins. */
   readonly onLoad?: () => void;
   readonly source: RecordSource;
@@ -26,6 +33,8 @@ export interface ProgramContext extends CliContext {
   /** Returns the price list of the service; null if it has none. */
   readonly openCatalog: (options: ServiceOptions) => Promise<Catalog | null>;
   readonly openRuns: OpenRuns;
+  /** Opens the store of limits that the workers of a database share. @default `postgresLimits` */
+  readonly openLimits?: (url: string) => Promise<LimitStore & AsyncDisposable>;
 }
 
 /** Opens the runs of a database; with `supervises`, chunks of dead workers are handed out again. */

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { systemFiles } from "./file-system.ts";
 import { temporaryFolder } from "./testing/test-context.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
@@ -110,4 +111,45 @@ test.skipIf(isWindows)("keeps the older file when there is no room for the new o
   await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining("EFBIG") });
   expect(await readFile(path, "utf8")).toBe("older");
   expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test("has its name when it is on the disk, and then the name is there too", async () => {
+  const path = join(await temporaryFolder(), "results.json");
+  const steps: string[] = [];
+  const files = Object.fromEntries(
+    Object.entries(systemFiles).map(([name, call]) => {
+      const noted = (...words: Parameters<typeof call>) => {
+        steps.push(name);
+        return (call as (...words: unknown[]) => unknown)(...words);
+      };
+      return [name, noted];
+    }),
+  ) as unknown as typeof systemFiles;
+  await writeWholeFile(path, ["a", "b"], { mode: 0o600, files, newId: () => "one" });
+  const folder = isWindows ? [] : ["open", "sync", "close"];
+  expect(steps).toEqual(["open", "write", "sync", "stat", "close", "rename", ...folder]);
+});
+
+const full = Object.assign(new Error("EIO"), { errno: -5, code: "EIO" });
+
+test.each([
+  ["takes too little", { write: async () => 0 }, "The disk took 0 of 5 bytes."],
+  ["fails to sync", { sync: () => Promise.reject(full) }, "Cannot write .*: i/o error. Try again."],
+])("keeps the older file when the disk %s", async (_what, faults, message) => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "results.json");
+  await writeFile(path, "older");
+  const files = { ...systemFiles, ...faults };
+  const written = writeWholeFile(path, "newer", { files, advice: "Try again." });
+  await expect(written).rejects.toThrow(new RegExp(message));
+  expect(await readFile(path, "utf8")).toBe("older");
+  expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test("goes on after a short write", async () => {
+  const path = join(await temporaryFolder(), "results.json");
+  const write: typeof systemFiles.write = (file, bytes) =>
+    systemFiles.write(file, bytes.subarray(0, 2));
+  await writeWholeFile(path, "newer", { files: { ...systemFiles, write } });
+  expect(await readFile(path, "utf8")).toBe("newer");
 });

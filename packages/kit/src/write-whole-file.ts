@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { open, realpath, rename, rm, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { CliError, toFileError } from "./errors.ts";
+import { type FileSystem, systemFiles } from "./file-system.ts";
 
 /** The content of a file: text or bytes, whole or in pieces. */
 export type FileContent =
@@ -12,53 +11,80 @@ export type FileContent =
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>;
 
+/** How a file is written. */
+interface WriteOptions {
+  /** The permissions of the file. @default those of the replaced file */
+  readonly mode?: number;
+  /** The next step, for a CliError in place of an error of the file system. */
+  readonly advice?: string | undefined;
+  /** @default the files of this machine */
+  readonly files?: FileSystem | undefined;
+  /** Names the temporary file. @default randomUUID */
+  readonly newId?: (() => string) | undefined;
+}
+
 /**
  * Writes a file so that a reader finds the old one or the whole new one, also after a power cut. If
  * the disk or the content fails, the old file stays. A link keeps its target, and a replaced file its
  * permissions unless `mode` is given.
  *
- * @param options - `advice`: the next step, for a CliError in place of an error of the file system.
  * @throws an error of the file system, of the content, or a CliError if the disk took too little.
  */
 export async function writeWholeFile(
   path: string,
   content: FileContent,
-  { mode, advice }: { readonly mode?: number; readonly advice?: string | undefined } = {},
+  { mode, advice, files = systemFiles, newId = randomUUID }: WriteOptions = {},
 ): Promise<void> {
   const target = await realpath(path).catch(() => path);
-  const temporaryPath = join(dirname(target), `.${randomUUID()}.tmp`);
+  const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
   try {
-    const replaced = mode === undefined ? await stat(target).catch(() => null) : null;
-    const keptMode = replaced && replaced.mode & 0o777;
-    await writeSynced(temporaryPath, content, { mode, keptMode });
-    await rename(temporaryPath, target);
-    await syncFolder(dirname(target));
+    const replaced = mode === undefined ? files.stat(target) : undefined;
+    const file = files.open(temporaryPath, "wx", mode);
+    try {
+      // The mode is set here because the umask reduces the mode of `open`.
+      if (replaced) files.chmod(temporaryPath, Number(replaced.mode & 0o777n));
+      const length = await writeBlocks(files, file, content);
+      await files.sync(file);
+      const size = Number(files.stat(temporaryPath)?.size);
+      // A full disk can shorten a file without an error.
+      if (size !== length) throw new CliError(`The disk took ${size} of ${length} bytes.`);
+    } finally {
+      files.close(file);
+    }
+    files.rename(temporaryPath, target);
+    await syncFolder(dirname(target), files);
   } catch (error) {
-    await rm(temporaryPath, { force: true });
+    files.remove(temporaryPath);
     throw advice === undefined ? error : toFileError(error, `write ${path}`, advice);
   }
 }
 
-async function writeSynced(
-  path: string,
-  content: FileContent,
-  { mode, keptMode }: { mode: number | undefined; keptMode: number | null },
-): Promise<void> {
-  await using file = await open(path, "wx", mode);
-  // The mode is set here because the umask reduces the mode of `open`.
-  if (keptMode !== null) await file.chmod(keptMode);
-  const stream = file.createWriteStream({ flush: true, highWaterMark: 65_536 });
-  await pipeline(Readable.from(content), stream);
-  const { size } = await stat(path);
-  // A full disk can shorten a file without an error.
-  if (size !== stream.bytesWritten) {
-    throw new CliError(`The disk took ${size} of ${stream.bytesWritten} bytes.`);
+const BLOCK_BYTES = 65_536;
+
+/** Writes pieces in blocks; returns how many bytes they have. */
+async function writeBlocks(files: FileSystem, file: number, content: FileContent): Promise<number> {
+  const pieces = typeof content === "string" || Buffer.isBuffer(content) ? [content] : content;
+  let [written, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
+  const flush = async (): Promise<void> => {
+    const block = Buffer.concat(parts);
+    [written, waiting, parts] = [written + waiting, 0, []];
+    for (let [at, taken] = [0, 1]; taken > 0 && at < block.length; at += taken) {
+      taken = await files.write(file, block.subarray(at));
+    }
+  };
+  for await (const piece of pieces) {
+    const bytes = Buffer.from(piece as Uint8Array);
+    parts.push(bytes);
+    waiting += bytes.length;
+    if (waiting >= BLOCK_BYTES) await flush();
   }
+  await flush();
+  return written;
 }
 
 // The new name is on the disk only when its folder is; Windows has no such call.
-async function syncFolder(path: string): Promise<void> {
+async function syncFolder(path: string, files: FileSystem): Promise<void> {
   if (process.platform === "win32") return;
-  await using folder = await open(path, "r");
-  await folder.sync();
+  const folder = files.open(path, "r");
+  await files.sync(folder).finally(() => files.close(folder));
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "evaluator-client";
-import { systemClock } from "evaluator-kit";
+import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { SignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
@@ -98,7 +98,8 @@ async function askInTurn(call: Call): Promise<Outcome> {
     }
     const delayMs = retryDelayMs(failed, retries, call);
     if (delayMs === null) return outcome;
-    await sleep(delayMs, call);
+    await pause(delayMs, call);
+    call.signal.throwIfAborted();
     call.onNext?.(target, null);
     retries += 1;
   }
@@ -124,17 +125,6 @@ function retryDelayMs(
 function toDelayMs(retryAfter: string, clock: Clock): number {
   const seconds = Number(retryAfter);
   return Number.isNaN(seconds) ? Date.parse(retryAfter) - clock.epochNow() : seconds * 1000;
-}
-
-function sleep(delayMs: number, { clock, signal }: Call): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const cancel = clock.schedule(delayMs, resolve);
-  const onAbort = () => {
-    cancel();
-    reject(signal.reason as Error);
-  };
-  signal.addEventListener("abort", onAbort, { once: true });
-  return promise;
 }
 
 async function ask(target: Target, call: Call): Promise<Outcome> {

@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
-import { type FileHandle, open, readFile } from "node:fs/promises";
+import { existsSync, fstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { columnsOf } from "evaluator-kit";
+import { columnsOf, systemFiles } from "evaluator-kit";
 import { formatRecords } from "evaluator-runs/testing";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 
@@ -123,14 +123,12 @@ test("results are synced as a whole before they take their name, and then their 
   const cwd = await folderWith([sampleMail()]);
   const path = join(cwd, "inbox.triage.json");
   const synced: { isFile: boolean; size: number; isInPlace: boolean }[] = [];
-  await using file = await open(join(cwd, "inbox.json"));
-  const handle = Object.getPrototypeOf(file) as FileHandle;
-  vi.spyOn(handle, "sync").mockImplementation(async function (this: FileHandle) {
-    const stats = await this.stat();
+  const sync: typeof systemFiles.sync = async (file) => {
+    const stats = fstatSync(file);
     synced.push({ isFile: stats.isFile(), size: stats.size, isInPlace: existsSync(path) });
-    await this.datasync();
-  });
-  await startTriage(["inbox.json"], { cwd });
+    await systemFiles.sync(file);
+  };
+  await startTriage(["inbox.json"], { cwd, files: { ...systemFiles, sync } });
   const { length: size } = await readFile(path);
   expect(synced).toEqual([
     { isFile: true, size, isInPlace: false },

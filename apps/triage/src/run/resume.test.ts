@@ -17,12 +17,14 @@ function subjectsOf(transport: RecordingTransport): unknown[] {
   return transport.requests.map(({ state }) => (state as JsonObject)["subject"]);
 }
 
-function atOnceAbove(milliseconds: number): Clock["schedule"] {
-  return (delayMs, callback) => {
-    if (delayMs > milliseconds) queueMicrotask(callback);
+/** A clock that ends waits of ten seconds at once, as that for calls in flight after an interruption. */
+const drainedClock: Clock = {
+  ...stoppedClock,
+  schedule(delayMs, callback) {
+    if (delayMs === 10_000) queueMicrotask(callback);
     return () => {};
-  };
-}
+  },
+};
 
 test("a failed mail alone is asked again by the next run", async () => {
   const cwd = await folderWith(threeMails);
@@ -61,9 +63,13 @@ test("an interruption ends calls that do not come back in time", async () => {
     interruption.abort();
     return new Promise(() => {});
   });
-  const clock: Clock = { ...stoppedClock, schedule: atOnceAbove(9000) };
   const { signal } = interruption;
-  const { exitCode } = await startTriage(["inbox.json"], { cwd, transport, signal, clock });
+  const { exitCode } = await startTriage(["inbox.json"], {
+    cwd,
+    transport,
+    signal,
+    clock: drainedClock,
+  });
   expect(exitCode).toBe(130);
   const { stderr } = await startTriage(["inbox.json"], { cwd });
   expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
@@ -81,7 +87,7 @@ test("--rate holds without a database too: one request a minute lets no second o
     cwd: await folderWith(mails),
     transport,
     signal: interruption.signal,
-    clock: { ...stoppedClock, schedule: atOnceAbove(9000) },
+    clock: drainedClock,
   });
   expect([exitCode, transport.requests]).toEqual([130, [expect.anything()]]);
 });
@@ -150,10 +156,9 @@ test("an answer that waits for an earlier one is kept as well", async () => {
     if (index === 2) interruption.abort();
     return index === 0 ? new Promise(() => {}) : sampleResponse();
   });
-  const clock: Clock = { ...stoppedClock, schedule: atOnceAbove(9000) };
   const { signal } = interruption;
   const words = ["inbox.json", "--concurrency", "3"];
-  await startTriage(words, { cwd, transport, signal, clock });
+  await startTriage(words, { cwd, transport, signal, clock: drainedClock });
   const rerun = recordingTransport();
   await startTriage(words, { cwd, transport: rerun });
   // Only what was cut off in flight.

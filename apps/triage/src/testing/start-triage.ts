@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, runToExitCode, trimEnvironment } from "evaluator-kit";
+import { type Clock, runToExitCode, systemClock, trimEnvironment } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import type { Transport } from "evaluator-client";
 import { openCatalog, openRuns, openTransport, type ProgramContext } from "evaluator-runs/commands";
@@ -45,7 +45,7 @@ export async function startTriage(
 /** Runs on a folder's `inbox.json` in this process, one call after the other, and asks a gateway. */
 export async function startOnGateway(cwd: string, gatewayBaseUrl: string): Promise<TriageOutcome> {
   const env = { AI_GATEWAY_API_KEY: "any", EVALUATOR_BASE_URL: gatewayBaseUrl };
-  const services = { openTransport, openCatalog };
+  const services = { openTransport, openCatalog, clock: systemClock };
   return await startTriage(["inbox.json", "--concurrency", "1"], { cwd, env, ...services });
 }
 

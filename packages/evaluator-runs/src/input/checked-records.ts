@@ -44,10 +44,10 @@ export async function openRecords<TRecord>(
   form: RecordForm<TRecord>,
   options: InputOptions,
 ) {
-  const { file = path, stdin = Readable.from([]), signal } = options;
+  const { file = path, stdin = Readable.from([]) } = options;
   const isPiped = file === "-";
   const name = isPiped ? "Standard input" : path;
-  const open = isPiped ? await keepStdin(stdin, signal) : () => createReadStream(path);
+  const open = isPiped ? await keepStdin(stdin, options) : () => createReadStream(path);
   const read = () => readRecords(open(), name, form);
   const { leftOut, length, describe } = await checkRecords(read, form, options).catch(
     (error: unknown) => {
@@ -84,10 +84,10 @@ export async function openRecords<TRecord>(
 /** Keeps standard input until the process ends, and returns a function that reads it. */
 async function keepStdin(
   stdin: CliContext["stdin"],
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, newId = randomUUID }: InputOptions,
 ): Promise<() => AsyncIterable<Buffer>> {
   const piped = stdin instanceof Readable ? stdin : Readable.from(stdin);
-  const path = join(tmpdir(), `.evaluator-${randomUUID()}.tmp`);
+  const path = join(tmpdir(), `.evaluator-${newId()}.tmp`);
   const descriptor = openSync(path, "wx+", 0o600);
   // An open file without a name is removed even after a kill; Windows cannot do that.
   if (process.platform !== "win32") rmSync(path);

@@ -57,6 +57,8 @@ export interface InputOptions {
   readonly file?: string;
   readonly stdin?: CliContext["stdin"];
   readonly signal?: AbortSignal;
+  /** Names a temporary file. @default randomUUID */
+  readonly newId?: (() => string) | undefined;
   readonly state?: StateOptions;
   /** The questions of a new run, whose answers no state may hold. */
   readonly questions?: Questions;

@@ -1,4 +1,5 @@
 import type { Evaluation, JsonValue } from "evaluator-client";
+import { journalMachine, type Machine } from "../machine.ts";
 import { JournalReader, type RunBegin, type RunFacts } from "./journal-reader.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
 import { openForWriting, toJournalError } from "./open-journal.ts";
@@ -36,22 +37,21 @@ export class Journal extends JournalReader {
   readonly setup: CallSetup;
   readonly #setupHash: string;
   readonly #unlock: () => void;
+  readonly #defer: NonNullable<Machine["defer"]>;
   #waiting: WaitingEnd[] = [];
 
-  private constructor(
-    path: string,
-    setup: CallSetup,
-    { database, unlock }: ReturnType<typeof openForWriting>,
-  ) {
+  private constructor(path: string, setup: CallSetup, machine: Machine) {
+    const { database, unlock } = openForWriting(path, machine);
     super(path, database);
     this.setup = setup;
     this.#setupHash = setupHash(setup);
     this.#unlock = unlock;
+    this.#defer = journalMachine(machine).defer;
   }
 
   /** Opens a journal for a run with this setup, and creates the file if it is missing. */
-  static open(path: string, setup: CallSetup): Journal {
-    return new Journal(path, setup, openForWriting(path));
+  static open(path: string, setup: CallSetup, machine: Machine = {}): Journal {
+    return new Journal(path, setup, machine);
   }
 
   /** Notes in one step the records of the input and the keys of their answers. */
@@ -93,7 +93,7 @@ export class Journal extends JournalReader {
    */
   async end(end: CallEnd, nextKey: string | null): Promise<void> {
     const waiting = { end, nextKey, ...Promise.withResolvers<void>() };
-    if (this.#waiting.push(waiting) === 1) setImmediate(() => this.#commitEnds());
+    if (this.#waiting.push(waiting) === 1) this.#defer(() => this.#commitEnds());
     await waiting.promise;
   }
 

@@ -1,6 +1,11 @@
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { CliError, describeSystemError, systemErrorCode, toFileError } from "evaluator-kit";
+import {
+  CliError,
+  describeSystemError,
+  type FileSystem,
+  systemErrorCode,
+  toFileError,
+} from "evaluator-kit";
+import { journalMachine, type Machine } from "../machine.ts";
 import { closedOnError } from "./private-database.ts";
 
 /** How long a process waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
@@ -27,34 +32,31 @@ export function lockBeside(
 }
 
 /** Creates and locks a file; returns a function that unlocks and removes it. @throws an error of SQLite if it is locked. */
-export function lockFile(path: string): () => void {
+export function lockFile(path: string, machine: Machine = {}): () => void {
+  const { files, openDatabase } = journalMachine(machine);
   for (;;) {
-    const inode = inodeOf(path) ?? createdInode(path);
+    const inode = files.stat(path)?.ino ?? createdInode(path, files);
     // SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
     // journal's lock would keep readers out.
-    const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
+    const lock = openDatabase(path, { timeout: LOCK_TIMEOUT_MS });
     // No log on the disk: SQLite creates one with the rights of the file, which may be gone by now.
     closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
     const unlock = () => {
-      if (process.platform !== "win32") rmSync(path, { force: true }); // Windows keeps open files
+      if (process.platform !== "win32") files.remove(path); // Windows keeps open files
       lock.close();
     };
     // The owner before may have removed the file while we opened it.
-    if (inodeOf(path) === inode) return unlock;
+    if (files.stat(path)?.ino === inode) return unlock;
     lock.close();
   }
 }
 
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
-}
-
 // An existing file is never opened here: closing it would release this process's lock on it.
-function createdInode(path: string): bigint | undefined {
+function createdInode(path: string, files: FileSystem): bigint | undefined {
   try {
-    closeSync(openSync(path, "wx", 0o600));
+    files.close(files.open(path, "wx", 0o600));
   } catch (error) {
     if (systemErrorCode(error) !== "EEXIST") throw error;
   }
-  return inodeOf(path);
+  return files.stat(path)?.ino;
 }

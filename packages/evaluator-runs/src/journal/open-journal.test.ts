@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CliError } from "evaluator-kit";
+import { CliError, type FileSystem, systemFiles } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test, vi } from "vitest";
 import { sampleSetup } from "../testing/samples.ts";
@@ -133,4 +133,34 @@ test("damage in any page is found before the run, and the error of SQLite is its
   };
   expect(() => Journal.open(path, sampleSetup)).toThrow(expect.objectContaining(problem));
   expect(readdirSync(folder)).toEqual(["inbox.triage.sqlite"]);
+});
+
+test("a journal is kept with the files, databases and turns that are passed in", async () => {
+  const { folder, path, lock } = await newPaths();
+  const names = new Set<string>();
+  const files: FileSystem = {
+    ...systemFiles,
+    open: (name) => names.add(name).size,
+    close() {},
+    chmod() {},
+    stat: (name) => (names.has(name) ? { ino: 1n, mode: 0n, size: 0n } : undefined),
+    remove: (name) => void names.delete(name),
+  };
+  const opened: string[] = [];
+  const openDatabase = (name: string) => {
+    opened.push(name);
+    return new DatabaseSync(":memory:");
+  };
+  const turns: (() => void)[] = [];
+  const defer = (callback: () => void) => void turns.push(callback);
+  const journal = Journal.open(path, sampleSetup, { files, openDatabase, defer });
+  expect([readdirSync(folder), opened, [...names]]).toEqual([[], [lock, path], [lock, path]]);
+  journal.noteRecords([{ id: "a", key: "k" }]);
+  const ended = journal.end({ id: "a", key: "k", error: "It failed." }, null);
+  expect(journal.progress()).toMatchObject({ failed: 0 });
+  for (const turn of turns) turn();
+  await ended;
+  expect(journal.progress()).toMatchObject({ failed: 1 });
+  journal[Symbol.dispose]();
+  expect([...names]).toEqual([path]);
 });

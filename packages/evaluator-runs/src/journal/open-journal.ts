@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, printable } from "evaluator-kit";
+import type { Machine } from "../machine.ts";
 import { lockFile } from "./lock-file.ts";
 import { closedOnError, openPrivateDatabase } from "./private-database.ts";
 
@@ -38,12 +39,13 @@ export function toJournalError(error: unknown, path: string): unknown {
  *
  * @throws CliError if another run has it, or it is damaged, or of another version or program.
  */
-export function openForWriting(path: string) {
+export function openForWriting(path: string, machine: Machine) {
   try {
-    const unlock = lockFile(lockPathOf(path));
+    const unlock = lockFile(lockPathOf(path), machine);
     try {
       const prepare = (database: DatabaseSync) => prepareDatabase(database, path);
-      return { database: openPrivateDatabase(path, prepare, BUSY_TIMEOUT_MS), unlock };
+      const options = { ...machine, timeout: BUSY_TIMEOUT_MS };
+      return { database: openPrivateDatabase(path, prepare, options), unlock };
     } catch (error) {
       unlock();
       throw error;

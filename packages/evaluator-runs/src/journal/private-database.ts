@@ -1,23 +1,21 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { journalMachine, type Machine } from "../machine.ts";
 
 /** Opens a database that only its owner can read, also if others could before, and prepares it. */
 export function openPrivateDatabase(
   path: string,
   prepare: (database: DatabaseSync) => void,
-  timeout = 0,
+  { timeout = 0, ...machine }: Machine & { readonly timeout?: number } = {},
 ): DatabaseSync {
-  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  const { files, openDatabase } = journalMachine(machine);
+  if (files.stat(path) === undefined) files.close(files.open(path, "a", 0o600));
   // SQLite creates the other files with the rights of the first.
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) makePrivate(file);
-  return closedOnError(new DatabaseSync(path, { timeout }), prepare);
-}
-
-// Some disks have no rights.
-function makePrivate(path: string): void {
-  try {
-    chmodSync(path, 0o600);
-  } catch {}
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      files.chmod(file, 0o600);
+    } catch {} // Some disks have no rights.
+  }
+  return closedOnError(openDatabase(path, { timeout }), prepare);
 }
 
 /** Prepares a database, and closes it if that fails. */

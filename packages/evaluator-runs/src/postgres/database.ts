@@ -71,11 +71,8 @@ const LISTEN_AGAIN_MS = 1000;
 // A migration may wait for another process that migrates; chosen.
 const TRANSACTION_STATEMENT_MS = 60_000;
 
-/** The waits of a database. */
-type Waits = Pick<Clock, "schedule">;
-
 /** Waits that keep no process alive, which may end without a close. */
-const idleWaits: Waits = {
+const idleWaits: Pick<Clock, "schedule"> = {
   schedule(delayMs, callback) {
     const timer = setTimeout(callback, delayMs).unref();
     return () => clearTimeout(timer);
@@ -229,7 +226,7 @@ function cancelStatement(client: ClientBase, options: PoolConfig): void {
  * comes with the next lease. Returns a function that ends it.
  */
 async function startListening(
-  { clock, ...options }: PoolConfig & { readonly clock: Waits },
+  { clock, ...options }: PoolConfig & { readonly clock: typeof idleWaits },
   channel: string,
   onMessage: (payload: string) => void,
 ): Promise<() => Promise<void>> {

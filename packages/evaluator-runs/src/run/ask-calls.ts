@@ -1,5 +1,6 @@
 import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
 import type { RunFacts } from "../journal/journal-reader.ts";
+import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
@@ -12,7 +13,7 @@ import type { RunContext } from "./run-context.ts";
 /** The part of a run that asking uses. */
 interface AskContext extends Pick<
   RunContext,
-  "questions" | "transport" | "signal" | "clock" | "stderr"
+  "questions" | "transport" | "signal" | "clock" | "random" | "newId" | "stderr"
 > {
   readonly run: Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
   readonly source: Pick<RunContext["source"], "word">;
@@ -62,7 +63,10 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
     budget: new Budget(run.maxCost, { price, transport }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
-    evaluator: createEvaluator({ transport, ...limits, limits: limitsOf(run, transport) }),
+    evaluator: createEvaluator(
+      { transport, ...limits, limits: limitsOf(run, transport) },
+      evaluatorRuntime(context),
+    ),
     inputError: null,
   };
   try {

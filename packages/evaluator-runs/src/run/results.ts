@@ -1,16 +1,11 @@
 import { basename } from "node:path";
-import { CliError, printable, printTexts, toPrintable } from "evaluator-kit";
+import { CliError, printable, printTexts, toPrintable, writeWholeFile } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import {
-  formatRecords,
-  type ResultRecord,
-  toSafeTexts,
-  writePrivateFile,
-} from "../output/write-records.ts";
+import { formatRecords, type ResultRecord, toSafeTexts } from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
@@ -38,7 +33,7 @@ interface CompleteRun {
 /** Writes the results of a complete run, reports failures, prints the table; returns the exit code, 0 or 2. */
 export async function giveResults(results: CompleteRun, context: RunContext): Promise<number> {
   const { records: count, hasErrors, news, rows } = results;
-  const { run, stderr, outputPath, source, input: file, isShown } = context;
+  const { run, stderr, outputPath, source, input: file, isShown, files, newId } = context;
   const layout = results.hasTable ? source.table : null;
   const shown: TableRow[] = [];
   const failures: string[] = [];
@@ -65,8 +60,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
   const texts = formatRecords(records(), { format: run.format, names });
-  const next = "Nothing was written, and every answer is kept; make room there and run again.";
-  await writePrivateFile(outputPath, texts, next);
+  const advice = "Nothing was written, and every answer is kept; make room there and run again.";
+  await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));

@@ -17,12 +17,12 @@ export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
  */
 export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { openTransport, openCatalog, ...context } = program;
-  const { cwd, env, signal, stdin, source } = context;
+  const { cwd, env, signal, stdin, source, newId } = context;
   const inputPath = toInputPath(run.file, cwd);
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
-  const opened = await source.open(inputPath, { ...run, questions, signal, stdin });
+  const opened = await source.open(inputPath, { ...run, questions, signal, stdin, newId });
   const calibration =
     run.calibration === undefined
       ? null

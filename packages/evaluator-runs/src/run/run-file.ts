@@ -37,7 +37,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
     return 0;
   }
   await checkOutput(outputPath, inputPath);
-  using journal = Journal.open(journalPath, context);
+  using journal = Journal.open(journalPath, context, context);
   const plan = await planCalls(context, journal);
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);

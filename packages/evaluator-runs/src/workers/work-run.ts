@@ -11,6 +11,7 @@ import type { ChunkRecord, LeasedChunk, RunInfo } from "../postgres/index.ts";
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
+import { evaluatorRuntime } from "../machine.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -29,7 +30,10 @@ interface WorkOptions {
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;
-  readonly context: Pick<RunContext, "clock" | "stderr" | "signal" | "transport">;
+  readonly context: Pick<
+    RunContext,
+    "clock" | "random" | "newId" | "stderr" | "signal" | "transport"
+  >;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
 }
@@ -70,7 +74,10 @@ export class RunWorker {
     const { stderr, transport } = context;
     this.#options = options;
     const shared = pacer === null ? {} : { pacer };
-    this.#evaluator = createEvaluator({ transport, ...callLimits, ...shared });
+    this.#evaluator = createEvaluator(
+      { transport, ...callLimits, ...shared },
+      evaluatorRuntime(context),
+    );
     let isReported = false;
     this.#writer = runs.writer({
       run: info.run,

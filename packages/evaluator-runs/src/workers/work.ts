@@ -1,12 +1,13 @@
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
-import { CliError, type Environment, pause, printable, type TextSink } from "evaluator-kit";
+import { CliError, pause, printable } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { RunInfo } from "../postgres/index.ts";
 import type { RunStore } from "../run-store.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
+import { evaluatorRuntime } from "../machine.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";
 import { limitsOf } from "../run/estimate.ts";
@@ -28,10 +29,8 @@ const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is 
 interface WorkSetting {
   readonly url: string;
   readonly runs: RunStore;
-  readonly context: Pick<
-    RunContext,
-    "clock" | "stderr" | "signal" | "env" | "transport" | "service" | "source"
-  >;
+  readonly context: Omit<ProgramContext, "openTransport" | "openCatalog" | "mayCost"> &
+    Pick<RunContext, "transport" | "service">;
   readonly price: Price;
   readonly asking: AskingOptions;
 }
@@ -75,10 +74,10 @@ const RATE_OVER_MS = 20_000;
 /** Reports each second that a worker is there, until the result is called; stops it if the run was stopped. */
 function startReports(
   worker: RunWorker,
-  { runs, context: { clock } }: WorkSetting,
+  { runs, context: { clock, newId = randomUUID } }: WorkSetting,
   { run, totals }: { readonly run: number; readonly totals: RunTotals },
 ): () => Promise<void> {
-  const [id, name] = [randomUUID(), `${hostname()}:${process.pid}`];
+  const [id, name] = [newId(), `${hostname()}:${process.pid}`];
   const counts: { readonly atMs: number; readonly answered: number }[] = [];
   const report = () => {
     const { succeeded: answered, failed } = totals;
@@ -115,14 +114,11 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
 }
 
 /** Opens a pacer that shares the key's limit with every worker of the database. */
-async function openPacer(
-  url: string,
-  limits: RateLimits,
-  { service, env, stderr }: { service: Service; env: Environment; stderr: TextSink },
-) {
+async function openPacer(url: string, limits: RateLimits, context: WorkSetting["context"]) {
+  const { service, env, stderr } = context;
   const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
-  const { postgresLimits } = await import("../postgres/index.ts");
-  const store = await postgresLimits(url);
+  const open = context.openLimits ?? (await import("../postgres/index.ts")).postgresLimits;
+  const store = await open(url);
   // A hash of the key and the address; the database sees a hash of this hash.
   const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.address]));
   const onStoreChange = (isDown: boolean) =>
@@ -131,7 +127,10 @@ async function openPacer(
         ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
         : "The shared limit is reached again.\n",
     );
-  return { store, pacer: sharedPacer({ store, key, limits, onStoreChange }) };
+  return {
+    store,
+    pacer: sharedPacer({ store, key, limits, onStoreChange }, evaluatorRuntime(context)),
+  };
 }
 
 /** Returns in one line the counts and cost of a run, for all of its machines. */

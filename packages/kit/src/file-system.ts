@@ -1,0 +1,33 @@
+import fs, { type BigIntStats } from "node:fs";
+import { promisify } from "node:util";
+
+/** The operations on files that must outlast a crash; a test plays a disk that fails. */
+export interface FileSystem {
+  /** Opens a file with Node's flags; returns its descriptor. */
+  open(path: string, flags: "a" | "r" | "wx", mode?: number): number;
+  close(file: number): void;
+  /** Returns how many of the bytes were written. */
+  write(file: number, bytes: Uint8Array): Promise<number>;
+  /** Resolves when a file, or the names in a folder, are on the disk. */
+  sync(file: number): Promise<void>;
+  /** Returns undefined if there is no file. */
+  stat(path: string): Pick<BigIntStats, "ino" | "mode" | "size"> | undefined;
+  chmod(path: string, mode: number): void;
+  rename(from: string, to: string): void;
+  /** Removes a file if there is one. */
+  remove(path: string): void;
+}
+
+const write = promisify(fs.write);
+
+/** The files of this machine. */
+export const systemFiles: FileSystem = {
+  open: fs.openSync,
+  close: fs.closeSync,
+  write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
+  sync: promisify(fs.fsync),
+  stat: (path) => fs.statSync(path, { bigint: true, throwIfNoEntry: false }),
+  chmod: fs.chmodSync,
+  rename: fs.renameSync,
+  remove: (path) => fs.rmSync(path, { force: true }),
+};
