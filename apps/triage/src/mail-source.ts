@@ -22,7 +22,7 @@ export const mailSource: RecordSource = {
   options: [
     new Option(
       "--context",
-      "add age_days, repeat_count, known_contact, today and sent_by_user to the state",
+      "add age_days, repeat_count, known_contact, today, sent_by_user to states",
     ),
     new Option(
       "--today <day>",
@@ -30,7 +30,7 @@ export const mailSource: RecordSource = {
     ).argParser(day),
     new Option(
       "--contacts <file>",
-      "known addresses: one a line, a CSV or a vCard; your own are in TRIAGE_USER_ADDRESSES",
+      "addresses: one a line, a CSV or a vCard (yours: TRIAGE_USER_ADDRESSES)",
     ),
     new Option(
       "--state-fields <list>",

@@ -37,10 +37,15 @@ test.each([["--help"], ["-h"], ["run", "--help"], ["inbox.json", "--raw", "--hel
   },
 );
 
-const commands = "run work status query export label import report explain questions".split(" ");
+const commands =
+  "run work status query export label act import watch report digest serve plan apply undo explain questions".split(
+    " ",
+  );
 
-test.each(commands)("%s --help names its words alone", async (name) => {
+test.each(commands)("%s --help names its words alone, in at most 45 lines", async (name) => {
   const { exitCode, stdout } = await startTriage([name, "--help"], {});
+  expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(45);
+  expect(await startTriage(["help", name], {})).toMatchObject({ exitCode, stdout });
   expect(exitCode).toBe(0);
   expect(stdout).toContain(`Usage: npm run triage -- ${name} `);
   expect(stdout.includes("--sent-label")).toBe(name === "import");

@@ -33,7 +33,7 @@ export async function runTriage(
   const names = program.commands.map((command) => command.name());
   const [first = ""] = words;
   refusePasswords(words);
-  const isNamed = names.includes(first) || /^(?:-h|--help|--version)$/.test(first);
+  const isNamed = names.includes(first) || /^(?:-h|--help|--version|help|complete)$/.test(first);
   const typed = isNamed ? words : ["run", ...words];
   try {
     return await runCommand(program, typed, context);

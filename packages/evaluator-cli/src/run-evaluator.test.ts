@@ -53,6 +53,19 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^Examples\n(?:  .*evaluator-cli ${name}.*\n)+`, "m"));
 });
 
+test("the help of each command has its own options alone, in at most 45 lines", async () => {
+  const { stdout } = await run("/", ["--help"]);
+  const [, listed = ""] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? [];
+  const names = [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
+  expect(names).toEqual(expect.arrayContaining(["ask", "run", "demo", "emulator", "record"]));
+  for (const name of names) {
+    const help = await run("/", [name, "--help"]);
+    expect({ name, long: help.stdout.split("\n").length > 46 }).toEqual({ name, long: false });
+    expect(help.stdout).toContain(`Usage: evaluator-cli ${name}`);
+    expect(help.stdout.includes("--skill")).toBe(name === "demo");
+  }
+});
+
 test("--version prints the version of the package, and so does the emulator's", async () => {
   const printed = [await run("/", ["--version"]), await run("/", ["emulator", "--version"])];
   for (const { exitCode, stdout } of printed) {

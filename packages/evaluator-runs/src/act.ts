@@ -19,13 +19,17 @@ import type { ProgramContext } from "./service.ts";
  */
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
   const given = { ...command, calibration: command.artifact, takesFile: true };
-  const open: OpenInput = (await answerFile(command, context)) ?? withResults;
-  await open({ ...given, isOrdered: false }, context, async (results) => {
+  const readAnswers = await answerFile(command, context);
+  const open = async (isOrdered: boolean, use: (input: ActInput) => Promise<number>) =>
+    readAnswers === null
+      ? await withResults({ ...given, isOrdered }, context, use)
+      : await use(readAnswers());
+  await open(false, async (results) => {
     for await (const { kept } of results.rows) decisionsOf(kept, results.calibration);
     return 0;
   });
   let isPrinting = false;
-  return await open(given, context, async (results) => {
+  return await open(true, async (results) => {
     // Printed lines cannot be taken back.
     if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
     isPrinting = true;
@@ -41,18 +45,9 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
 }
 
 /** The part of results that acts are made of. */
-interface ActInput extends Pick<RunResults, "calibration"> {
-  readonly rows: AsyncIterable<{
-    readonly input: { readonly id: string };
-    readonly kept: Parameters<typeof decisionsOf>[0];
-  }>;
-}
-
-type OpenInput = (
-  command: Parameters<typeof withResults>[0],
-  context: ProgramContext,
-  use: (input: ActInput) => Promise<number>,
-) => Promise<number>;
+type ActInput = Pick<RunResults, "calibration"> & {
+  readonly rows: AsyncIterable<{ input: { id: string }; kept: Parameters<typeof decisionsOf>[0] }>;
+};
 
 const answersSchema = z.object({
   id: z.string().min(1),
@@ -61,18 +56,15 @@ const answersSchema = z.object({
   questionHash: z.string().nullable(),
 });
 
-/** Returns a function that opens a file of answers; null if a journal has them. */
-async function answerFile(
-  { file, journal, artifact }: ActCommand,
-  context: ProgramContext,
-): Promise<OpenInput | null> {
-  const { cwd, env, source } = context;
+/** Returns a function that reads a file of answers; null if a journal has them. */
+async function answerFile({ file, journal, artifact }: ActCommand, context: ProgramContext) {
+  const { cwd, env, source, signal } = context;
   if (file === undefined || journal !== undefined || env[source.journalVariable]) return null;
   const path = toInputPath(file, cwd);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (!isFile || existsSync(toJournalPath(path, source))) return null;
   const calibration = await readCalibration(artifact, null, context);
-  return (_, { signal }, use) => use({ calibration, rows: answerRows(path, signal) });
+  return (): ActInput => ({ calibration, rows: answerRows(path, signal) });
 }
 
 async function* answerRows(path: string, signal: AbortSignal) {

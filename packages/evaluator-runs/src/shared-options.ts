@@ -32,7 +32,7 @@ export const sharedOptions = {
   journal: ({ suffix, journalVariable: variable }: RecordSource) =>
     new Option(
       "--journal <journal>",
-      `where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.${suffix}.sqlite; prefer ${variable} for a URL, since every user of the machine can list these words (default: ${variable}, else a file beside the input)`,
+      `NAME.${suffix}.sqlite, or the URL of a PostgreSQL database, which machines share; every user can list these words, so put a URL into ${variable} (default: that, else beside the input)`,
     ),
   run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
     count,
@@ -52,7 +52,7 @@ export const sharedOptions = {
   ).argParser(count),
   calibration: new Option(
     "--calibration <file>",
-    'recalibrate the results with a file of "evaluator-cli calibrate"; the printed values go beside them (scamPrinted)',
+    "recalibrate with a calibration.json; printed values stay (scamPrinted)",
   ),
   port: new Option("--port <n>", "the page's port; 0 takes any free one")
     .argParser(wholeNumber({ max: 65_535 }))
@@ -63,7 +63,7 @@ export const sharedOptions = {
   since: new Option("--since <day>", "show only records of that day or later").argParser(day),
   only: new Option(
     "--only <conditions>",
-    'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
+    'show only records such as "category = receipt, importance >= 3" or "new"',
   ),
   rules: new Option(
     "--rules <file>",

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createCommand, decimal, Option, runCommand, wholeNumber, wordList } from "./commands.ts";
 import { UsageError } from "./errors.ts";
 import { createTestContext } from "./testing/test-context.ts";
@@ -91,4 +91,25 @@ test.each(["--help", "-h"])("%s prints the help, whatever else is typed", async 
   const { exitCode, seen, stdout } = await run("file", "--fast", word);
   expect({ exitCode, seen }).toEqual({ exitCode: 0, seen: [] });
   expect(stdout).toContain("Usage: copy file [options] <file>");
+});
+
+test("help before a command is --help after it", async () => {
+  expect(await run("help", "file")).toEqual(await run("file", "--help"));
+  expect((await run("help")).stdout).toContain(
+    "Completion in a shell: copy complete bash|zsh|fish",
+  );
+});
+
+test("complete prints the script of a shell, and one line for each suggestion", async () => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const printed = async (...words: string[]) => {
+    log.mockClear();
+    await run("complete", ...words);
+    return log.mock.calls.flat().join("\n");
+  };
+  for (const shell of ["bash", "zsh", "fish"])
+    expect(await printed(shell)).toContain(`# ${shell} completion for copy`);
+  expect(await printed("--", "fi")).toMatch(/^file\t/);
+  expect(await printed("--", "file", "--fo")).toContain("--format\tformat");
+  await expect(run("complete", "tcsh")).rejects.toThrow("Allowed choices are zsh, bash, fish");
 });

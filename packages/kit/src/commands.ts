@@ -40,11 +40,15 @@ export async function runCommand(
   context: CliContext,
 ): Promise<number> {
   const names = program.commands.map((command) => command.name());
+  const complete = `${program.name()} complete bash|zsh|fish`;
+  if (names.length > 0) program.addHelpText("after", `\nCompletion in a shell: ${complete}`);
   try {
     if (words.length === 0 && names.length > 0) {
       throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
     }
-    await program.parseAsync([...words], { from: "user" });
+    if (words[0] === "complete") await addCompletion(program);
+    const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
+    await program.parseAsync([...typed], { from: "user" });
   } catch (thrown) {
     const error = unknownOption(program, words, thrown) ?? thrown;
     const isOfCommander = error instanceof CommanderError;
@@ -55,6 +59,14 @@ export async function runCommand(
     throw new UsageError(`${message}\nFor its options: ${command} --help`, { cause: error });
   }
   return context.exitCode;
+}
+
+/** Adds the command `complete`, which prints the script of a shell and its suggestions. */
+async function addCompletion(program: Command): Promise<void> {
+  const { default: tab } = await import("@bomb.sh/tab/commander");
+  // A suggestion takes one line.
+  for (const command of program.commands) command.description(command.summary());
+  tab(program);
 }
 
 /** Returns the error of a misspelt option, which commander reports only after a missing one. */

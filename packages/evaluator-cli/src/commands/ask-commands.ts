@@ -146,7 +146,7 @@ ${engineHelp}`,
       .command("compare")
       .summary("ask several engines the same questions: worth, common mistakes, time and cost")
       .description(
-        "Asks several engines the same questions about the same records, and reports\ntheir worth on your labels, whether two engines make the same mistakes, what they may act on\ntogether, time and cost. Every answer is kept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+        "Asks several engines the same questions about the same records, and reports their worth on your\nlabels, common mistakes, what they may act on together, time and cost. Every answer is kept in\nDIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
       )
       .argument(
         "[labels]",
@@ -164,13 +164,10 @@ ${engineHelp}`,
       .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
       .option(
         "--margin <score>",
-        "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
+        "how much higher a Brier score may be for 'as good as the first', with labels",
         decimal({ max: 2 }),
       )
-      .option(
-        "--calibrated",
-        "fit each engine on one half of the labels and compare on the other half; needs labels",
-      )
+      .option("--calibrated", "fit each engine on one half of the labels, and compare on the other")
       .addOption(
         new Option("--require <share>", "the highest risk of a promised threshold")
           .argParser(share)

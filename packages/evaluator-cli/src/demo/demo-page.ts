@@ -10,8 +10,8 @@ export interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
   readonly port: number;
   readonly context: CliContext;
   readonly about: string;
-  /** The texts that the steps printed. */
-  readonly log: readonly string[];
+  /** The lines of each step so far. */
+  readonly log: readonly (readonly string[])[];
   readonly begin: () => void;
   /** Labels the rest, and returns the sentence of the promise; null for none. */
   readonly promise: () => Promise<string | null>;
@@ -26,15 +26,14 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   const { sheet, about, context, begin, port, ...steps } = options;
   const ended = new AbortController();
   // A form may be sent twice.
-  let [promised, released]: [ReturnType<DemoPage["promise"]> | null, Promise<void> | null] = [
-    null,
-    null,
-  ];
+  const sent: { promise?: Promise<string | null>; release?: Promise<void> } = {};
   const show = async (c: Parameters<LabelOptions["finish"]>[0]) => {
-    const promise = await promised;
-    const isLast = released !== null || promise === null;
+    const { promise = steps.promise(), release } = sent;
+    sent.promise = promise;
+    const heading = await promise;
+    const isLast = release !== undefined || heading === null;
     if (isLast) c.env.outgoing.once("finish", () => ended.abort());
-    return c.html(stepsPage(promise ?? "No threshold can be promised", isLast, options));
+    return c.html(stepsPage(heading ?? "No threshold can be promised", isLast, options));
   };
   const app = labelApp({
     ...steps,
@@ -46,14 +45,11 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     note: (labelled) =>
       html`${labelled < 10 ? null : restForm}
         <p>${about}</p>`,
-    finish: async (c) => {
-      promised ??= steps.promise();
-      return await show(c);
-    },
+    finish: show,
   });
   app.post("/release", async (c) => {
-    if ((await promised) === null) return c.redirect("/", 303);
-    await (released ??= steps.release());
+    if ((await sent.promise) == null) return c.redirect("/", 303);
+    await (sent.release ??= steps.release());
     return await show(c);
   });
   const signal = AbortSignal.any([context.signal, ended.signal]);
@@ -74,6 +70,9 @@ const restForm = html`<form method="post" action="end">
 </form>`;
 
 function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
+  const steps = log.map(
+    (lines) => html`<div class="card">${lines.map((line) => html`<p>${line}</p>`)}</div>`,
+  );
   const next = isLast
     ? html`<p>The demo and its program have ended.</p>`
     : html`<form method="post" action="release">
@@ -85,7 +84,6 @@ function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): 
     heading,
     title: "Demo with a simulated model",
     about: html`<p class="about">${about}</p>`,
-    body: html`<pre class="card">${log.join("")}</pre>
-      ${next}`,
+    body: html`${steps} ${next}`,
   });
 }

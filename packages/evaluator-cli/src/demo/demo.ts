@@ -68,11 +68,12 @@ async function playDemo(given: Demo): Promise<void> {
   const [sheet] = drawSheets(await readTable(journalPath, {}, context.signal), options);
   if (sheet === undefined) throw new CliError("The simulated model gave no answer.");
   using labels = await LabelFile.open(join(folder, "labels.ndjson"));
-  const log: string[] = [];
+  const log: (readonly string[])[] = [];
   const step = (name: keyof typeof commands, ...lines: readonly string[]) => {
     const all = [...lines, `your files: npx evaluator-cli ${commands[name]}`];
-    const text = `${name.padEnd(8)} ${all.join(`\n${" ".repeat(11)}`)}\n`;
-    context.stdout.write(`${log.push(text)} ${text}`);
+    const head = `${log.length + 1} ${name}`;
+    context.stdout.write(`${head.padEnd(11)}${all.join(`\n${" ".repeat(11)}`)}\n`);
+    log.push([head, ...all]);
   };
   const begin = () => {
     context.stdout.write(`${about}\n`);

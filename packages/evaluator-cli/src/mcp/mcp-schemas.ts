@@ -37,12 +37,18 @@ const kindSchemas = {
 type KindSchema = (typeof kindSchemas)[KindName];
 const kinds = Object.values(kindSchemas) as [KindSchema, ...KindSchema[]];
 
+const statePart = z.union([
+  z.string(),
+  z.strictObject({ json: z.record(z.string(), z.unknown()) }),
+  z.strictObject({ image: z.string().describe("a data: URL in base64, or an https: address") }),
+]);
+
 const evaluateInput = z.object({
   state: z
-    .union([z.string(), z.record(z.string(), z.unknown())], {
-      error: "state is text or a JSON object; images are not taken here",
+    .union([z.string(), z.record(z.string(), z.unknown()), z.array(statePart).min(1)], {
+      error: "state is text, a JSON object, or a list of texts, { json } and { image }",
     })
-    .describe("the subject of the questions: text or an object, no images; all the model knows"),
+    .describe("the subject of the questions, all the model knows: text, an object, or parts"),
   questions: z
     .record(z.string(), z.discriminatedUnion("type", kinds))
     .describe("id to question; the model sees no id"),

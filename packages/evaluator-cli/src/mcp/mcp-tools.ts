@@ -1,5 +1,10 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import type {
+  CallToolResult,
+  ServerNotification,
+  ServerRequest,
+} from "@modelcontextprotocol/sdk/types.js";
 import {
   calibrate,
   type CalibrationArtifact,
@@ -19,6 +24,8 @@ import {
   valuesOf,
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
+import type { Clock } from "evaluator-kit";
+import { repeat } from "evaluator-runs/commands";
 import type { z } from "zod";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
 import { tools } from "./mcp-schemas.ts";
@@ -26,6 +33,7 @@ import { tools } from "./mcp-schemas.ts";
 /** The engine of the tools and their limits. */
 interface ToolContext {
   readonly version: string;
+  readonly clock: Clock;
   readonly engine: Engine;
   /** The calibration of some questions to one model; null without one. */
   readonly artifact: CalibrationArtifact | null;
@@ -39,6 +47,8 @@ interface ToolContext {
   /** US dollars per million tokens, if they were given. */
   readonly price: number | null;
 }
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const claims = {
   "claimed by the service":
@@ -63,7 +73,11 @@ export function createMcpServer(context: ToolContext): McpServer {
   server.registerTool(
     "evaluate",
     { ...tools.evaluate, description, annotations },
-    (request, { signal }) => toResult(() => evaluate(toRequest(request), context, signal)),
+    async (request, extra) => {
+      const endProgress = reportProgress(extra, context.clock);
+      const run = () => evaluate(toRequest(request), context, extra.signal);
+      return await toResult(run).finally(endProgress);
+    },
   );
   server.registerTool(
     "estimate",
@@ -77,6 +91,19 @@ export function createMcpServer(context: ToolContext): McpServer {
     ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),
   );
   return server;
+}
+
+/** Notifies a caller that gave a token each second, until the result is called. */
+function reportProgress({ _meta, sendNotification }: Extra, clock: Clock): () => void {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let progress = 0;
+  const notify = () => {
+    const params = { progressToken, progress: (progress += 1), message: "waiting for the answer" };
+    // A caller that left gets none.
+    sendNotification({ method: "notifications/progress", params }).catch(() => {});
+  };
+  return repeat(1000, notify, clock);
 }
 
 /** Returns where `evaluate` sends the state and whether it may cost money. */
@@ -174,10 +201,17 @@ async function estimate(
   return {
     calls: calls * times,
     inputTokens: inputTokens * times,
-    costUsd: inputUsdPerMillionTokens === null ? null : costUsd * times,
-    ...(maxCostUsd !== undefined && { spentUsd: spent?.spending.costUsd, maxCostUsd }),
+    costUsd: inputUsdPerMillionTokens === null ? null : toMicros(costUsd * times),
+    ...(maxCostUsd !== undefined && {
+      spentUsd: toMicros(spent?.spending.costUsd ?? 0),
+      maxCostUsd,
+    }),
     ...(maxTokens !== undefined && { spentTokens: spent?.spending.tokens, maxTokens }),
   };
+}
+
+function toMicros(usd: number): number {
+  return Number(usd.toFixed(6));
 }
 
 async function priceOf({ price, catalog, engine }: ToolContext, signal: AbortSignal) {

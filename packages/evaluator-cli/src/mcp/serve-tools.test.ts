@@ -3,6 +3,7 @@ import { execPath } from "node:process";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { systemClock } from "evaluator-kit";
 import { compileCache } from "evaluator-kit/testing";
 import type { EmulatorOptions } from "evaluator-emulator";
 import { expect, test } from "vitest";
@@ -131,10 +132,12 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
     isError: true,
     content: [{ text: expect.stringContaining('Unrecognized key: "levels" at questions.q') }],
   });
-  const seen = await call("evaluate", { ...question, state: ["a photo", { image: "data:" }] });
+  const seen = await call("evaluate", { ...question, state: ["a photo", { photo: "data:" }] });
   expect(seen).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining("images are not taken here at state") }],
+    content: [
+      { text: expect.stringContaining("a list of texts, { json } and { image } at state") },
+    ],
   });
   const limited = await connect([], { faults: [{ kind: "status", status: 403 }] });
   const refused = await limited.call("evaluate", question);
@@ -183,4 +186,37 @@ test.each([
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],
 ])("%j with %j is refused: %s", async (words, env, message) => {
   expect(await startHttp(words, env)).toContain(message);
+});
+
+test("a state may hold images, if the engine's wire takes them", async () => {
+  const pixel =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const state = ["a photo", { image: `data:image/png;base64,${pixel}` }];
+  const engine = await startEmulator();
+  const ask = async (word: string) => {
+    const client = await connectTo(await startHttp(["--engine", word]));
+    const result = await client.callTool({ name: "evaluate", arguments: { ...question, state } });
+    return JSON.stringify(result);
+  };
+  expect(await ask(`direct=${engine.directBaseUrl}`)).toContain('"probability":');
+  expect(await ask(`gateway=${engine.gatewayBaseUrl}`)).toContain("takes no parts and no images");
+});
+
+test("a caller with a token is notified each second, and one without is not", async () => {
+  const delays: number[] = [];
+  const schedule = (delayMs: number, callback: () => void) => {
+    // Two seconds pass before the answer.
+    if (delays.push(delayMs) <= 2) queueMicrotask(callback);
+    return () => {};
+  };
+  const { gatewayBaseUrl } = await startEmulator();
+  const words = ["--engine", `gateway=${gatewayBaseUrl}`];
+  const client = await connectTo(await startHttp(words, {}, { ...systemClock, schedule }));
+  const progress: number[] = [];
+  const given = { name: "evaluate", arguments: question };
+  await client.callTool(given);
+  expect(delays).toEqual([]);
+  await client.callTool(given, undefined, { onprogress: (one) => progress.push(one.progress) });
+  expect(progress).toEqual([1, 2]);
+  expect(delays).toEqual([1000, 1000, 1000]);
 });

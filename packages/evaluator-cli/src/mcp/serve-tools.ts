@@ -34,6 +34,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
   const spent = hasLimit ? budget({ ...limits, ...prices }) : null;
   const tools = {
     version: packageVersion(import.meta.url),
+    clock: context.clock,
     engine,
     artifact: calibration === undefined ? null : await readArtifact(calibration, context),
     // The cache comes first: a cached answer costs nothing.
@@ -111,7 +112,7 @@ async function answer(create: Create, incoming: IncomingMessage, outgoing: Serve
     return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
   }
   const server = create();
-  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  const transport = new StreamableHTTPServerTransport();
   // If the caller leaves, its request is aborted.
   outgoing.on("close", () => void server.close());
   await server.connect(transport);

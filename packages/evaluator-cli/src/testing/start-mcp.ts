@@ -1,16 +1,21 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { runToExitCode } from "evaluator-kit";
+import { runToExitCode, systemClock } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 
 /** Runs `mcp` until the test is over; returns its address once it listens. */
-export async function startHttp(words: readonly string[], env: Record<string, string> = {}) {
+export async function startHttp(
+  words: readonly string[],
+  env: Record<string, string> = {},
+  clock = systemClock,
+) {
   const interruption = new AbortController();
   const { promise: printed, resolve: print } = Promise.withResolvers<string>();
   const context = createTestContext({
     env,
+    clock,
     signal: interruption.signal,
     stdout: { write: (text) => print(text) },
   });

@@ -1,6 +1,6 @@
 export { day, optionalFile, sharedOptions } from "../shared-options.ts";
 export { printMails } from "../amounts.ts";
-export { interrupted } from "../run/interruption.ts";
+export { interrupted, repeat } from "../run/interruption.ts";
 export {
   openCatalog,
   openRuns,

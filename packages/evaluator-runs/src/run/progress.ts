@@ -3,9 +3,9 @@ import { printCount, printCounted, printDuration } from "../amounts.ts";
 import type { RunTotals } from "./cost.ts";
 import { repeat } from "./interruption.ts";
 
-// A terminal is drawn over; a log gets a line every few seconds.
+// A terminal is drawn over; a log gets few lines.
 const TERMINAL_MS = 250;
-const LOG_MS = 5000;
+const LOG_MS = 10_000;
 const CLEAR_LINE = "\r\u001b[K";
 
 /** Shows the progress of a run in one line, until the result is called; a terminal is cleared then. */
