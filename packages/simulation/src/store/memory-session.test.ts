@@ -123,6 +123,55 @@ test.each(["restart", "kill"])(
   },
 );
 
+test("a restart ends a load whose process hangs", async () => {
+  const { open, database, runs, time } = startMemoryStore();
+  const records = recordsTo(1);
+  const hanging = new ReadableStream<RunRecord>();
+  void open().join(runOver(records), () => hanging, signal);
+  await time.wait(10);
+  database.restart();
+  const again = await runs.join(runOver(records), () => ReadableStream.from(records), signal);
+  expect(again).toMatchObject({ isJoined: false, state: "open" });
+});
+
+test("the commit of a process that died does not reach the load of the next one", async () => {
+  const { open, runs, time } = startMemoryStore();
+  const records = recordsTo(1);
+  const slow: Carry = async (call, statement) => {
+    if (statement === "commit-load") await time.wait(100);
+    return await call();
+  };
+  const dying = open({ carry: slow });
+  const joining = dying.join(runOver(records), () => ReadableStream.from(records), signal);
+  await time.wait(10);
+  dying.disconnect();
+  await runs.join(runOver(records), () => ReadableStream.from(records), signal);
+  const chunk = await runs.fetchChunk(1);
+  await expect(joining).rejects.toMatchObject({ failure: "unreachable" });
+  expect(chunk && (await runs.touch(chunk))).toBe(true);
+});
+
+test("a restart loses what has not reached the store, and the replies of the rest", async () => {
+  const { open, database, time } = await startRun(2);
+  const slow: Carry = async (call) => {
+    await time.wait(10);
+    const result = await call();
+    await time.wait(10);
+    return result;
+  };
+  const session = open({ carry: slow });
+  const lost = session.stop(1, "It is lost.").catch((error: unknown) => error);
+  await time.wait(5);
+  database.restart();
+  expect(await lost).toMatchObject({ failure: "unreachable" });
+  expect(database.tables.runs.get(1)?.state).toBe("open");
+  const done = session.stop(1, "It is done.").catch((error: unknown) => error);
+  await time.wait(15);
+  database.restart();
+  expect(await done).toMatchObject({ failure: "unreachable" });
+  expect(database.tables.runs.get(1)).toMatchObject({ state: "stopped", stoppedBy: "It is done." });
+});
+
 test("a run that is loaded is held: who joins polls, who fails or removes it waits", async () => {
   const { open, database, runs, time } = startMemoryStore();
   const records = recordsTo(2);

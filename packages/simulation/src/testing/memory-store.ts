@@ -56,7 +56,10 @@ export function startMemoryStore() {
     isConcurrent: true,
     openSession: async ({ supervises = false } = {}) => open({ supervises }),
     ...changesOf(database),
-    passTime: (ms) => time.wait(ms),
+    async passTime(ms) {
+      await time.wait(ms);
+      await time.wait(0); // after all that is due at that time
+    },
     stepClock: async (ms) => database.stepClock(ms),
   } satisfies StoreUnderTest & Record<string, unknown>;
 }

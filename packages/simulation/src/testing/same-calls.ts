@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../time/random.ts";
 import { PlayedStores } from "./played-stores.ts";
-import { exportOf, play, randomCalls } from "./store-calls.ts";
+import { randomCalls } from "./random-calls.ts";
+import { exportOf, play } from "./store-calls.ts";
 
 const CALLS = 30;
 

@@ -62,7 +62,8 @@ export function testChunks(
   });
 
   test("the chunks of all workers together reserve no more than the run may cost", async () => {
-    await load(runs, countedTo(3 * CHUNK_SIZE), { maxCostUsd: 10 });
+    const records = countedTo(3 * CHUNK_SIZE);
+    await load(runs, records, { maxCostUsd: 10 });
     const [one, two, three] = [
       await takeChunk(runs, 1),
       await takeChunk(runs, 1),
@@ -72,6 +73,8 @@ export function testChunks(
     expect(await runs.reserve(three, 1)).toBe(0);
     expect(await runs.reserve(one, 5)).toBe(5);
     expect(await runs.reserve(three, 3)).toBe(1);
+    await load(runs, records, { maxCostUsd: 2 });
+    expect([await runs.reserve(three, 3), await runs.reserve(one, 5)]).toEqual([0, 0]);
   });
 
   test("sessions that reserve at once never take the same dollar", async () => {
@@ -124,6 +127,7 @@ export function testChunks(
     expect(await runs.report(seen)).toEqual({ state: "open", stoppedBy: null });
     const end = { ...failure, idx: 0, error: "The key is wrong.", isFinal: true };
     await other.writer({ run: 1, signal }).keep(end);
+    await other.writer({ run: 1, signal }).keep({ ...end, error: "The key is still wrong." });
     expect(await runs.report(seen)).toEqual({ state: "stopped", stoppedBy: "The key is wrong." });
     expect(await other.workers(1)).toMatchObject([{ name: "here", inFlight: 2, perSecond: 3.5 }]);
     await runs.leave("w");
@@ -152,6 +156,18 @@ export function testChunks(
       });
       expect([await runs.touch(dead), await runs.touch(own)]).toEqual([false, true]);
       expect((await takeChunk(runs, 1)).chunk).toBe(2);
+    });
+
+    test("a lease lasts ten seconds after the last sign of life", async () => {
+      await store.openSession({ supervises: true });
+      await load(runs, countedTo(1));
+      const chunk = await takeChunk(runs, 1);
+      await store.passTime?.(2000);
+      await runs.touch(chunk);
+      await store.passTime?.(10_000);
+      expect(await runs.fetchChunk(1)).toBeNull();
+      await store.passTime?.(2000);
+      expect(await runs.fetchChunk(1)).toMatchObject({ chunk: 0, lease: { retryCount: 1 } });
     });
 
     test("a chunk stays a dead worker's if no session supervises", async () => {

@@ -1,12 +1,14 @@
+import { describe } from "vitest";
 import { testAnswers } from "./answers-contract.ts";
 import { testChunks } from "./chunks-contract.ts";
+import { answersOf, testKeptAnswers } from "./kept-answers-contract.ts";
 import { testRuns } from "./runs-contract.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 
 export type { StoreUnderTest } from "./store-under-test.ts";
 
 /**
- * Tests everything that workers rely on in a store of runs; called inside `describe`.
+ * Tests everything that workers rely on in a store of runs.
  *
  * @param open - Opens an empty store for one test.
  * @param options - `hasClock`: the store has `passTime` and `stepClock`.
@@ -15,7 +17,17 @@ export function testRunStore(
   open: () => Promise<StoreUnderTest>,
   options: { readonly hasClock: boolean },
 ): void {
-  testRuns(open);
-  testAnswers(open);
-  testChunks(open, options);
+  // A store is opened before each test of its own part.
+  describe("runs", () => {
+    testRuns(open);
+  });
+  describe("answers", () => {
+    testAnswers(open);
+  });
+  describe("journals", () => {
+    testKeptAnswers(async () => answersOf(await open()));
+  });
+  describe("chunks", () => {
+    testChunks(open, options);
+  });
 }
