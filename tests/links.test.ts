@@ -40,6 +40,11 @@ test("every link in every Markdown file leads to a file, and to a heading of it"
   expect(links.map(({ file, target }) => problemOf(file, target)).filter(Boolean)).toEqual([]);
 });
 
+test("the documentation begins with the tutorial", () => {
+  const [first] = localTargets(readFileSync(join(root, "docs/index.md"), "utf8"));
+  expect(first).toBe("tickets.md");
+});
+
 test("a link that is dead is seen", () => {
   expect(problemOf("README.md", "docs/nowhere.md")).toContain("is no file");
   expect(problemOf("README.md", "#nowhere")).toContain("is no heading");

@@ -5,6 +5,7 @@ import * as emulator from "evaluator-emulator/fetch";
 
 const modules: Readonly<Record<string, object>> = {
   "evaluator-client": client,
+  "evaluator-emulator": emulator,
   "evaluator-emulator/fetch": emulator,
   "evaluator-calibration": calibration,
   "evaluator-calibration/statistics": statistics,

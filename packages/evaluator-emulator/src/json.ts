@@ -17,21 +17,27 @@ export function isJsonRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns a schema whose values are mapped after the check. */
+export function mapped<TSchema extends z.core.$ZodType, TValue>(
+  schema: TSchema,
+  map: (value: z.output<TSchema>, payload: z.core.ParsePayload) => TValue,
+) {
+  return z.pipe(schema, z.transform(map));
+}
+
 /**
  * Returns a schema for a JSON object whose keys are data; `z.record` would drop an own `__proto__`.
  */
 export function recordOf<TValue>(valueSchema: z.core.$ZodType<TValue>) {
-  return z.pipe(
-    z.custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" }),
-    z.transform((record, { issues }): Record<string, TValue> =>
-      mapRecord(record, (value, key) => {
-        const { data, error } = z.safeParse(valueSchema, value, { reportInput: true });
-        for (const { message, path, input } of error?.issues ?? []) {
-          issues.push({ code: "custom", message, path: [key, ...path], input });
-        }
-        return error === undefined ? data : z.NEVER;
-      }),
-    ),
+  const schema = z.custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" });
+  return mapped(schema, (record, { issues }): Record<string, TValue> =>
+    mapRecord(record, (value, key) => {
+      const { data, error } = z.safeParse(valueSchema, value, { reportInput: true });
+      for (const { message, path, input } of error?.issues ?? []) {
+        issues.push({ code: "custom", message, path: [key, ...path], input });
+      }
+      return error === undefined ? data : z.NEVER;
+    }),
   );
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
-import { isJsonRecord, mapRecord, recordOf } from "./json.ts";
+import { isJsonRecord, mapped, mapRecord, recordOf } from "./json.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import { answerSchema, kindOf } from "./questions/kinds/kinds.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
@@ -50,11 +50,11 @@ const responseSchema = z.object({
   answers: recordOf(answerSchema),
   usage: z.union([
     z.object({ inputTokens: z.int(), outputTokens: z.int() }),
-    z.pipe(
+    mapped(
       z.object({ input_tokens: z.int(), output_tokens: z.int() }),
-      z.transform(({ input_tokens: inputTokens, output_tokens: outputTokens }) => {
+      ({ input_tokens: inputTokens, output_tokens: outputTokens }) => {
         return { inputTokens, outputTokens };
-      }),
+      },
     ),
   ]),
   providerMetadata: z.prefault(recordOf(z.unknown()), {}),

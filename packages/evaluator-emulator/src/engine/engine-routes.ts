@@ -11,7 +11,7 @@ import {
   withErrors,
 } from "../call.ts";
 import { modelList } from "../gateway/gateway-routes.ts";
-import { isJsonRecord } from "../json.ts";
+import { isJsonRecord, mapped } from "../json.ts";
 import { RequestError } from "../request-error.ts";
 import { imageSchema, joinParts } from "../questions/content.ts";
 import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
@@ -82,28 +82,21 @@ function errorResponse(message: string, status: number): Response {
 const imageUrlSchema = z.union([
   z.string().check(z.regex(/^https?:\/\/./)),
   z.pipe(
-    z.pipe(
-      z.string().check(z.regex(/^data:image\/\w+;base64,/)),
-      z.transform((url) => {
-        const [head = ""] = url.split(",", 1);
-        return { format: head.slice(11, -7), base64: url.slice(head.length + 1) };
-      }),
-    ),
+    mapped(z.string().check(z.regex(/^data:image\/\w+;base64,/)), (url) => {
+      const [head = ""] = url.split(",", 1);
+      return { format: head.slice(11, -7), base64: url.slice(head.length + 1) };
+    }),
     imageSchema,
   ),
 ]);
-const textSchema = z.pipe(
-  z.string(),
-  z.transform((content) => [{ content }]),
-);
+const textSchema = mapped(z.string(), (content) => [{ content }]);
 const partSchema = z.discriminatedUnion("type", [
-  z.pipe(
-    z.object({ type: z.literal("input_text"), text: z.string() }),
-    z.transform(({ text: content }) => ({ content })),
-  ),
-  z.pipe(
+  mapped(z.object({ type: z.literal("input_text"), text: z.string() }), ({ text: content }) => ({
+    content,
+  })),
+  mapped(
     z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
-    z.transform(({ image_url: image }) => ({ image })),
+    ({ image_url: image }) => ({ image }),
   ),
 ]);
 const messageSchema = z.object({
@@ -113,9 +106,8 @@ const messageSchema = z.object({
 const bodySchema = z.object({
   input: z.union([
     textSchema,
-    z.pipe(
-      z.array(messageSchema).check(z.minLength(1)),
-      z.transform((messages) => messages.flatMap(({ content }) => content)),
+    mapped(z.array(messageSchema).check(z.minLength(1)), (messages) =>
+      messages.flatMap(({ content }) => content),
     ),
   ]),
   questions: z.array(z.union(allKinds.map(({ decision }) => decision))).check(z.minLength(1)),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { isJsonRecord } from "../json.ts";
+import { isJsonRecord, mapped } from "../json.ts";
 import { contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
@@ -7,7 +7,7 @@ import { RequestError } from "../request-error.ts";
 
 /** A file as the gateway's own client sends it: its bytes, never an address. */
 const filePartSchema = z.pipe(
-  z.pipe(
+  mapped(
     z.object({
       type: z.literal("file"),
       mediaType: z
@@ -15,25 +15,20 @@ const filePartSchema = z.pipe(
         .check(z.regex(/^image\/\w+$/, "expected an image; this model reads no other file")),
       data: z.object({ type: z.literal("data"), data: z.string() }),
     }),
-    z.transform(({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data })),
+    ({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data }),
   ),
-  z.pipe(
-    imageSchema,
-    z.transform((image) => ({ image })),
-  ),
+  mapped(imageSchema, (image) => ({ image })),
 );
 
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
-    z.pipe(
-      z.object({ type: z.literal("text"), text: z.string() }),
-      z.transform(({ text: content }) => ({ content })),
-    ),
-    z.pipe(
-      z.object({ type: z.literal("json"), value: contentSchema }),
-      z.transform(({ value: content }) => ({ content })),
-    ),
+    mapped(z.object({ type: z.literal("text"), text: z.string() }), ({ text: content }) => ({
+      content,
+    })),
+    mapped(z.object({ type: z.literal("json"), value: contentSchema }), ({ value: content }) => ({
+      content,
+    })),
     filePartSchema,
   ],
   { error: "expected a text, json or file part" },

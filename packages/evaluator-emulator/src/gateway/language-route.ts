@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { basisHeader, echoModel } from "../answers/judgement.ts";
 import { type Call, type EmulatorContext, readJson } from "../call.ts";
-import { isJsonRecord } from "../json.ts";
+import { isJsonRecord, mapped } from "../json.ts";
 import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
 import { RequestError } from "../request-error.ts";
 import {
@@ -13,19 +13,16 @@ import {
   wordsOf,
 } from "./text-reply.ts";
 
-const toolSchema = z.pipe(
+const toolSchema = mapped(
   z.object({
     type: z.literal("function"),
     name: z.string(),
     description: z.prefault(z.string(), ""),
     inputSchema: z.unknown(),
   }),
-  z.transform(({ name, description, inputSchema: schema }) => ({ name, description, schema })),
+  ({ name, description, inputSchema: schema }) => ({ name, description, schema }),
 );
-const otherTool = z.pipe(
-  z.unknown(),
-  z.transform(() => null),
-);
+const otherTool = mapped(z.unknown(), () => null);
 const shapeSchema = z.object({
   // The other tools are run by the provider.
   tools: z.prefault(z.array(z.union([toolSchema, otherTool])), []),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { isJsonRecord } from "../json.ts";
+import { isJsonRecord, mapped } from "../json.ts";
 
 /** A state, an instruction or a description: text, an object or a list, never null (field fact). */
 export type Content = string | Readonly<Record<string, unknown>> | readonly unknown[];
@@ -47,13 +47,13 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Checks an image and returns its key, which differs between images; the pixels are not used. */
-export const imageSchema = z.pipe(
+export const imageSchema = mapped(
   z.object({ format: z.string(), base64: z.string() }),
-  z.transform(({ format, base64 }, { issues }): string => {
+  ({ format, base64 }, { issues }): string => {
     const problem = problemOf(format, base64);
     if (problem !== null) issues.push({ code: "custom", message: problem, input: base64 });
     return base64;
-  }),
+  },
 );
 
 function problemOf(format: string, base64: string): string | null {

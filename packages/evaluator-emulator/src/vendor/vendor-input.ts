@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
+import { isJsonRecord, mapped, mapRecord, recordOf } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
@@ -9,15 +9,15 @@ const knownFields = new Set(["model", "state", "questions", "assets"]);
 
 /** An image by its name; third parties' clients show the form (unverified). */
 const assetSchema = z.pipe(
-  z.pipe(
+  mapped(
     z.object({
       type: z.optional(z.literal("image")),
       format: z.enum(["png", "jpg", "jpeg"]),
       data_base64: z.string(),
     }),
-    z.transform(({ format, data_base64: base64 }): z.input<typeof imageSchema> => {
+    ({ format, data_base64: base64 }): z.input<typeof imageSchema> => {
       return { format: format === "jpg" ? "jpeg" : format, base64 };
-    }),
+    },
   ),
   imageSchema,
 );

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { mapped } from "../../json.ts";
 import {
   matchCriteria,
   type Opinion,
@@ -10,18 +11,15 @@ import { instructionsSchema, type Kind, type PrintedAnswer, type Wire } from "./
 
 const names = { gateway: "boolean", vendor: "noul" } as const;
 
-const criteriaSchema = z.pipe(
+const criteriaSchema = mapped(
   z.nullish(z.object({ true: z.nullish(contentSchema), false: z.nullish(contentSchema) })),
-  z.transform((criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null })),
+  (criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null }),
 );
 
 const questionSchema = (wire: Wire) =>
   z
     .object({
-      type: z.pipe(
-        z.literal(names[wire]),
-        z.transform(() => "boolean" as const),
-      ),
+      type: mapped(z.literal(names[wire]), () => "boolean" as const),
       instructions: instructionsSchema,
       criteria: criteriaSchema,
     })
@@ -39,18 +37,17 @@ export const boolean: Kind<BooleanInput> = {
   names,
   isDistribution: false,
   question: questionSchema,
-  decision: z.pipe(
+  decision: mapped(
     z.object({ type: z.literal("predicate"), name: z.string(), instructions: z.string() }),
-    z.transform(({ name, instructions }) => ({ name, question: toQuestion(instructions) })),
+    ({ name, instructions }) => ({ name, question: toQuestion(instructions) }),
   ),
   answer: z.union([
-    z.pipe(
+    mapped(
       z.object({ type: z.literal(names.gateway), probability: z.number() }),
-      z.transform(({ probability }) => toAnswer(probability)),
+      ({ probability }) => toAnswer(probability),
     ),
-    z.pipe(
-      z.object({ type: z.literal(names.vendor), noul: z.number() }),
-      z.transform(({ noul }) => toAnswer(noul)),
+    mapped(z.object({ type: z.literal(names.vendor), noul: z.number() }), ({ noul }) =>
+      toAnswer(noul),
     ),
   ]),
   fromPrompt({ instructions, proposed }) {

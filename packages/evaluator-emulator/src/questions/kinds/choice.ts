@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { recordOf } from "../../json.ts";
+import { mapped, recordOf } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
@@ -25,7 +25,7 @@ type ChoiceInput = z.infer<typeof questionSchema>;
 export const choice: Kind<ChoiceInput> = {
   ...distributionOf("choice", z.string()),
   question: () => questionSchema,
-  decision: z.pipe(
+  decision: mapped(
     z.object({
       type: z.literal("choice"),
       name: z.string(),
@@ -34,12 +34,12 @@ export const choice: Kind<ChoiceInput> = {
         .array(z.object({ value: z.string(), description: z.optional(z.string()) }))
         .check(z.minLength(1), z.maxLength(maxOptions)),
     }),
-    z.transform(({ name, instructions, choices }) => {
+    ({ name, instructions, choices }) => {
       const options = choices.map(
         ({ value, description }) => [value, description ?? null] as const,
       );
       return { name, question: toQuestion(instructions, options) };
-    }),
+    },
   ),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { recordOf } from "../../json.ts";
+import { mapped, recordOf } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
 
@@ -56,9 +56,9 @@ export interface Kind<TQuestion> {
 }
 
 /** Parses instructions; missing ones are null. */
-export const instructionsSchema = z.pipe(
+export const instructionsSchema = mapped(
   z.nullish(contentSchema),
-  z.transform((content): Content | null => content ?? null),
+  (content): Content | null => content ?? null,
 );
 
 /** Returns what choice and score share: on each wire their value has the name of the kind. */
@@ -71,11 +71,11 @@ export function distributionOf(
   return {
     names: { gateway: type, vendor: type },
     isDistribution: true,
-    answer: z.pipe(
+    answer: mapped(
       z.object({ type: z.literal(type), ...valueField, ...fields }),
-      z.transform(({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
+      ({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
         return { value, probabilities, confidence };
-      }),
+      },
     ),
     toGateway: ({ value, probabilities }: PrintedAnswer) => ({
       type,

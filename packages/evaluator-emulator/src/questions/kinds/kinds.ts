@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { recordOf } from "../../json.ts";
+import { mapped, recordOf } from "../../json.ts";
 import { boolean } from "./boolean.ts";
 import { choice } from "./choice.ts";
 import type { Kind, PrintedAnswer, Wire } from "./kind.ts";
@@ -42,9 +42,6 @@ export function questionsSchema(wire: Wire) {
 /** A recorded answer of either wire. */
 export const answerSchema: z.ZodMiniType<JudgedAnswer> = z.union(
   Object.entries(byName).map(([type, { answer }]) =>
-    z.pipe(
-      answer,
-      z.transform((read) => ({ ...read, type: type as KindName })),
-    ),
+    mapped(answer, (read) => ({ ...read, type: type as KindName })),
   ),
 );

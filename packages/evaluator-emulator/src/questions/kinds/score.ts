@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { mapped } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
@@ -25,7 +26,7 @@ const shared = distributionOf("score", z.number());
 export const score: Kind<ScoreInput> = {
   ...shared,
   question: () => questionSchema,
-  decision: z.pipe(
+  decision: mapped(
     z.object({
       type: z.literal("score"),
       name: z.string(),
@@ -34,9 +35,9 @@ export const score: Kind<ScoreInput> = {
         .array(z.object({ label: z.string() }))
         .check(z.minLength(1), z.maxLength(maxLevels)),
     }),
-    z.transform(({ type, name, instructions, levels }) => {
+    ({ type, name, instructions, levels }) => {
       return { name, question: { type, instructions, criteria: levels.map(({ label }) => label) } };
-    }),
+    },
   ),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || !areLevels(lines)) return null;
