@@ -1,7 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Environment, runToExitCode } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { programs } from "../programs.ts";
@@ -60,6 +62,13 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   for (const [at, y] of heights.slice(1).entries()) {
     expect(y - (heights[at] ?? 0)).toBeGreaterThanOrEqual(14); // no name on another
   }
+  const shown = await openSharedPage();
+  onTestFinished(() => shown.close());
+  await shown.goto(pathToFileURL(join(folder, "prompts.eval.html")).href);
+  expect(await problemsOn(shown)).toEqual([]);
+  expect(await shown.locator(".dominated title").allTextContents()).toContainEqual(
+    expect.stringMatching(/^random, at equal cost: quality 0\.\d+, cost /),
+  );
   const kept = await readFile(join(folder, "prompts.decisions.ndjson"), "utf8");
   expect(kept).not.toMatch(/payroll|Australia/); // no text of a prompt
 });

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openSharedPage } from "evaluator-kit/browser";
+import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { startPage } from "../testing/start-page.ts";
@@ -54,6 +54,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
     "Does the email look like a scam",
   );
   expect(await page.getByRole("article").textContent()).toContain(hostile);
+  expect(await problemsOn(page)).toEqual([]);
   await page.keyboard.press("y");
   await page.getByText("1 of 4 labelled").waitFor();
   expect(await labelsIn(cwd)).toMatchObject([{ question: "scam", truth: true, labeler: "person" }]);
@@ -72,6 +73,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
     await page.getByText(`${labelled} of 4 labelled`).waitFor();
   }
   await page.getByText("All labelled").waitFor();
+  expect(await problemsOn(page)).toEqual([]);
   await page.keyboard.press("b");
   await page.waitForURL(/at=1/);
   await page.keyboard.press("y");

@@ -1,9 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { parseMessage } from "../import/parse-message.ts";
-import { named, triaged } from "../testing/report-pages.ts";
+import { named, ReportPages, triaged } from "../testing/report-pages.ts";
 import { startTriage } from "../testing/start-triage.ts";
+
+const reports = new ReportPages();
+afterAll(() => reports.close());
 
 test("the top of the list is one page or one mail, which only its owner can read", async () => {
   const cwd = await triaged(named("<b>calm", "urgent"), [{}, { importance: 5 }]);
@@ -13,6 +16,7 @@ test("the top of the list is one page or one mail, which only its owner can read
   const html = await readFile(join(cwd, "inbox.digest.html"), "utf8");
   expect(html).toMatch(/urgent[^]*Needs you[^]*&lt;b&gt;calm[^]*Receipt/);
   expect(html).not.toContain("<script");
+  expect(await reports.problemsIn(join(cwd, "inbox.digest.html"))).toEqual([]);
 
   await startTriage(["digest", "inbox.json", "--eml"], { cwd, env });
   const path = join(cwd, "inbox.digest.eml");

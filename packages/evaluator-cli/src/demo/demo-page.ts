@@ -44,7 +44,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     nextCommand: "npx evaluator-cli calibrate tickets.labels.ndjson",
     note: (labelled) =>
       html`${labelled < 10 ? null : restForm}
-        <p>${about}</p>`,
+        <p class="about">${about}</p>`,
     finish: show,
   });
   app.post("/release", async (c) => {

@@ -1,3 +1,4 @@
+import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InterruptedError } from "evaluator-kit";
@@ -159,11 +160,13 @@ test("on the page a person labels ten, the simulation the rest, and a release is
     expect(await linesOf(folder, "labels.ndjson")).toHaveLength(labelled + 1);
   }
   expect(screen).toContain("Label the rest");
-  screen = await post("/end");
+  const screens = [screen];
+  screens.push((screen = await post("/end")));
   expect(screen).toContain("simulated");
   expect(screen).toMatch(/<h1>act on &quot;yes&quot; at 0\.\d\d and above/);
   expect(screen).toContain("Ship a release");
   const last = await post("/release");
+  screens.push(last);
   expect(last).toContain("simulated/agent-2 answers the same records; refused");
   expect(last).toContain("drift: broken: ");
   expect(await output()).toEqual({
@@ -171,6 +174,12 @@ test("on the page a person labels ten, the simulation the rest, and a release is
     stdout: expect.stringContaining("2 label    200 labels: 10 by hand, 190 by the simulation\n"),
   });
   expect((await readdir(folder)).toSorted()).toEqual(allFiles);
+  const page = await openSharedPage();
+  onTestFinished(() => page.close());
+  for (const each of screens) {
+    await page.setContent(each);
+    expect(await problemsOn(page)).toEqual([]);
+  }
 }, 60_000);
 
 test("without a promise the page ends the program with 3, and a Ctrl-C before with 130", async () => {

@@ -59,7 +59,7 @@ export function labelPage(view: SheetView) {
   const heading = record === null ? left : toText(sheet.question.instructions);
   const isLong = heading.length > HEADING;
   return page({
-    tool: view.program.replaceAll(/^np[mx] (?:run )?| --$/g, ""),
+    tool: `evaluator-${/(\w+)(?: --)?$/.exec(view.program)?.[1]}`,
     pages: view.pages,
     heading: isLong ? `${truncateCharacters(heading, HEADING - 1)}…` : heading,
     title: `Label ${sheet.id}: ${counts}`,
