@@ -1,7 +1,7 @@
 import { artifactHash } from "evaluator-calibration";
 import { checkThreshold } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
-import { CliError, type CliContext, printable } from "evaluator-kit";
+import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
@@ -29,7 +29,9 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const rest = left === 0 ? [] : [`${count(left)} labels are of records without an act.`];
   for (const note of [...notes, ...rest]) context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
-  context.stdout.write(isJson ? `${JSON.stringify(audits, null, 2)}\n` : describe(audits));
+  context.stdout.write(
+    isJson ? `${JSON.stringify(audits, null, 2)}\n` : paintVerdicts(describe(audits), context),
+  );
   context.exitCode = exitCodeOf(audits);
 }
 

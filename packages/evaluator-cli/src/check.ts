@@ -6,7 +6,7 @@ import {
   type LabelledRows,
   toLabelledRows,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
+import { CliError, type CliContext, exitCodes, paintVerdicts, printable } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
@@ -33,9 +33,10 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, tested, state);
   const notes = [...found.notes, ...describeChecks(artifact, state !== null)];
+  const lines = checks.map(describeCheck);
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
-  } else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
+  } else context.stdout.write([...notes, paintVerdicts(lines.join("\n"), context), ""].join("\n"));
   context.exitCode = exitCodeOf(checks);
 }
 

@@ -6,7 +6,14 @@ import {
   LabelJoin,
   toLabelledRows,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  type CliContext,
+  exitCodes,
+  paintVerdicts,
+  printable,
+  UsageError,
+} from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
@@ -42,7 +49,9 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   });
   const isJson = options.json === true;
   context.stdout.write(
-    isJson ? `${JSON.stringify(comparisons, null, 2)}\n` : comparisons.map(describe).join("\n"),
+    isJson
+      ? `${JSON.stringify(comparisons, null, 2)}\n`
+      : paintVerdicts(comparisons.map(describe).join("\n"), context),
   );
   if (comparisons.some(isBroken)) context.exitCode = exitCodes.failed;
 }

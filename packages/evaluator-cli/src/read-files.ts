@@ -11,7 +11,7 @@ import {
 import {
   CliError,
   type CliContext,
-  type Clock,
+  createProgress,
   printable,
   readParsedFile,
   toFileError,
@@ -48,11 +48,16 @@ export async function readAnswers(
       const sha256 = createHash("sha256");
       // The name of a database may hold a password.
       const file = isDatabaseUrl(name) ? "PostgreSQL" : name;
+      const progress = createProgress(context);
+      let count = 0;
       await read((entry) => {
+        count += 1;
+        progress.show(() => printable`${file}: ${count.toLocaleString("en")} records read`);
         if (entry.evaluation === null) table.addFailed(entry.id);
         else table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
         sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
       });
+      progress.end();
       nouns.add(name.endsWith(".triage.sqlite") ? "mails" : "records");
       journals.push(read);
       files.push({ name: file, sha256: sha256.digest("hex") });
@@ -131,7 +136,7 @@ export async function readRecords(
   const path = resolve(cwd, name);
   const sha256 = createHash("sha256");
   const size = (await stat(path).catch(() => null))?.size ?? 0;
-  const isDue = progressTimer(clock);
+  const progress = createProgress({ stderr, clock });
   let [count, bytes] = [0, 0];
   async function* chunks(): AsyncGenerator<Buffer> {
     for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
@@ -147,13 +152,16 @@ export async function readRecords(
         take(record);
         count += 1;
       }
-      if (!isDue()) continue;
-      const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
-      stderr.write(printable`${name}: ${count.toLocaleString("en")} records read${share}\n`);
+      progress.show(() => {
+        const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
+        return printable`${name}: ${count.toLocaleString("en")} records read${share}`;
+      });
     }
   } catch (error) {
     if (error instanceof CliError) throw toInputError(error, name);
     throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  } finally {
+    progress.end();
   }
   return { name, sha256: sha256.digest("hex") };
 }
@@ -162,17 +170,6 @@ function toInputError(error: CliError, file: string): CalibrationInputError {
   return error instanceof TableError
     ? new CalibrationInputError({ file, line: error.line }, error.problem)
     : new CalibrationInputError({ file }, error.message);
-}
-
-/** Returns a function that returns true once in two seconds. */
-function progressTimer(clock: Clock): () => boolean {
-  const everyMs = 2000; // chosen, not measured
-  let next = clock.now() + everyMs;
-  return () => {
-    if (clock.now() < next) return false;
-    next = clock.now() + everyMs;
-    return true;
-  };
 }
 
 /** Returns the fields of a record; none if it is not an object. */

@@ -1,6 +1,13 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { answerSchema } from "evaluator-client";
-import { CliError, exitCodes, printable, printTexts, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  createProgress,
+  exitCodes,
+  printable,
+  printTexts,
+  UsageError,
+} from "evaluator-kit";
 import { printCount } from "./amounts.ts";
 import { z } from "zod";
 import { decisionsOf, readCalibration } from "./calibration.ts";
@@ -24,8 +31,15 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     readAnswers === null
       ? await withResults({ ...given, isOrdered }, context, use)
       : await use(readAnswers());
+  const progress = createProgress(context);
+  let checked = 0;
   await open(false, async (results) => {
-    for await (const { kept } of results.rows) decisionsOf(kept, results.calibration);
+    for await (const { kept } of results.rows) {
+      decisionsOf(kept, results.calibration);
+      checked += 1;
+      progress.show(() => `${printCount(checked)} answers checked`);
+    }
+    progress.end();
     return 0;
   });
   let isPrinting = false;

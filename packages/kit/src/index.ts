@@ -8,6 +8,7 @@ export * from "./hosts.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
 export * from "./printable.ts";
+export * from "./progress.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";
 export * from "./seeded-random.ts";

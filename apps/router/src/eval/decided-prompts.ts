@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type CliContext, systemErrorCode, toFileError, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  createProgress,
+  systemErrorCode,
+  toFileError,
+  UsageError,
+} from "evaluator-kit";
 import { z } from "zod";
 import { wireOf } from "../decision/decide.ts";
 import { tierQuestionHash, tierQuestions } from "../decision/tier-question.ts";
@@ -61,8 +67,10 @@ function toKeyedState(prompt: Label, { services, options }: EvalRun) {
 async function askFor(
   wanted: readonly ReturnType<typeof toKeyedState>[],
   kept: Awaited<ReturnType<typeof openKeptDecisions>>,
-  { services: { evaluator, engineAddress }, context: { signal, stderr } }: EvalRun,
+  { services: { evaluator, engineAddress }, context }: EvalRun,
 ) {
+  const { signal } = context;
+  const progress = createProgress(context);
   const sums = { paid: 0, costUsd: 0 };
   const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
   for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
@@ -78,8 +86,9 @@ async function askFor(
     });
     sums.paid += 1;
     sums.costUsd += costUsd ?? 0;
-    if (sums.paid % 1000 === 0) stderr.write(`${sums.paid} of ${wanted.length} decided\n`);
+    progress.show(() => `${sums.paid} of ${wanted.length} decided`);
   }
+  progress.end();
   return sums;
 }
 

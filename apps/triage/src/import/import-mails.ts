@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   type CliContext,
   CliError,
+  createProgress,
   exitCodes,
   printable,
   toFileError,
@@ -35,13 +36,12 @@ interface ImportOptions {
   readonly counts: ImportCounts;
   readonly isOnlySent: ReturnType<typeof onlySentRule>;
   readonly signal: AbortSignal;
+  readonly progress: ReturnType<typeof createProgress>;
 }
 
 /** Makes an input file from an export; writes nothing if no mail is found. Names unreadable parts. */
-export async function importMails(
-  command: ImportCommand,
-  { cwd, stderr, signal }: CliContext,
-): Promise<number> {
+export async function importMails(command: ImportCommand, context: CliContext): Promise<number> {
+  const { cwd, stderr, signal } = context;
   if (command.skipped === command.output) {
     throw new UsageError("--skipped needs its own file.");
   }
@@ -51,10 +51,11 @@ export async function importMails(
   const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
   const counts = new ImportCounts(skippedPath === null ? null : []);
   const isOnlySent = onlySentRule(command.sentLabel);
+  const progress = createProgress(context);
   try {
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
-    const mails = readMails(sourcePath, { counts, isOnlySent, signal });
+    const mails = readMails(sourcePath, { counts, isOnlySent, signal, progress });
     await writePrivateFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath === null || signal.aborted) return;
       await writePrivateFile(skippedPath, counts.skipped ?? []);
@@ -62,15 +63,17 @@ export async function importMails(
   } catch (error) {
     throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
   }
+  progress.end();
   stderr.write(counts.describe(outputPath));
   return counts.exitCode;
 }
 
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
-  const { counts, signal } = options;
+  const { counts, signal, progress } = options;
   const toUnique = uniqueIds();
   for await (const found of readSource(sourcePath, signal)) {
     signal.throwIfAborted();
+    progress.show(() => `${printCount(counts.kept)} mails imported`);
     if ("reason" in found) counts.add(found);
     else {
       const record = await readOne(found, options);

@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import { copyFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { CalibrationMismatchError, toAnswerRecord } from "evaluator-calibration";
-import { type CliContext, CliError, exitCodes, printable, writeWholeFile } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  exitCodes,
+  paintVerdicts,
+  printable,
+  writeWholeFile,
+} from "evaluator-kit";
 import { readAnswers } from "evaluator-runs";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { drawSheets, LabelFile, readTable, savedLabels } from "evaluator-runs/label";
@@ -72,7 +79,8 @@ async function playDemo(given: Demo): Promise<void> {
   const step = (name: keyof typeof commands, ...lines: readonly string[]) => {
     const all = [...lines, `your files: npx evaluator-cli ${commands[name]}`];
     const head = `${log.length + 1} ${name}`;
-    context.stdout.write(`${head.padEnd(11)}${all.join(`\n${" ".repeat(11)}`)}\n`);
+    const text = `${head.padEnd(11)}${all.join(`\n${" ".repeat(11)}`)}\n`;
+    context.stdout.write(paintVerdicts(text, context));
     log.push([head, ...all]);
   };
   const begin = () => {

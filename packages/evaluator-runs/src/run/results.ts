@@ -1,5 +1,12 @@
 import { basename } from "node:path";
-import { CliError, printable, printTexts, toPrintable, writeWholeFile } from "evaluator-kit";
+import {
+  CliError,
+  hasColours,
+  printable,
+  printTexts,
+  toPrintable,
+  writeWholeFile,
+} from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
@@ -113,7 +120,7 @@ async function printTable(
   { layout, shown, of, news }: ShownTable,
   context: RunContext,
 ): Promise<void> {
-  const { run, columns, source, stderr, stdout, env, outputPath } = context;
+  const { run, columns, source, stderr, stdout, outputPath } = context;
   if (news !== null) {
     const added = `${printCount(news.ids.size)} of ${printCount(of)}`;
     stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} ${source.word}s.\n`);
@@ -125,7 +132,7 @@ async function printTable(
   }
   const newIds = news?.ids ?? new Set();
   const terminal = stdout.isTTY
-    ? { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) }
+    ? { width: stdout.columns, colours: hasColours(context), fileName: basename(outputPath) }
     : null;
   await printTexts(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
 }
