@@ -115,6 +115,14 @@ function sources(bundle: Bundle, appendedTo: (file: string) => string): Plugin {
   };
 }
 
+const copies = new Map<string, Promise<void>>();
+
+async function copyAsset(path: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  if (path.endsWith(".ts")) await writeFile(to, await bundleScript(pathToFileURL(path)));
+  else await cp(path, to, { recursive: true });
+}
+
 const assets =
   /new URL\(\s*"(?<file>[^"]+)",\s*import\.meta\.url,?\s*\)|import\.meta\.resolve\("(?<name>[^"]+)"\)/g;
 
@@ -131,10 +139,11 @@ async function withAssets(text: string, source: string, { packageOut, toPacked }
     const packed = toPacked(path) ?? path;
     const isScript = path.endsWith(".ts");
     const target = isScript ? packed.replace("src/", "scripts/").replace(/ts$/, "js") : packed;
-    await mkdir(dirname(join(packageOut, target)), { recursive: true });
-    if (isScript)
-      await writeFile(join(packageOut, target), await bundleScript(pathToFileURL(path)));
-    else await cp(path, join(packageOut, target), { recursive: true });
+    const to = join(packageOut, target);
+    // Sources are read at the same time, and several may name one file.
+    const copy = copies.get(to) ?? copyAsset(path, to);
+    copies.set(to, copy);
+    await copy;
     const packedUrl = `new URL(${JSON.stringify(`./${target}`)}, import.meta.url)`;
     targets.set(whole, file ? packedUrl : `${packedUrl}.href`);
   }

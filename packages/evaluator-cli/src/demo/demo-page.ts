@@ -69,14 +69,24 @@ const restForm = html`<form method="post" action="end">
   <button class="button" data-key="l"><kbd>l</kbd> Label the rest</button>
 </form>`;
 
+const YOURS = "your files: ";
+
 function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
   const steps = log.map(
-    (lines) => html`<div class="card">${lines.map((line) => html`<p>${line}</p>`)}</div>`,
+    ([name = "", ...lines]) =>
+      html`<section class="card part">
+        <h2>${name}</h2>
+        ${lines.map((line) =>
+          line.startsWith(YOURS)
+            ? html`<p class="quiet">${YOURS}<code>${line.slice(YOURS.length)}</code></p>`
+            : html`<p>${line}</p>`,
+        )}
+      </section>`,
   );
   const next = isLast
     ? html`<p>The demo and its program have ended.</p>`
     : html`<form method="post" action="release">
-        <button class="button">Ship a release</button>
+        <button class="button primary">Ship a release</button>
       </form>`;
   return page({
     tool: around.program,
