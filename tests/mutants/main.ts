@@ -28,6 +28,12 @@ const PARALLEL = 2;
 /** The end of a test; `broken` if it did not run. */
 type End = "green" | "red" | "timed out" | "broken";
 
+const problems = {
+  red: "fails",
+  broken: "does not run",
+  "timed out": `takes longer than ${LIMIT_MS / 1000} s`,
+};
+
 /** A problem that the user can solve; its message is all that is printed. */
 class UserError extends Error {}
 
@@ -53,8 +59,8 @@ try {
 async function testMutants(args: readonly string[]): Promise<number> {
   const all = readMutants();
   const mutants = await chosenMutants(all, readOptions(args));
-  const problems = problemsOf(all);
-  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  const invalid = problemsOf(all);
+  if (invalid.length > 0) throw new UserError(invalid.join("\n"));
   const queue = [...Map.groupBy(mutants, ({ killedBy }) => killedBy).entries()].toSorted(
     ([, a], [, b]) => b.length - a.length,
   );
@@ -73,7 +79,7 @@ async function testMutants(args: readonly string[]): Promise<number> {
         if (end === "green") {
           for (const mutant of those) report(mutant, await testMutant(mutant, copy));
         } else {
-          const reason = ` Without it, ${killedBy} is ${end}.`;
+          const reason = ` Without it, ${killedBy} ${problems[end]}.`;
           for (const mutant of those) report(mutant, "not tested", reason);
         }
       }

@@ -1,6 +1,6 @@
-import { type Evaluator, StatusError } from "evaluator-client";
+import { AuthenticationError, type Evaluator, StatusError } from "evaluator-client";
 import { expect, test } from "vitest";
-import { evaluateOne } from "./evaluate-one.ts";
+import { endsRun, evaluateOne } from "./evaluate-one.ts";
 
 const details = {
   requestId: null,
@@ -52,4 +52,14 @@ test("other errors keep their advice", async () => {
   const message = "The gateway answered 404. Check the base URL and the model id.";
   const { cause, end } = await failure(404, message);
   expect(end).toEqual({ error: message, isRefusal: false, cause });
+});
+
+test.each([
+  [StatusError, 402, true],
+  [AuthenticationError, 401, true],
+  [StatusError, 400, false],
+  [StatusError, 503, false],
+])("a %o with the status %i ends the run: %j", (ErrorClass, status, isEnd) => {
+  const error = new ErrorClass("No.", { ...details, status, type: null, isRetryable: false });
+  expect(endsRun(error)).toBe(isEnd);
 });
