@@ -1,3 +1,4 @@
+import list from "./models.json" with { type: "json" };
 import { gatewayError } from "./request-error.ts";
 
 /**
@@ -52,82 +53,23 @@ export function providerOf({ id }: CatalogModel): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-const textModel = {
-  type: "language",
-  contextWindow: 1_000_000,
-  maxTokens: 128_000,
-  isOnFreeTier: true,
-} as const;
-
 /**
  * A small price list. Ids exist in the pinned gateway package; prices and windows are those of the
  * gateway's model pages in November 2026. Cache prices are the providers' own, for five minutes.
  */
-export const models: readonly CatalogModel[] = [
-  {
-    id: "typesafe-ai/jev",
-    name: "Jev",
-    description: "Evaluation model: typed questions about a state, answered with probabilities.",
-    type: "evaluation",
-    contextWindow: 0,
-    maxTokens: 0,
-    inputPrice: perMillion(0.042),
-    outputPrice: perMillion(0),
-    isOnFreeTier: true,
-  },
-  {
-    ...textModel,
-    id: "openai/gpt-5-nano",
-    name: "GPT-5 nano",
-    description: "Text model for classification, routing and short replies.",
-    contextWindow: 400_000,
-    inputPrice: perMillion(0.05),
-    outputPrice: perMillion(0.4),
-    cacheReadPrice: perMillion(0.005),
-  },
-  {
-    ...textModel,
-    id: "anthropic/claude-haiku-5.5",
-    name: "Claude Haiku 5.5",
-    description: "Text model for everyday tasks and tool use.",
-    inputPrice: perMillion(0.1),
-    outputPrice: perMillion(0.5),
-    cacheReadPrice: perMillion(0.01),
-    cacheWritePrice: perMillion(0.125),
-  },
-  {
-    ...textModel,
-    id: "google/gemini-3.1-flash-lite",
-    name: "Gemini 3.1 Flash Lite",
-    description: "Text model for simple questions in high volume.",
-    maxTokens: 65_000,
-    inputPrice: perMillion(0.25),
-    outputPrice: perMillion(1.5),
-    cacheReadPrice: perMillion(0.025),
-  },
-  {
-    ...textModel,
-    id: "anthropic/claude-sonnet-5.5",
-    name: "Claude Sonnet 5.5",
-    description: "Text model for reasoning, planning and code.",
-    inputPrice: perMillion(2),
-    outputPrice: perMillion(10),
-    cacheReadPrice: perMillion(0.1),
-    cacheWritePrice: perMillion(2.5),
-    isOnFreeTier: false,
-  },
-  {
-    ...textModel,
-    id: "anthropic/claude-fable-5.1",
-    name: "Claude Fable 5.1",
-    description: "Text model for long and high-stakes work.",
-    inputPrice: perMillion(10),
-    outputPrice: perMillion(50),
-    cacheReadPrice: perMillion(0.25),
-    cacheWritePrice: perMillion(12.5),
-    isOnFreeTier: false,
-  },
-];
+export const models: readonly CatalogModel[] = list.map(toModel);
+
+function toModel({ type, dollarsPerMillion, ...model }: (typeof list)[number]): CatalogModel {
+  const { input, output, cacheRead, cacheWrite } = dollarsPerMillion;
+  return {
+    ...model,
+    type: type as CatalogModel["type"],
+    inputPrice: perMillion(input),
+    outputPrice: perMillion(output),
+    ...(cacheRead !== undefined && { cacheReadPrice: perMillion(cacheRead) }),
+    ...(cacheWrite !== undefined && { cacheWritePrice: perMillion(cacheWrite) }),
+  };
+}
 
 /** Returns the model with this id. @throws {RequestError} 404 if the price list does not have it. */
 export function findModel(modelId: string): CatalogModel {
