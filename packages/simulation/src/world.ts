@@ -25,8 +25,8 @@ export class World {
   readonly processes = new Map<string, ProcessClock>();
   /** Calls that are to be asked, each once if nothing fails. */
   distinct = 0;
-  /** Requests that may come on top: retries, and calls in flight at a kill. */
-  bound = 0;
+  /** Calls that were in flight when their process died or lost its lease. */
+  cutOff = 0;
   #ids = 0;
 
   constructor(plan: Plan, onLine: ((line: string) => void) | null = null) {
@@ -61,6 +61,11 @@ export class World {
   /** Requests that arrived at a service. */
   get asked(): number {
     return this.service.asked + this.second.asked;
+  }
+
+  /** Requests that may come on top of `distinct`: retries, and calls in flight at a kill or lost lease. */
+  get bound(): number {
+    return this.cutOff + this.service.spoiled + this.second.spoiled;
   }
 
   /** Returns the generator of one concern. */

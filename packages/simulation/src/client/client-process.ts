@@ -55,7 +55,7 @@ export class ClientProcess {
         return next(request);
       },
     });
-    clock.onDeath(() => (world.bound += this.#openCount));
+    clock.onDeath(() => (world.cutOff += this.#openCount));
   }
 
   /** Asks until the load ends. */
@@ -163,8 +163,6 @@ export class ClientProcess {
       this.#checkAnswer(state, evaluation);
       return;
     }
-    // The attempt in flight is not reported.
-    if (outcome === "enough") world.bound += 1;
     const isKnown = outcome === "enough" || outcome instanceof EvaluatorError;
     checks.expect("nothing-lost", isKnown, () => `a call ended with ${inspect(outcome)}`);
     const what = outcome instanceof Error ? `${outcome.name}: ${outcome.message}` : "abort";

@@ -99,7 +99,6 @@ export function connectClient(
     {
       transport,
       logger: { debug: log, info: log, warn: log, error: log },
-      onAttempt: ({ attempt }) => void (attempt > 1 && (world.bound += 1)),
       ...(setting.pacing === "known" && { limits }),
       ...(setting.pacing === "shared" && {
         pacer: sharedPacer({ store: shared.limits, key: "all", limits }, runtime),
@@ -114,10 +113,7 @@ export function connectClient(
     fetch: world.second.connect(caller),
     env: {},
   });
-  const helper = createEvaluator(
-    { transport: second, onAttempt: () => void (world.bound += 1) },
-    runtime,
-  );
+  const helper = createEvaluator({ transport: second }, runtime);
   const { budgetUsd: maxCostUsd } = setting;
   const own =
     maxCostUsd === null

@@ -49,6 +49,8 @@ export class ModelService {
   readonly #bucket: TokenBucket | null;
   /** Requests that arrived. */
   asked = 0;
+  /** Requests whose callers got no good answer in time, so that they may ask again. */
+  spoiled = 0;
   /** Requests that were refused because of the limit. */
   throttled = 0;
   /** The price of each answer in US dollars, also of those that were lost on the way, by its id. */
@@ -85,6 +87,7 @@ export class ModelService {
         if (reply === null) return;
         const isSlow = reply.fault === "slow";
         caller.clock.schedule(halfMs() * (isSlow ? 40 : 1), () => {
+          if (!reply.isGood || signal.aborted) this.spoiled += Number(reply.isAsked);
           if (reply.error === null) settle(resolve)(toResponse(reply));
           else settle(reject)(reply.error);
         });
@@ -117,9 +120,13 @@ export class ModelService {
     }
     note(fault?.what ?? 200);
     const text = this.#toBody(request);
-    if (fault?.what === "hang") return null;
-    if (fault?.what === "lost-after") return failed("UND_ERR_SOCKET");
-    return { ...answered, text, fault: fault?.what ?? null };
+    if (fault?.what === "hang") {
+      this.spoiled += 1;
+      return null;
+    }
+    if (fault?.what === "lost-after") return { ...failed("UND_ERR_SOCKET"), isAsked: true };
+    const isGood = fault === null || fault.what === "slow";
+    return { ...answered, text, isGood, fault: fault?.what ?? null };
   }
 
   #toBody(request: Request): string {
@@ -152,6 +159,9 @@ interface Reply {
   readonly fault: FaultOf<"service">["what"] | null;
   /** The error of the connection, instead of a response. */
   readonly error: Error | null;
+  /** Whether the request reached the model, and whether its answer is whole. */
+  readonly isAsked: boolean;
+  readonly isGood: boolean;
 }
 
 const answered: Reply = {
@@ -160,11 +170,13 @@ const answered: Reply = {
   text: "",
   fault: null,
   error: null,
+  isAsked: true,
+  isGood: false,
 };
 
 function failed(code: string): Reply {
   const cause = Object.assign(new Error(`A socket failed with ${code}.`), { code });
-  return { ...answered, error: new TypeError("fetch failed", { cause }) };
+  return { ...answered, isAsked: false, error: new TypeError("fetch failed", { cause }) };
 }
 
 // The contract (section 7) shows no body of an error; a careless service repeats the request in it.
