@@ -5,6 +5,8 @@ import { generatePlan } from "./plan/generate-plan.ts";
 import { countFaults, type Plan } from "./plan/plan.ts";
 import { playProcessFaults } from "./process-faults.ts";
 import { type Break, type Property, properties } from "./properties/checks.ts";
+import { JournalProcess } from "./runs/journal-process.ts";
+import { WorkerGroup } from "./runs/worker-group.ts";
 import { World } from "./world.ts";
 
 /** Which seed to play, and how. */
@@ -94,12 +96,25 @@ const REST_MS = 600_000;
 async function play(world: World): Promise<void> {
   const { time, plan, checks } = world;
   const clients = new ClientGroup(world);
-  playProcessFaults(world, (name) => clients.start(name));
-  for (const name of clients.names) clients.start(name);
+  const workers = new WorkerGroup(world);
+  const journal = new JournalProcess(world);
+  const start = (name: string) => {
+    for (const group of [clients, workers, journal]) group.start(name);
+  };
+  world.restart = start;
+  playProcessFaults(world);
+  for (const name of [...clients.names, ...workers.names, "journal"]) start(name);
   const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS;
   time.schedule(lastMs, () => undefined);
-  await time.run(() => clients.isOver || time.nowMs >= lastMs);
-  checks.expect("ends", clients.isOver, () => "it has not ended in ten minutes");
+  const isOver = () => clients.isOver && workers.isOver && journal.isOver;
+  await time.run(() => isOver() || time.nowMs >= lastMs);
+  const open = [clients.isOver ? [] : "clients", workers.names, journal.isOver ? [] : "journal"];
+  checks.expect("ends", isOver(), () => `${open.flat().join(", ")} did not end in ten minutes`);
+  const checked = workers.check();
+  const state = { isChecked: false };
+  world.watch(checked.then(() => (state.isChecked = true)));
+  await time.run(() => state.isChecked);
+  journal.count();
   const { asked, distinct, bound } = world;
   checks.expect("asked", asked <= distinct + bound, () => `${asked} > ${distinct} + ${bound}`);
 }

@@ -1,4 +1,5 @@
 import type { Plan } from "./plan/plan.ts";
+import { PASSWORD } from "./password.ts";
 import { Checks } from "./properties/checks.ts";
 import { Secrets } from "./properties/secrets.ts";
 import { ModelService } from "./service/model-service.ts";
@@ -27,6 +28,8 @@ export class World {
   distinct = 0;
   /** Calls that were in flight when their process died or lost its lease. */
   cutOff = 0;
+  /** Starts a process again, by its name. */
+  restart: (name: string) => void = () => {};
   #ids = 0;
 
   constructor(plan: Plan, onLine: ((line: string) => void) | null = null) {
@@ -35,7 +38,7 @@ export class World {
     this.trace = new Trace(onLine);
     const letters = new Random(seed, "key");
     this.apiKey = Array.from({ length: 32 }, () => letters.pick(KEY_LETTERS)).join("");
-    this.secrets = new Secrets(this.checks, [this.apiKey]);
+    this.secrets = new Secrets(this.checks, [this.apiKey, PASSWORD]);
     const shared = { time: this.time, trace: this.trace };
     const ofService = faults.filter((fault) => fault.kind === "service");
     this.service = new ModelService({
@@ -84,6 +87,20 @@ export class World {
     const clock = new ProcessClock(this.time);
     this.processes.set(name, clock);
     return clock;
+  }
+
+  /** Kills a process, and starts it again after a while. */
+  kill(name: string, backAfterMs: number): void {
+    this.trace.add(this.time.nowMs, name, "dies");
+    const process = this.processes.get(name);
+    this.processes.delete(name);
+    process?.kill();
+    this.time.schedule(backAfterMs, () => this.restart(name));
+  }
+
+  /** Returns the clock of a machine without faults. */
+  machineClock(): ProcessClock {
+    return new ProcessClock(this.time);
   }
 
   /** Ends the simulation with the error of a promise that should not have failed. */

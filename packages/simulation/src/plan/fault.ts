@@ -94,13 +94,16 @@ const diskFaultSchema = z.discriminatedUnion("what", [
     /** ENOSPC, a short write, or EIO at a sync, for so many operations. */
     what: z.enum(["full", "short", "sync"]),
     operations: count,
+    /** Whether it meets operations of files, or commits of a database. */
+    isOfFiles: z.boolean(),
   }),
   z.strictObject({
     ...instant,
     kind: z.literal("disk"),
     what: z.literal("power"),
-    /** The process dies before so many more operations of the disk. */
+    /** The process dies at the last of so many operations. */
     operations: count,
+    isOfFiles: z.boolean(),
     backAfterMs: milliseconds,
   }),
 ]);

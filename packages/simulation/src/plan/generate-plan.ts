@@ -15,7 +15,7 @@ export function generatePlan(setting: Setting): Plan {
   const isWhole = part === "whole";
   const clients = isWhole ? random.whole(1, 2) : random.whole(1, 3);
   const workers = isWhole ? Math.min(8, Math.ceil(random.magnitude(0.5, 8))) : 0;
-  const records = isWhole ? Math.round(random.magnitude(20, 100 + 150 * minutes)) : 0;
+  const records = isWhole ? Math.ceil(minutes * random.magnitude(30, 300)) : 0;
   const perSecond = random.magnitude(3, 12);
   const limit = random.chance(0.5)
     ? { perSecond, burst: perSecond * random.between(0.4, 1) }
@@ -125,6 +125,7 @@ function diskFault(random: Random, atMs: number): FaultOf<"disk"> {
   const kind = "disk";
   const operations = Math.ceil(random.magnitude(0.5, 20));
   const what = random.pick(["full", "short", "sync", "power", "power"] as const);
-  if (what !== "power") return { kind, what, atMs, operations };
-  return { kind, what, atMs, operations, backAfterMs: Math.round(random.magnitude(10, 10_000)) };
+  const meets = { operations, isOfFiles: random.chance(0.6) };
+  if (what !== "power") return { kind, what, atMs, ...meets };
+  return { kind, what, atMs, ...meets, backAfterMs: Math.round(random.magnitude(10, 10_000)) };
 }

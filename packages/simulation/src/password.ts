@@ -1,0 +1,2 @@
+/** The password of the database, which no line may show. */
+export const PASSWORD = "qwhpgxzkvmnjtrys";

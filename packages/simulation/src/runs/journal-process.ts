@@ -1,0 +1,148 @@
+import type { SQLOutputValue } from "node:sqlite";
+import type { CliError } from "evaluator-kit";
+import { loadRun, type RunCommand } from "evaluator-runs/commands";
+import { Disk } from "../disk/disk.ts";
+import { DiskFaults } from "../disk/disk-faults.ts";
+import type { World } from "../world.ts";
+import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
+import { programContext, type ProgramLife, RESULTS, runCommand, untilDone } from "./program.ts";
+
+const JOURNAL = "/simulation/mails.simulated.sqlite";
+// The input grows, so that results are written several times.
+const ROUNDS = 6;
+
+/** A process that runs alone over a growing file, with a journal in SQLite. */
+export class JournalProcess {
+  readonly #world: World;
+  readonly #disk: Disk;
+  readonly #command: Partial<RunCommand>;
+  readonly #faults: DiskFaults;
+  #round = 0;
+  isOver = false;
+
+  constructor(world: World) {
+    const random = world.random("journal");
+    this.#world = world;
+    this.#disk = new Disk(world.random("disk"));
+    const faults = world.plan.faults.filter((fault) => fault.kind === "disk");
+    this.#faults = new DiskFaults(faults, (fault) => {
+      world.kill("journal", "backAfterMs" in fault ? fault.backAfterMs : 0);
+      this.#disk.losePower();
+    });
+    const concurrency = random.whole(1, 6);
+    const maxCost = random.chance(0.4) ? random.magnitude(1e-5, 1e-3) : Infinity;
+    this.#command = { concurrency, maxCost };
+    this.isOver = world.plan.records === 0;
+  }
+
+  /** Starts the process, or starts it again after a kill. */
+  start(name: string): void {
+    if (name !== "journal" || this.isOver) return;
+    const world = this.#world;
+    const clock = world.startProcess(name);
+    const { concurrency = 1 } = this.#command;
+    clock.onDeath(() => {
+      world.cutOff += concurrency;
+      this.#disk.release();
+    });
+    world.watch(this.#live({ world, name, clock }));
+  }
+
+  async #live(life: Pick<ProgramLife, "world" | "name" | "clock">): Promise<void> {
+    this.#checkFile(null);
+    for (; this.#round < ROUNDS; this.#round += 1) {
+      const mails = this.#mailsOf(this.#round);
+      await untilDone(
+        life,
+        () => this.#run(life, mails),
+        (end) => this.#isEnd(end),
+      );
+      await life.clock.wait(1000);
+    }
+    this.isOver = true;
+  }
+
+  #mailsOf(round: number): number {
+    return Math.ceil((this.#world.plan.records * (round + 1)) / ROUNDS);
+  }
+
+  async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
+    const { world, clock } = life;
+    const context = programContext({
+      ...life,
+      mails,
+      disk: this.#disk,
+      faults: this.#faults,
+      openRuns: isUnused,
+      openLimits: isUnused,
+      isShared: false,
+    });
+    const askedBefore = world.service.costs.size;
+    const command = runCommand(this.#command);
+    const run = await clock.time.outside(loadRun(command, context));
+    const exitCode = await run();
+    this.#checkRun(askedBefore);
+    return exitCode;
+  }
+
+  #isEnd(end: number | CliError): boolean {
+    // A run that spent its budget asks nothing more, however often it is started.
+    return typeof end === "number" || end.message.includes("--max-cost");
+  }
+
+  /** After a complete run: its records, its results, and the cost that it told. */
+  #checkRun(askedBefore: number): void {
+    const { checks } = this.#world;
+    const records = this.#records();
+    checkKept(this.#world, "the journal", records);
+    this.#checkFile(records);
+    const [run] = this.#select("SELECT facts FROM runs ORDER BY run DESC LIMIT 1");
+    const { costUsd } = JSON.parse(String(run?.["facts"])) as { readonly costUsd: number };
+    const ids = new Set(records.map(({ evaluation }) => idIn(evaluation)));
+    const spentUsd = [...this.#world.service.costs]
+      .slice(askedBefore)
+      .filter(([id, { caller }]) => caller === "journal" && ids.has(id))
+      .reduce((sum, [, { usd }]) => sum + usd, 0);
+    const isTold = isSame(costUsd, spentUsd);
+    checks.expect("money", isTold, () => `a run tells ${costUsd} dollars and not ${spentUsd}`);
+  }
+
+  /** The file of results is whole at any time. */
+  #checkFile(records: readonly KeptRecord[] | null): void {
+    const file = this.#disk.names.get(RESULTS);
+    if (file !== undefined) checkResults(this.#world, file.bytes.toString(), records);
+  }
+
+  #records(): KeptRecord[] {
+    const rows = this.#select(
+      `SELECT id, state, evaluation, error FROM mails LEFT JOIN answers USING (call)`,
+    );
+    const records = rows as unknown as KeptRecord[];
+    return records.toSorted((one, other) => numberOf(one) - numberOf(other));
+  }
+
+  #select(sql: string): Record<string, SQLOutputValue>[] {
+    return this.#disk.databaseAt(JOURNAL).database.prepare(sql).all();
+  }
+
+  /** Counts the records that were to be asked: those that have an end. */
+  count(): void {
+    if (this.#world.plan.records === 0) return;
+    const ended = this.#records().filter((record) => record.evaluation ?? record.error);
+    this.#world.distinct += ended.length;
+  }
+}
+
+async function isUnused(): Promise<never> {
+  throw new Error("A journal in a file needs no database.");
+}
+
+function numberOf({ id }: KeptRecord): number {
+  return Number(id.slice("mail-".length));
+}
+
+function idIn(evaluation: string | null): string {
+  return evaluation === null
+    ? ""
+    : ((JSON.parse(evaluation) as { requestId: string | null }).requestId ?? "");
+}

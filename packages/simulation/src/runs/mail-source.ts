@@ -1,0 +1,44 @@
+import type { JsonObject } from "evaluator-client";
+import type { RecordSource } from "evaluator-runs";
+import { PASSWORD } from "../password.ts";
+import { questions } from "../service/answer.ts";
+
+/** The database of the runs that workers share. */
+export const RUNS_URL = `postgres://ada:${PASSWORD}@db.example/simulation`;
+
+/** Returns the state of a mail; some mails have the same. */
+function stateOf(index: number): JsonObject {
+  const mail = index % 9 === 8 ? index - 4 : index;
+  return { mail, text: "word ".repeat((mail * 7) % 30) };
+}
+
+/** Returns the id of a mail. */
+export function idOf(index: number): string {
+  return `mail-${index}`;
+}
+
+/** Returns a source with so many mails, which are in no file. */
+export function mailSource(count: number): RecordSource {
+  const records = async function* records(limit = Number.POSITIVE_INFINITY) {
+    for (let index = 0; index < Math.min(limit, count); index += 1) {
+      yield { index, record: { id: idOf(index), state: stateOf(index), source: null } };
+    }
+  };
+  return {
+    word: "mail",
+    program: "simulation",
+    evaluatorProgram: "evaluator-cli",
+    suffix: "simulated",
+    journalVariable: "SIMULATION_JOURNAL",
+    inputForm: "mails",
+    examples: [],
+    options: [],
+    readState: () => ({}),
+    open: async () => ({ length: count, leftOutCount: 0, describeLeftOut: () => "", records }),
+    questions: async () => questions,
+    columns: [],
+    queryColumns: [],
+    table: null,
+    keepStateOptions: () => ({}),
+  };
+}

@@ -1,0 +1,169 @@
+import type { CliError } from "evaluator-kit";
+import { memoryLimits } from "evaluator-client";
+import { loadRun, loadWork, type RunCommand } from "evaluator-runs/commands";
+import { distantLimits } from "../client/distant-limits.ts";
+import { Disk } from "../disk/disk.ts";
+import { DiskFaults } from "../disk/disk-faults.ts";
+import { StoreConnection } from "../store-faults.ts";
+import { lostConnection, MemoryDatabase } from "../store/memory-database.ts";
+import { memoryRuns } from "../store/memory-runs.ts";
+import type { ProcessClock } from "../time/process-clock.ts";
+import type { World } from "../world.ts";
+import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
+import { Leases } from "./leases.ts";
+import { programContext, RESULTS, runCommand, untilDone } from "./program.ts";
+
+/** The processes that work on one run together, through a store that they share. */
+export class WorkerGroup {
+  readonly #world: World;
+  readonly #database: MemoryDatabase;
+  readonly #connection: StoreConnection;
+  readonly #command: Partial<RunCommand>;
+  readonly #limits: ReturnType<typeof memoryLimits>;
+  readonly #leases: Leases;
+  /** The disks of the workers, by name. */
+  readonly #disks = new Map<string, Disk>();
+  /** The workers that have not ended. */
+  readonly #names: Set<string>;
+
+  constructor(world: World) {
+    const { plan, time } = world;
+    const random = world.random("workers");
+    this.#world = world;
+    const clock = world.machineClock();
+    this.#database = new MemoryDatabase({ clock, newId: world.newId });
+    const faults = plan.faults.filter((fault) => fault.kind === "store");
+    this.#connection = new StoreConnection(faults, world.random("store"));
+    this.#limits = memoryLimits({ clock });
+    for (const fault of faults) {
+      if (fault.what === "restart") time.schedule(fault.atMs, () => this.#database.restart());
+      if (fault.what === "clock") {
+        time.schedule(fault.atMs, () => this.#database.stepClock(fault.byMs));
+      }
+    }
+    const { limit } = plan.service;
+    const concurrency = random.whole(1, 6);
+    this.#leases = new Leases(world, concurrency);
+    this.#command = {
+      concurrency,
+      maxCost: random.chance(0.3) ? random.magnitude(1e-4, 1e-2) : Infinity,
+      ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
+    };
+    const { workers, records } = plan;
+    const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
+    this.#names = new Set(records === 0 ? [] : names);
+  }
+
+  /** The names of the workers that have not ended. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  get isOver(): boolean {
+    return this.#names.size === 0;
+  }
+
+  /** Starts a worker, or starts it again after a kill. */
+  start(name: string): void {
+    if (!this.#names.has(name)) return;
+    const world = this.#world;
+    const clock = world.startProcess(name);
+    clock.onDeath(() => {
+      world.cutOff += this.#command.concurrency ?? 1;
+      this.#diskOf(name).release();
+    });
+    const life = { world, name, clock };
+    const live = untilDone(
+      life,
+      () => this.#run(name, clock),
+      (end) => this.#isEnd(name, end),
+    );
+    world.watch(live.then(() => this.#end(name)));
+  }
+
+  async #run(name: string, clock: ProcessClock): Promise<number> {
+    const world = this.#world;
+    const context = programContext({
+      world,
+      name,
+      clock,
+      disk: this.#diskOf(name),
+      faults: new DiskFaults([], () => {}),
+      mails: world.plan.records,
+      openRuns: async (_url, { supervises }) => this.#openRuns(clock, supervises),
+      openLimits: async () => this.#openLimits(clock),
+      isShared: true,
+    });
+    const command = runCommand(this.#command);
+    const { file: _file, limit: _limit, format: _format, ...work } = command;
+    const load = isHelper(name)
+      ? loadWork({ ...work, run: 1 }, context)
+      : loadRun(command, context);
+    const run = await clock.time.outside(load);
+    return await run();
+  }
+
+  #openRuns(clock: ProcessClock, supervises: boolean) {
+    const carry = <TResult>(call: () => Promise<TResult>) =>
+      this.#connection.call(clock, call, lostConnection);
+    const session = memoryRuns({ database: this.#database, clock, carry, supervises });
+    clock.onDeath(() => session.disconnect());
+    return this.#leases.watch(session, clock);
+  }
+
+  #openLimits(clock: ProcessClock) {
+    const limits = distantLimits(this.#limits, this.#connection, clock);
+    return { ...limits, [Symbol.asyncDispose]: async () => {} };
+  }
+
+  #isEnd(name: string, end: number | CliError): boolean {
+    if (typeof end === "number" || end.message.includes("--max-cost")) return true;
+    // A run that may not cost its estimate is never loaded.
+    return isHelper(name) && this.names.every(isHelper);
+  }
+
+  #end(name: string): void {
+    this.#names.delete(name);
+    this.#world.processes.delete(name);
+    const file = this.#diskOf(name).names.get(RESULTS);
+    if (file !== undefined) checkResults(this.#world, file.bytes.toString(), this.#records());
+  }
+
+  #diskOf(name: string): Disk {
+    const disk = this.#disks.get(name) ?? new Disk(this.#world.random(`disk of ${name}`));
+    this.#disks.set(name, disk);
+    return disk;
+  }
+
+  #records(): readonly KeptRecord[] | null {
+    return null;
+  }
+
+  /** Checks what the store has at the end. */
+  async check(): Promise<void> {
+    const { checks, plan } = this.#world;
+    if (plan.workers === 0 || plan.records === 0) return;
+    const clock = this.#world.startProcess("reader");
+    const runs = memoryRuns({ database: this.#database, clock });
+    const [info] = await runs.list();
+    const rows: KeptRecord[] = [];
+    for await (const row of runs.rows(1)) rows.push(row);
+    runs.disconnect();
+    const ended = rows.filter(({ evaluation, error }) => evaluation !== null || error !== null);
+    this.#world.distinct += ended.length;
+    const isStopped = info?.stoppedBy?.includes("--max-cost") === true;
+    if (info === undefined || isStopped) return;
+    const costUsd = checkKept(this.#world, "the run", rows);
+    const isTold = isSame(info.costUsd, costUsd);
+    checks.expect(
+      "money",
+      isTold,
+      () => `the run tells ${info.costUsd} dollars and not ${costUsd}`,
+    );
+  }
+}
+
+/** The first worker loads the run; of the others, some only help. */
+function isHelper(name: string): boolean {
+  return Number(name.split(" ")[1]) % 3 === 2;
+}
