@@ -12,6 +12,8 @@ export interface FileSystem {
   sync(file: number): Promise<void>;
   /** Returns undefined if there is no file. */
   stat(path: string): Pick<BigIntStats, "ino" | "mode" | "size"> | undefined;
+  /** Returns where a link leads; a path without a file is returned unchanged. */
+  realpath(path: string): string;
   chmod(path: string, mode: number): void;
   rename(from: string, to: string): void;
   /** Removes a file if there is one. */
@@ -27,6 +29,7 @@ export const systemFiles: FileSystem = {
   write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
   sync: promisify(fs.fsync),
   stat: (path) => fs.statSync(path, { bigint: true, throwIfNoEntry: false }),
+  realpath: (path) => (fs.existsSync(path) ? fs.realpathSync(path) : path),
   chmod: fs.chmodSync,
   rename: fs.renameSync,
   remove: (path) => fs.rmSync(path, { force: true }),

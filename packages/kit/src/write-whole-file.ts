@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError, toFileError } from "./errors.ts";
 import { type FileSystem, systemFiles } from "./file-system.ts";
@@ -35,7 +34,7 @@ export async function writeWholeFile(
   content: FileContent,
   { mode, advice, files = systemFiles, newId = randomUUID }: WriteOptions = {},
 ): Promise<void> {
-  const target = await realpath(path).catch(() => path);
+  const target = files.realpath(path);
   const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
   try {
     const replaced = mode === undefined ? files.stat(target) : undefined;

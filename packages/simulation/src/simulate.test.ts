@@ -21,6 +21,11 @@ test.each(seeds(85))(
   },
 );
 
+test.each(seeds(15))("all properties hold in half a minute of the whole, seed %i", async (seed) => {
+  const { ok, failed } = await simulate({ seed, minutes: 0.5 });
+  expect({ ok, failed }).toEqual({ ok: true, failed: [] });
+});
+
 test.each(found)("all properties hold with seed $seed ($found)", async (seed) => {
   expect((await simulate(seed)).failed).toEqual([]);
 });

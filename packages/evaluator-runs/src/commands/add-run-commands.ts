@@ -72,7 +72,8 @@ export async function loadRun(command: RunCommand, context: ProgramContext): Pro
   return () => runTogether(command, address, context);
 }
 
-async function loadWork(command: WorkCommand, context: ProgramContext): Promise<Run> {
+/** Loads the action of `work`. */
+export async function loadWork(command: WorkCommand, context: ProgramContext): Promise<Run> {
   const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");

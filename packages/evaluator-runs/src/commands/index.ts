@@ -10,4 +10,4 @@ export {
   withoutKeys,
 } from "../service.ts";
 export { addRunOptions, type RunCommand } from "../options.ts";
-export { addRunCommands, loadExplain, loadRun, runAction } from "./add-run-commands.ts";
+export { addRunCommands, loadExplain, loadRun, loadWork, runAction } from "./add-run-commands.ts";

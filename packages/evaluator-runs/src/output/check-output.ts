@@ -1,18 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
-import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError, printable, toFileError } from "evaluator-kit";
+import { CliError, printable, systemFiles, toFileError } from "evaluator-kit";
+import type { Machine } from "../machine.ts";
 
 /**
  * Checks before any call that the results can be written.
  *
  * @throws CliError if they cannot, or would replace the input.
  */
-export async function checkOutput(outputPath: string, inputPath: string): Promise<void> {
+export async function checkOutput(
+  outputPath: string,
+  inputPath: string,
+  { files = systemFiles, newId = randomUUID }: Pick<Machine, "files" | "newId"> = {},
+): Promise<void> {
   try {
     checkReplaceable(outputPath, inputPath);
-    // A permission check is not enough on a read-only or full disk, so this creates a folder.
-    await rmdir(await mkdtemp(join(dirname(outputPath), ".triage-")));
+    // A permission check is not enough on a read-only or full disk, so this creates a file.
+    const temporaryPath = join(dirname(outputPath), `.${newId()}.tmp`);
+    files.close(files.open(temporaryPath, "wx"));
+    files.remove(temporaryPath);
   } catch (error) {
     throw toFileError(
       error,

@@ -36,7 +36,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
     await announceRun(plan, context);
     return 0;
   }
-  await checkOutput(outputPath, inputPath);
+  await checkOutput(outputPath, inputPath, context);
   using journal = Journal.open(journalPath, context, context);
   const plan = await planCalls(context, journal);
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });

@@ -31,7 +31,7 @@ export async function runTogether(
   const { stderr, service, outputPath, inputPath, signal } = context;
   stderr.write(describeEngine(service));
   const use = async (runs: RunStore) => {
-    if (!run.dryRun) await checkOutput(outputPath, inputPath);
+    if (!run.dryRun) await checkOutput(outputPath, inputPath, context);
     // A dry run looks up each answer, also if the run has begun.
     const known = run.dryRun ? [] : await runs.list();
     const planned = await planRun(runs, known, context);

@@ -94,7 +94,7 @@ export class JournalProcess {
   #checkRun(askedBefore: number): void {
     const { checks } = this.#world;
     const records = this.#records();
-    checkKept(this.#world, "the journal", records);
+    checkKept(this.#world, "the journal", { records, isComplete: true });
     this.#checkFile(records);
     const [run] = this.#select("SELECT facts FROM runs ORDER BY run DESC LIMIT 1");
     const { costUsd } = JSON.parse(String(run?.["facts"])) as { readonly costUsd: number };

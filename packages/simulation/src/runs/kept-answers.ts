@@ -14,13 +14,23 @@ export interface KeptRecord {
   readonly error: string | null;
 }
 
-/** Checks that each record has its end, in order, and the answer to its own state; returns the cost of the answers. */
-export function checkKept(world: World, where: string, records: readonly KeptRecord[]): number {
+/**
+ * Checks that each record has the answer to its own state, in order, and its end if the run is
+ * complete; returns the cost of the answers in US dollars.
+ */
+export function checkKept(
+  world: World,
+  where: string,
+  {
+    records,
+    isComplete,
+  }: { readonly records: readonly KeptRecord[]; readonly isComplete: boolean },
+): number {
   const { checks, service } = world;
   let costUsd = 0;
   for (const [index, { id, state, evaluation, error }] of records.entries()) {
     checks.expect("order", id === idOf(index), () => `${id} is record ${index} of ${where}`);
-    const hasEnd = evaluation !== null || error !== null;
+    const hasEnd = evaluation !== null || error !== null || !isComplete;
     checks.expect("nothing-lost", hasEnd, () => `${id} has no end in ${where}`);
     if (evaluation === null) continue;
     const { answers, requestId, costUsd: toldUsd } = JSON.parse(evaluation) as Evaluation;

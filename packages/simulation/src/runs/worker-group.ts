@@ -126,17 +126,13 @@ export class WorkerGroup {
     this.#names.delete(name);
     this.#world.processes.delete(name);
     const file = this.#diskOf(name).names.get(RESULTS);
-    if (file !== undefined) checkResults(this.#world, file.bytes.toString(), this.#records());
+    if (file !== undefined) checkResults(this.#world, file.bytes.toString(), null);
   }
 
   #diskOf(name: string): Disk {
     const disk = this.#disks.get(name) ?? new Disk(this.#world.random(`disk of ${name}`));
     this.#disks.set(name, disk);
     return disk;
-  }
-
-  #records(): readonly KeptRecord[] | null {
-    return null;
   }
 
   /** Checks what the store has at the end. */
@@ -151,9 +147,9 @@ export class WorkerGroup {
     runs.disconnect();
     const ended = rows.filter(({ evaluation, error }) => evaluation !== null || error !== null);
     this.#world.distinct += ended.length;
-    const isStopped = info?.stoppedBy?.includes("--max-cost") === true;
-    if (info === undefined || isStopped) return;
-    const costUsd = checkKept(this.#world, "the run", rows);
+    const isComplete = info?.stoppedBy?.includes("--max-cost") !== true;
+    const costUsd = checkKept(this.#world, "the run", { records: rows, isComplete });
+    if (info === undefined) return;
     const isTold = isSame(info.costUsd, costUsd);
     checks.expect(
       "money",
