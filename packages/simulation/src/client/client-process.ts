@@ -37,6 +37,10 @@ export class ClientProcess {
   readonly #clock: ProcessClock;
   readonly #random: Random;
   readonly #parts: ClientParts;
+  /** How many answers the service had counted before this life. */
+  readonly #costsBefore: number;
+  /** The price of the answers that came, in US dollars. */
+  #answeredUsd = 0;
   /** When the calls began that have not ended, by their state. */
   readonly #open = new Map<string, number[]>();
 
@@ -45,6 +49,7 @@ export class ClientProcess {
     this.#options = options;
     this.#clock = clock;
     this.#random = world.random(`load of ${name} at ${clock.time.nowMs}`);
+    this.#costsBefore = world.service.costs.size;
     this.#parts = connectClient(world, {
       ...options,
       clock,
@@ -160,6 +165,7 @@ export class ClientProcess {
     if (!(outcome instanceof Error) && typeof outcome === "object" && outcome !== null) {
       const evaluation = outcome as Evaluation;
       trace.add(this.#clock.time.nowMs, name, "has", state, evaluation.timing.attempts);
+      this.#answeredUsd += evaluation.costUsd ?? 0;
       this.#checkAnswer(state, evaluation);
       return;
     }
@@ -211,6 +217,19 @@ export class ClientProcess {
     world.checks.expect("budget", isWithin, seen);
   }
 
+  /** A lost answer is counted as its estimate, which is at least half of what the service counted. */
+  #checkLost(spentUsd: number): void {
+    const { world, setting, name } = this.#options;
+    // Which of two services was asked is not told.
+    if (setting.hasFallback) return;
+    const costs = [...world.service.costs.values()].slice(this.#costsBefore);
+    const billedUsd = costs.reduce((sum, { usd, caller }) => sum + (caller === name ? usd : 0), 0);
+    const lostUsd = billedUsd - this.#answeredUsd;
+    const isTold = lostUsd <= 2 * (spentUsd - this.#answeredUsd) + 1e-9;
+    const seen = () => `${billedUsd} dollars were counted, and ${spentUsd} told`;
+    world.checks.expect("money", isTold, seen);
+  }
+
   /** At the end nothing is reserved, and the budget has at least what was answered. */
   #checkMoney(): void {
     const { budget } = this.#parts;
@@ -219,5 +238,6 @@ export class ClientProcess {
     const isFree = Math.abs(reservedUsd) < 1e-12 && reservedTokens === 0;
     const seen = () => `${reservedUsd} dollars are reserved for no call`;
     this.#options.world.checks.expect("money", isFree, seen);
+    this.#checkLost(budget.spending.costUsd);
   }
 }

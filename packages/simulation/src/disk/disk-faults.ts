@@ -12,6 +12,8 @@ export type DiskOperation = "write" | "sync" | "commit" | "rename" | "create";
 /** Lets the faults of the plan meet the operations of a disk. */
 export class DiskFaults {
   readonly #open: { readonly fault: DiskFault; left: number }[];
+  /** Whether the fault that the last operation met is over now. */
+  isLast = false;
   readonly #onPowerLoss: (fault: DiskFault) => void;
 
   /** @param onPowerLoss - Ends the process, and loses what is not durable. */
@@ -28,7 +30,9 @@ export class DiskFaults {
       const { fault } = open;
       if (fault.atMs > time.nowMs || open.left <= 0 || fault.isOfFiles !== isFile) continue;
       if (fault.what === "sync" && operation !== "sync" && isFile) continue;
+      if (fault.what === "short" && operation !== "write" && isFile) continue;
       open.left -= 1;
+      this.isLast = open.left === 0;
       if (fault.what !== "power") return fault.what;
       if (open.left > 0) continue;
       this.#onPowerLoss(fault);

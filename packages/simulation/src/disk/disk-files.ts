@@ -31,7 +31,9 @@ export function diskFiles(disk: Disk, faults: DiskFaults, clock: ProcessClock): 
       const { file } = fileAt(descriptor);
       const fault = faults.next("write", clock);
       if (fault === "full") throw systemError("ENOSPC", -28);
-      const taken = fault === "short" ? Math.floor(bytes.length / 2) : bytes.length;
+      // The last of the short writes takes nothing.
+      const half = faults.isLast ? 0 : Math.floor(bytes.length / 2);
+      const taken = fault === "short" ? half : bytes.length;
       if (file !== null) file.bytes = Buffer.concat([file.bytes, bytes.subarray(0, taken)]);
       return taken;
     },

@@ -5,6 +5,8 @@ import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
 import type { World } from "../world.ts";
 import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
+import { estimateUsd } from "./mail-source.ts";
+import { Spending } from "./spending.ts";
 import { programContext, type ProgramLife, RESULTS, runCommand, untilDone } from "./program.ts";
 
 const JOURNAL = "/simulation/mails.simulated.sqlite";
@@ -30,7 +32,8 @@ export class JournalProcess {
       this.#disk.losePower();
     });
     const concurrency = random.whole(1, 6);
-    const maxCost = random.chance(0.4) ? random.magnitude(1e-5, 1e-3) : Infinity;
+    const first = estimateUsd(0, this.#mailsOf(0));
+    const maxCost = random.chance(0.4) ? first * random.between(1.02, 2) : Infinity;
     this.#command = { concurrency, maxCost };
     this.isOver = world.plan.records === 0;
   }
@@ -68,6 +71,7 @@ export class JournalProcess {
 
   async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
     const { world, clock } = life;
+    const { maxCost = Infinity, concurrency = 1 } = this.#command;
     const context = programContext({
       ...life,
       mails,
@@ -75,6 +79,7 @@ export class JournalProcess {
       faults: this.#faults,
       openRuns: isUnused,
       openLimits: isUnused,
+      followers: [new Spending(world, maxCost, concurrency)],
       isShared: false,
     });
     const askedBefore = world.service.costs.size;

@@ -1,51 +1,110 @@
 import type { LeasedChunk } from "evaluator-runs/postgres";
 import type { RunStore } from "evaluator-runs/store-parts";
+import type { FaultOf } from "../plan/fault.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
 
-// One chunk is asked, the next is read, and calls of those before may be in flight.
-const MOST_CHUNKS = 3;
+// One chunk is asked and the next one read; each call in flight may keep one more.
+const CHUNKS_AHEAD = 2;
+// A lease lasts ten seconds; a fraction for statements on their way.
+const LEASE_MS = 9500;
+// A dead worker's chunk is free after its lease and a round of supervision, which other faults delay.
+const RETURNED_MS = 20_000;
+
+interface Holder {
+  readonly clock: ProcessClock;
+  /** When it got the lease, which ends after a day by the clock of the store. */
+  readonly sinceMs: number;
+  /** When it last had the lease for sure. */
+  heldAtMs: number;
+}
 
 /** Follows the leases of all workers from outside: how many chunks each has, and which were lost or returned. */
 export class Leases {
   readonly #world: World;
   readonly #concurrency: number;
+  readonly #faults: readonly FaultOf<"store">[];
   /** Who had a chunk last. */
-  readonly #holders = new Map<number, ProcessClock>();
+  readonly #holders = new Map<number, Holder>();
   /** The chunks that each worker has, and whose calls have not ended. */
   readonly #asking = new Map<ProcessClock, Set<number>>();
 
   constructor(world: World, concurrency: number) {
     this.#world = world;
     this.#concurrency = concurrency;
+    this.#faults = world.plan.faults.filter((fault) => fault.kind === "store");
   }
 
   /** Returns the store as a worker uses it. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
-    const { fetchChunk, finish } = store;
+    const { fetchChunk, finish, touch } = store;
     return Object.assign(store, {
       fetchChunk: async (run: number) => {
         const leased = await fetchChunk.call(store, run);
         if (leased !== null) this.#fetched(leased, clock);
         return leased;
       },
+      touch: async (leased: LeasedChunk) => {
+        const sentAtMs = clock.time.nowMs;
+        const isHeld = await touch.call(store, leased);
+        const holder = this.#holders.get(leased.chunk);
+        if (isHeld && holder?.clock === clock) holder.heldAtMs = sentAtMs;
+        return isHeld;
+      },
       finish: async (leased: LeasedChunk) => {
         this.#asking.get(clock)?.delete(leased.chunk);
+        // It may be given back, and be taken before the reply.
+        const holder = this.#holders.get(leased.chunk);
+        if (holder?.clock === clock) holder.heldAtMs = Number.NEGATIVE_INFINITY;
         const isWhole = await finish.call(store, leased);
-        if (this.#holders.get(leased.chunk) === clock) this.#holders.delete(leased.chunk);
+        if (this.#holders.get(leased.chunk) === holder) this.#holders.delete(leased.chunk);
         return isWhole;
       },
     });
   }
 
   #fetched({ chunk }: LeasedChunk, clock: ProcessClock): void {
+    const { checks, time } = this.#world;
+    const { nowMs } = time;
     const before = this.#holders.get(chunk);
-    // A worker that lives has lost its lease; calls of a dead one were counted when it died.
-    if (before !== undefined && !before.isDead) this.#world.cutOff += this.#concurrency;
-    this.#holders.set(chunk, clock);
+    if (before === undefined) this.#checkReturned(chunk);
+    // Calls of a dead worker were counted when it died.
+    else if (!before.clock.isDead) {
+      this.#world.cutOff += this.#concurrency;
+      const isOver = nowMs - before.heldAtMs > LEASE_MS || this.#clockSteps(before.sinceMs);
+      checks.expect("asked", isOver, () => `chunk ${chunk} was taken from a worker that had it`);
+    }
+    this.#holders.set(chunk, { clock, sinceMs: nowMs, heldAtMs: nowMs });
     const asking = this.#asking.get(clock) ?? new Set();
     this.#asking.set(clock, asking.add(chunk));
     const seen = () => `a worker has ${asking.size} chunks`;
-    this.#world.checks.expect("memory", asking.size <= MOST_CHUNKS, seen);
+    checks.expect("memory", asking.size <= CHUNKS_AHEAD + this.#concurrency, seen);
   }
+
+  /** A chunk that no worker had comes after those of workers that died long ago. */
+  #checkReturned(chunk: number): void {
+    const { nowMs } = this.#world.time;
+    const isFree = ({ clock, heldAtMs }: Holder) =>
+      clock.isDead && nowMs - heldAtMs > RETURNED_MS && !this.#hasFault(heldAtMs);
+    const free = [...this.#holders].find(([other, holder]) => other !== chunk && isFree(holder));
+    const seen = () => `chunk ${chunk} is asked before chunk ${free?.[0]} of a dead worker`;
+    this.#world.checks.expect("returned", free === undefined, seen);
+  }
+
+  #clockSteps(sinceMs: number): boolean {
+    const { nowMs } = this.#world.time;
+    return this.#faults.some(
+      ({ what, atMs }) => what === "clock" && atMs >= sinceMs && atMs <= nowMs,
+    );
+  }
+
+  #hasFault(sinceMs: number): boolean {
+    const { nowMs } = this.#world.time;
+    return this.#faults.some((fault) => fault.atMs <= nowMs && endsAfter(fault, sinceMs));
+  }
+}
+
+function endsAfter(fault: FaultOf<"store">, sinceMs: number): boolean {
+  // A clock that went back stays behind.
+  return fault.what === "clock" || fault.atMs + ("forMs" in fault ? fault.forMs : 0) >= sinceMs;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "evaluator-client";
+import { estimateTokens, type JsonObject } from "evaluator-client";
 import type { RecordSource } from "evaluator-runs";
 import { PASSWORD } from "../password.ts";
 import { questions } from "../service/answer.ts";
@@ -10,6 +10,14 @@ export const RUNS_URL = `postgres://ada:${PASSWORD}@db.example/simulation`;
 function stateOf(index: number): JsonObject {
   const mail = index % 9 === 8 ? index - 4 : index;
   return { mail, text: "word ".repeat((mail * 7) % 30) };
+}
+
+/** Returns the estimated cost of some mails in US dollars, as a run announces it. */
+export function estimateUsd(from: number, to: number): number {
+  const tokens = Array.from({ length: to - from }, (_, at) =>
+    estimateTokens({ state: stateOf(from + at), questions }),
+  );
+  return (tokens.reduce((sum, each) => sum + each, 0) * 0.042) / 1e6;
 }
 
 /** Returns the id of a mail. */

@@ -7,6 +7,7 @@ import { diskFiles } from "../disk/disk-files.ts";
 import { openOnDisk } from "../disk/disk-database.ts";
 import type { Disk } from "../disk/disk.ts";
 import type { Asked } from "../service/answer.ts";
+import type { RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
 import { mailSource, RUNS_URL } from "./mail-source.ts";
@@ -32,6 +33,7 @@ export interface ProgramLife {
   readonly mails: number;
   readonly openRuns: ProgramContext["openRuns"];
   readonly openLimits: NonNullable<ProgramContext["openLimits"]>;
+  readonly followers: readonly RequestFollower[];
   /** Whether it shares its runs with other processes. */
   readonly isShared: boolean;
 }
@@ -41,7 +43,7 @@ export function programContext(life: ProgramLife): ProgramContext {
   const { world, name, clock, disk, faults } = life;
   const { apiKey, secrets, service, newId } = world;
   const print = (text: string) => secrets.check("a line of a program", text);
-  const fetch = service.connect({ name, clock, apiKey });
+  const fetch = service.connect({ name, clock, apiKey, follower: followAll(life.followers) });
   const baseUrl = target.url.replace("/evaluation-model", "");
   const transport = gatewayTransport({ apiKey, baseUrl, modelId: target.model, fetch, env: {} });
   return {
@@ -64,6 +66,14 @@ export function programContext(life: ProgramLife): ProgramContext {
     source: mailSource(life.mails),
     openTransport: async () => transport,
     openCatalog: async () => null,
+  };
+}
+
+function followAll(followers: readonly RequestFollower[]): RequestFollower {
+  return {
+    arrived: (...request) => followers.forEach((each) => each.arrived?.(...request)),
+    refused: (...request) => followers.forEach((each) => each.refused?.(...request)),
+    ended: (...request) => followers.forEach((each) => each.ended?.(...request)),
   };
 }
 

@@ -7,11 +7,17 @@ import { DiskFaults } from "../disk/disk-faults.ts";
 import { StoreConnection } from "../store-faults.ts";
 import { lostConnection, MemoryDatabase } from "../store/memory-database.ts";
 import { memoryRuns } from "../store/memory-runs.ts";
+import type { RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
 import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
 import { Leases } from "./leases.ts";
+import { estimateUsd } from "./mail-source.ts";
+import { Pauses } from "./pauses.ts";
 import { programContext, RESULTS, runCommand, untilDone } from "./program.ts";
+import { Spending } from "./spending.ts";
+
+const WATCH_MS = 3000;
 
 /** The processes that work on one run together, through a store that they share. */
 export class WorkerGroup {
@@ -21,6 +27,9 @@ export class WorkerGroup {
   readonly #command: Partial<RunCommand>;
   readonly #limits: ReturnType<typeof memoryLimits>;
   readonly #leases: Leases;
+  readonly #followers: readonly RequestFollower[];
+  /** The answers that were committed, by their keys. */
+  readonly #committed = new Map<string, string>();
   /** The disks of the workers, by name. */
   readonly #disks = new Map<string, Disk>();
   /** The workers that have not ended. */
@@ -42,16 +51,23 @@ export class WorkerGroup {
       }
     }
     const { limit } = plan.service;
+    const { workers, records } = plan;
     const concurrency = random.whole(1, 6);
     this.#leases = new Leases(world, concurrency);
     this.#command = {
       concurrency,
-      maxCost: random.chance(0.3) ? random.magnitude(1e-4, 1e-2) : Infinity,
+      maxCost: random.chance(0.4) ? estimateUsd(0, records) * random.between(1.02, 1.3) : Infinity,
       ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
     };
-    const { workers, records } = plan;
+    const { maxCost = Infinity, rate } = this.#command;
+    const faultless = faults.every(({ what }) => what === "clock");
+    this.#followers = [
+      new Spending(world, maxCost, concurrency * plan.workers),
+      ...(rate !== undefined && faultless ? [new Pauses(world)] : []),
+    ];
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
     this.#names = new Set(records === 0 ? [] : names);
+    this.#watchAnswers();
   }
 
   /** The names of the workers that have not ended. */
@@ -92,6 +108,7 @@ export class WorkerGroup {
       mails: world.plan.records,
       openRuns: async (_url, { supervises }) => this.#openRuns(clock, supervises),
       openLimits: async () => this.#openLimits(clock),
+      followers: this.#followers,
       isShared: true,
     });
     const command = runCommand(this.#command);
@@ -101,6 +118,17 @@ export class WorkerGroup {
       : loadRun(command, context);
     const run = await clock.time.outside(load);
     return await run();
+  }
+
+  /** A committed answer stays as it is. */
+  #watchAnswers(): void {
+    const { time, checks } = this.#world;
+    for (const [key, { digest }] of this.#database.tables.answers) {
+      const known = this.#committed.get(key) ?? digest;
+      checks.expect("nothing-lost", known === digest, () => "a committed answer was replaced");
+      this.#committed.set(key, digest);
+    }
+    if (!this.isOver) time.schedule(WATCH_MS, () => this.#watchAnswers());
   }
 
   #openRuns(clock: ProcessClock, supervises: boolean) {

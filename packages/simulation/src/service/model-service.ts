@@ -20,12 +20,23 @@ interface Request {
   readonly state: string;
 }
 
+/** What happens to the requests of a process, for those who follow it. */
+export interface RequestFollower {
+  /** A request arrived. */
+  arrived?(caller: Caller, body: string): void;
+  /** A refusal of a pause that ends at `untilMs` reached the caller. */
+  refused?(caller: Caller, untilMs: number): void;
+  /** A request has its end: an answer of that price, or none. */
+  ended?(caller: Caller, body: string, usd: number | null): void;
+}
+
 /** A process that asks the service, by its name in the trace. */
 export interface Caller {
   readonly name: string;
   readonly clock: ProcessClock;
   /** The key that it sends, which the service may repeat in an error. */
   readonly apiKey: string;
+  readonly follower?: RequestFollower | undefined;
 }
 
 /** The settings of a service. */
@@ -87,7 +98,10 @@ export class ModelService {
         if (reply === null) return;
         const isSlow = reply.fault === "slow";
         caller.clock.schedule(halfMs() * (isSlow ? 40 : 1), () => {
-          if (!reply.isGood || signal.aborted) this.spoiled += Number(reply.isAsked);
+          const isUsed = reply.isGood && !signal.aborted;
+          if (!isUsed) this.spoiled += Number(reply.isAsked);
+          if (reply.untilMs !== null) caller.follower?.refused?.(caller, reply.untilMs);
+          caller.follower?.ended?.(caller, body, isUsed ? reply.usd : null);
           if (reply.error === null) settle(resolve)(toResponse(reply));
           else settle(reject)(reply.error);
         });
@@ -107,6 +121,7 @@ export class ModelService {
       return failed(fault.what === "outage" ? "ECONNREFUSED" : "ECONNRESET");
     }
     this.asked += 1;
+    request.caller.follower?.arrived?.(request.caller, request.body);
     if (fault?.what === "status") {
       note(fault.status);
       return refusal(request, fault.status, fault.retryAfterMs);
@@ -116,20 +131,21 @@ export class ModelService {
     if (limitMs > 0) {
       if (fault?.what !== "limit") this.throttled += 1;
       note(429);
-      return refusal(request, 429, Math.ceil(limitMs));
+      const untilMs = fault?.what === "limit" ? fault.atMs + fault.forMs : null;
+      return { ...refusal(request, 429, Math.ceil(limitMs)), untilMs };
     }
     note(fault?.what ?? 200);
-    const text = this.#toBody(request);
+    const { text, usd } = this.#toBody(request);
     if (fault?.what === "hang") {
       this.spoiled += 1;
       return null;
     }
     if (fault?.what === "lost-after") return { ...failed("UND_ERR_SOCKET"), isAsked: true };
     const isGood = fault === null || fault.what === "slow";
-    return { ...answered, text, isGood, fault: fault?.what ?? null };
+    return { ...answered, text, usd, isGood, fault: fault?.what ?? null };
   }
 
-  #toBody(request: Request): string {
+  #toBody(request: Request): { readonly text: string; readonly usd: number } {
     const { body, state, model, url, caller } = request;
     const inputTokens = tokensOf(body, request);
     const usd = inputTokens * USD_PER_TOKEN;
@@ -139,7 +155,7 @@ export class ModelService {
     const attempts = [{ success: true, startTime, endTime: startTime + 100 }];
     const modelAttempts = [{ success: true, providerAttempts: attempts }];
     const routing = { canonicalSlug: model, modelAttempts };
-    return JSON.stringify({
+    const text = JSON.stringify({
       answers: answersTo({ state, model, url }),
       rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
       usage: { inputTokens, outputTokens: 0 },
@@ -149,6 +165,7 @@ export class ModelService {
         gateway: { routing, cost: "0", marketCost: String(usd), generationId: id },
       },
     });
+    return { text, usd };
   }
 }
 
@@ -162,6 +179,10 @@ interface Reply {
   /** Whether the request reached the model, and whether its answer is whole. */
   readonly isAsked: boolean;
   readonly isGood: boolean;
+  /** The price of the answer in US dollars; 0 for none. */
+  readonly usd: number;
+  /** When a pause of the service ends that refused it; null for none. */
+  readonly untilMs: number | null;
 }
 
 const answered: Reply = {
@@ -172,6 +193,8 @@ const answered: Reply = {
   error: null,
   isAsked: true,
   isGood: false,
+  usd: 0,
+  untilMs: null,
 };
 
 function failed(code: string): Reply {

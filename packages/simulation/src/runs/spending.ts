@@ -1,0 +1,48 @@
+import type { Caller, RequestFollower } from "../service/model-service.ts";
+import type { World } from "../world.ts";
+
+const USD_PER_TOKEN = 0.042 / 1e6;
+// As the client estimates it.
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Follows what a run spends: no call begins that might cost more than its limit, as far as estimates go. */
+export class Spending implements RequestFollower {
+  readonly #world: World;
+  readonly #maxUsd: number;
+  /** How many calls may be in flight at once. */
+  readonly #concurrency: number;
+  #spentUsd = 0;
+  readonly #open = new Map<Caller, Map<string, number>>();
+
+  constructor(world: World, maxUsd: number, concurrency: number) {
+    this.#world = world;
+    this.#maxUsd = maxUsd;
+    this.#concurrency = concurrency;
+  }
+
+  arrived(caller: Caller, body: string): void {
+    if (this.#maxUsd === Number.POSITIVE_INFINITY) return;
+    const open = this.#open.get(caller) ?? new Map<string, number>();
+    this.#open.set(caller, open.set(body, estimateUsd(body)));
+    const all = [...this.#open].filter(([{ clock }]) => !clock.isDead);
+    const reservedUsd = all
+      .flatMap(([, bodies]) => [...bodies.values()])
+      .reduce((sum, usd) => sum + usd, 0);
+    // Answers to calls in flight may cost twice their estimate, and lost ones are asked again.
+    const calls = this.#concurrency + this.#world.bound;
+    const mostUsd = this.#maxUsd + 2 * calls * estimateUsd(body);
+    const isWithin = this.#spentUsd + reservedUsd <= mostUsd;
+    const seen = () => `${this.#spentUsd} spent and ${reservedUsd} reserved > ${this.#maxUsd}`;
+    this.#world.checks.expect("budget", isWithin, seen);
+  }
+
+  ended(caller: Caller, body: string, usd: number | null): void {
+    this.#open.get(caller)?.delete(body);
+    this.#spentUsd += usd ?? 0;
+  }
+}
+
+/** Returns the estimated price of a request in US dollars. */
+function estimateUsd(body: string): number {
+  return (body.length / CHARACTERS_PER_TOKEN) * USD_PER_TOKEN;
+}
