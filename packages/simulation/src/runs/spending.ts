@@ -24,10 +24,10 @@ export class Spending implements RequestFollower {
     if (this.#maxUsd === Number.POSITIVE_INFINITY) return;
     const open = this.#open.get(caller) ?? new Map<string, number>();
     this.#open.set(caller, open.set(body, estimateUsd(body)));
-    const all = [...this.#open].filter(([{ clock }]) => !clock.isDead);
-    const reservedUsd = all
-      .flatMap(([, bodies]) => [...bodies.values()])
-      .reduce((sum, usd) => sum + usd, 0);
+    let reservedUsd = 0;
+    for (const [{ clock }, bodies] of this.#open) {
+      if (!clock.isDead) for (const usd of bodies.values()) reservedUsd += usd;
+    }
     // Answers to calls in flight may cost twice their estimate, and lost ones are asked again.
     const calls = this.#concurrency + this.#world.bound;
     const mostUsd = this.#maxUsd + 2 * calls * estimateUsd(body);
