@@ -104,7 +104,7 @@ async function play(world: World): Promise<void> {
   world.restart = start;
   playProcessFaults(world);
   for (const name of [...clients.names, ...workers.names, "journal"]) start(name);
-  const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS;
+  const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS + workMs(plan);
   time.schedule(lastMs, () => undefined);
   const isOver = () => clients.isOver && workers.isOver && journal.isOver;
   await time.run(() => isOver() || time.nowMs >= lastMs);
@@ -117,4 +117,10 @@ async function play(world: World): Promise<void> {
   journal.count();
   const { asked, distinct, bound } = world;
   checks.expect("asked", asked <= distinct + bound, () => `${asked} > ${distinct} + ${bound}`);
+}
+
+/** Returns how long all records of a plan take, one after the other, with a limit used to two thirds. */
+function workMs({ records, service: { limit, latencyMs } }: Plan): number {
+  const groups = 2;
+  return 1.5 * groups * records * Math.max(latencyMs, 1000 / (limit?.perSecond ?? Infinity));
 }
