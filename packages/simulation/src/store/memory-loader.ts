@@ -39,15 +39,18 @@ export class MemoryLoader extends MemoryReader {
       const isJoined = await this.run("begin-load", ({ runs }) => {
         const load = this.database.beginLoad(number);
         if (load === null) return null;
-        begun.push(load);
-        this.loads.add(load);
         const run = runs.get(number);
-        if (run?.state === "loading") return false;
+        if (run?.state === "loading") {
+          begun.push(load);
+          this.loads.add(load);
+          return false;
+        }
         if (run !== undefined) run.maxCostUsd = maxCostUsd;
         this.#reopen(number, []);
+        this.database.endLoad(load);
         return true;
       });
-      for (const load of isJoined === false ? begun : []) {
+      for (const load of begun) {
         const rows: StoredRecord[] = [];
         const insert = () => this.run("insert-records", () => {}, restarts);
         for await (const { id, key, state, note = null } of records()) {

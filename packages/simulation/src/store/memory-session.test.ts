@@ -127,11 +127,27 @@ test("a restart ends a load whose process hangs", async () => {
   const { open, database, runs, time } = startMemoryStore();
   const records = recordsTo(1);
   const hanging = new ReadableStream<RunRecord>();
-  void open().join(runOver(records), () => hanging, signal);
+  open()
+    .join(runOver(records), () => hanging, signal)
+    .catch(() => {});
   await time.wait(10);
   database.restart();
   const again = await runs.join(runOver(records), () => ReadableStream.from(records), signal);
   expect(again).toMatchObject({ isJoined: false, state: "open" });
+});
+
+test("a process that joins holds the run no longer than its transaction, though it gets no reply", async () => {
+  const { open, runs, records, time } = await startRun(1);
+  const carry: Carry = async (call, statement) => {
+    const result = await call();
+    return statement === "begin-load" ? await new Promise(() => {}) : result;
+  };
+  open({ carry })
+    .join(runOver(records), () => ReadableStream.from(records), signal)
+    .catch(() => {});
+  await time.wait(10);
+  await runs.join(runOver(records), () => ReadableStream.from(records), signal);
+  expect(time.nowMs).toBe(10);
 });
 
 test("the commit of a process that died does not reach the load of the next one", async () => {
