@@ -156,6 +156,7 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): un
   const packed = answers.map(({ evaluation }) => toPacked(evaluation, packing));
   const lastAnswer = ends.findLastIndex((end) => "key" in end);
   const last = failures.at(-1);
+  const final = failures.find(({ isFinal }) => isFinal);
   return [
     run,
     answers.map(({ key }) => key),
@@ -167,8 +168,8 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): un
     answers.map(({ costUsd }) => costUsd),
     failures.map(({ idx }) => idx),
     failures.map(({ error }) => error),
-    ends.length - 1 - lastAnswer,
-    failures.find(({ isFinal }) => isFinal)?.error ?? null,
+    Math.max(ends.length - 1 - lastAnswer, final ? 1 : 0), // a final one stops in any case
+    final?.error ?? null,
     last?.isRetryable === true ? last.error : null,
     FAILURES_IN_A_ROW,
   ];

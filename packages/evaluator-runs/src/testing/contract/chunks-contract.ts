@@ -134,6 +134,15 @@ export function testChunks(
     expect(await runs.workers(1)).toEqual([]);
   });
 
+  test("a wrong key stops the run, also if an answer is kept right after it", async () => {
+    const records = countedTo(2);
+    await load(runs, records);
+    const writer = runs.writer({ run: 1, signal });
+    const end = { ...failure, idx: 0, error: "The key is wrong.", isFinal: true };
+    await Promise.all([writer.keep(end), writer.keep(answerTo(records[1] as RunRecord))]);
+    expect(await runs.get(1)).toMatchObject({ state: "stopped", stoppedBy: "The key is wrong." });
+  });
+
   test("a worker of a run that was removed is stopped", async () => {
     const seen = { worker: "w", run: 5, name: "here", answered: 0, failed: 0 };
     expect(await runs.report({ ...seen, inFlight: 0, perSecond: 0 })).toEqual({
