@@ -84,7 +84,7 @@ function gateOf(actions: readonly ActionReport[]): string {
 }
 
 /** Returns the gate, the handled share, the misses and the missing labels. */
-function gateTiles({ actions, needed }: Reported): Html {
+function gateTiles({ actions, needed, scores }: Reported): Html {
   const promised = actions.filter((action) => action.promised !== null);
   const handled = promised.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
   const found = promised.flatMap((action) => action.found ?? [])[0];
@@ -97,11 +97,16 @@ function gateTiles({ actions, needed }: Reported): Html {
       ? [percent(passed.value), `of all yes get a no; ${range(passed)}`]
       : ["–", isMade ? "no yes and no" : "nothing is handled"];
   const toGo = more.length > 0 ? Math.max(...more) : needed.forPromise;
+  const labels = isMade
+    ? ["0", "the promise is made"]
+    : scores.skill.high <= 0
+      ? ["–", "the answers add nothing"]
+      : [`≈ ${count(toGo)}`, "to a promise, of records over the gate"];
   return html`<dl class="tiles">
     ${tile("Gate", gateOf(actions), isMade ? "promised" : "No threshold can be promised.")}
     ${tile("Share handled", isMade ? percent(handled) : "0 %", "of all, without asking")}
     ${tile("Missed", missed[0] ?? "", missed[1] ?? "")}
-    ${tile("Labels to go", isMade ? "0" : `≈ ${count(toGo)}`, isMade ? "the promise is made" : "to a promise, of records over the gate")}
+    ${tile("Labels to go", labels[0] ?? "", labels[1] ?? "")}
   </dl>`;
 }
 
