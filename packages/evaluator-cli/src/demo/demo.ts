@@ -8,6 +8,7 @@ import {
   exitCodes,
   paintVerdicts,
   printable,
+  type Program,
   writeWholeFile,
 } from "evaluator-kit";
 import { readAnswers } from "evaluator-runs";
@@ -45,10 +46,7 @@ interface Demo {
   readonly tickets: ReturnType<typeof inventTickets>;
   readonly context: CliContext;
   /** Runs a command of the program. */
-  readonly run: (
-    words: readonly string[],
-    machine: CliContext & Partial<ProgramContext>,
-  ) => Promise<number>;
+  readonly run: Program;
 }
 
 /** Shows on invented tickets how a promise is made, used and broken; sets the exit code. */
@@ -59,6 +57,7 @@ export async function demo(options: DemoOptions, context: CliContext, run: Demo[
     const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
     throw new CliError(`${problem} Choose another folder with --out.`);
   }
+  await makeFolder(out, context);
   const work = await makeFolder(join(out, WORK), context);
   try {
     await playDemo({ options, folder, tickets: inventTickets(seed), context, run });
