@@ -51,7 +51,7 @@ if (exported.length > 0) {
 }
 if (program !== undefined) await writeFile(join(out, "bin.js"), startFile("main.js", manifest));
 await writeFile(join(out, "package.json"), `${JSON.stringify(toPublished(), null, 2)}\n`);
-for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
+for (const name of ["README.md", "LICENSE", "CHANGELOG.md", ...(program ? [".env.example"] : [])]) {
   // Or those of the repository; a package has no changelog before its first release.
   const own = [join(folder, name), join(root, name)].find((path) => existsSync(path));
   if (own !== undefined) await copyFile(own, join(out, name));
@@ -131,20 +131,20 @@ function codeOf(name: string): object {
   return { ...others, default: last };
 }
 
-/** Returns the dependencies of the package and of the code of private ones; libraries as a range. */
+/**
+ * Returns the published workspaces that the package depends on, and as ranges the libraries that its
+ * code names. Runs without a network load the emulator, which triage does not name.
+ */
 function toDependencies(): Record<string, string> {
-  const named = packagesNamedIn(
-    out,
-    privateDependencies.map(([name]) => name),
-  );
-  const all = [
-    ...Object.entries(dependencies).filter(([name]) => !privateNames.has(name)),
-    ...privateDependencies.filter(([name]) => named.includes(name)),
-  ];
-  const ranges = all.map(([name, version]): [string, string] => [
-    name,
-    name.startsWith("evaluator-") ? version : `^${version}`,
-  ]);
+  const all = { ...Object.fromEntries(privateDependencies), ...dependencies };
+  const named = packagesNamedIn(out, Object.keys(all));
+  const lists = variants.map(([, variant]) => variant.inlined ?? []);
+  const isInlined = (name: string) => lists.every((list) => list.includes(name));
+  const ranges = Object.entries(all).flatMap(([name, version]): [string, string][] => {
+    if (privateNames.has(name)) return [];
+    if (name.startsWith("evaluator-")) return [[name, version]];
+    return named.includes(name) && !isInlined(name) ? [[name, `^${version}`]] : [];
+  });
   return Object.fromEntries(ranges.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -36,16 +36,21 @@ export async function bundleCode(bundle: Bundle): Promise<string[]> {
   const { outputFiles, metafile } = await run(bundle, plugins);
   await mkdir(bundle.out, { recursive: true });
   for (const { path, text } of outputFiles.filter((file) => !file.path.includes(added))) {
-    await writeFile(
-      path,
-      path.endsWith(".map") ? toPackedMap(text, { from: path, to: path }, bundle) : text,
-    );
+    const isMap = path.endsWith(".map");
+    const packed = isMap ? toPackedMap(text, { from: path, to: path }, bundle) : withRequire(text);
+    await writeFile(path, packed);
   }
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));
   const libraries = inputs.flatMap(
     (file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [],
   );
   return [...new Set(libraries)].map((path) => resolve(bundle.folder, path));
+}
+
+/** Lets libraries that are no modules load Node's; on the first line, for the map. */
+function withRequire(code: string): string {
+  if (!/^var __require =/m.test(code)) return code;
+  return `import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url); ${code}`;
 }
 
 const added = "added-chunk-";
@@ -62,6 +67,7 @@ function run(bundle: Bundle, plugins: Plugin[]) {
     target: "es2024",
     platform: condition === null || condition === "node" ? "node" : "neutral",
     conditions: condition === null ? [] : [condition],
+    mainFields: ["module", "main"],
     external: ["node:*", "esbuild", ...bundle.external.filter((name) => !inlined.includes(name))],
     outdir: bundle.out,
     chunkNames: "chunk-[hash]",
@@ -88,14 +94,16 @@ async function entriesBeside(root: string, bundle: Bundle): Promise<string[]> {
   return entries.filter((file) => !imported.has(file)).map((file) => resolve(bundle.folder, file));
 }
 
-/** Libraries, with maps that lead nowhere, since their sources are not in the package. */
+const noMap = '{"version":3,"sources":["library"],"names":[],"mappings":"AAAA"}';
+const noMapUrl = `data:application/json;base64,${Buffer.from(noMap).toString("base64")}`;
+
+/** Libraries, of which no line is mapped, since their sources are not in the package. */
 const plainLibraries: Plugin = {
   name: "plain-libraries",
   setup: (build) =>
     build.onLoad({ filter: /node_modules.*\.[cm]?js$/ }, async ({ path }) => {
-      const text = await readFile(path, "utf8");
-      const map = "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbIiJdLCJtYXBwaW5ncyI6IkEifQ==";
-      return { contents: `${text}\n//# sourceMappingURL=data:application/json;base64,${map}` };
+      const text = (await readFile(path, "utf8")).replaceAll(/^\/\/# sourceMappingURL=/gm, "// ");
+      return { contents: `${text}\n//# sourceMappingURL=${noMapUrl}` };
     }),
 };
 
@@ -158,7 +166,7 @@ export function toPackedMap(
 ): string {
   const map = JSON.parse(text) as { sources: string[] };
   const paths = map.sources.map((source) => {
-    // Nothing is mapped to a library, but its place in the list is left.
+    // The place of a library in the list, to which its first line is mapped.
     const packed = toPacked(resolve(dirname(from), source)) ?? "LICENSES.txt";
     return relative(dirname(to), join(packageOut, packed)).split("\\").join("/");
   });

@@ -7,15 +7,24 @@ import { promisify } from "node:util";
 
 const root = dirname(import.meta.dirname);
 
-/** Returns the names of the packages that are published. */
-export function publishedPackages(): string[] {
-  const manifests = globSync("packages/*/package.json", { cwd: root });
-  return manifests.flatMap((file) => {
+/** The folder in this repository of each package that is published, by its name. */
+const folders = new Map(
+  globSync("{packages,apps}/*/package.json", { cwd: root }).flatMap((file) => {
     const { name, private: isPrivate = false } = JSON.parse(
       readFileSync(join(root, file), "utf8"),
     ) as { name: string; private?: boolean };
-    return isPrivate ? [] : [name];
-  });
+    return isPrivate ? [] : [[name, dirname(file)] as const];
+  }),
+);
+
+/** Returns the names of the packages that are published. */
+export function publishedPackages(): string[] {
+  return [...folders.keys()];
+}
+
+/** Returns the folder of a published package, relative to the root. */
+export function folderOf(name: string): string {
+  return folders.get(name) ?? "";
 }
 
 /** Builds published packages as `npm run build` does, which keeps what has not changed, and packs them. */
@@ -26,13 +35,13 @@ export async function packPackages(names: readonly string[]) {
   const run = promisify(exec);
   // What an earlier build left there would be packed as well.
   for (const name of names)
-    await rm(`${root}/packages/${name}/dist`, { recursive: true, force: true });
+    await rm(join(root, folderOf(name), "dist"), { recursive: true, force: true });
   const filters = names.map((name) => `--filter=${name}`).join(" ");
   const turbo = join(root, "node_modules/.bin/turbo");
   await run(`"${turbo}" run build ${filters} --output-logs=errors-only`, { cwd: root });
   for (const name of names) {
     await run(`npm pack --pack-destination "${folder.path}"`, {
-      cwd: `${root}/packages/${name}/dist`,
+      cwd: join(root, folderOf(name), "dist"),
     });
   }
   return {

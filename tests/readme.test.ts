@@ -11,7 +11,7 @@ const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim
 test("shows these commands", () => {
   expect(commands).toEqual([
     "npm install evaluator-client",
-    "npm run build && npm pack ./packages/evaluator-*/dist",
+    "npm run build && npm pack ./packages/*/dist ./apps/*/dist",
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
     "npm ci && npm start",
     "npm run triage -- fixtures/mail/inbox.json --offline",

@@ -20,6 +20,7 @@ declare module "vitest" {
 
 /** The peers that READMEs use, runners of tests, and two compilers. */
 const others = [
+  "@modelcontextprotocol/sdk@1.32.2",
   "@opentelemetry/api@1.9.1",
   "@types/node@24.19.2",
   "ai@7.0.173",
@@ -48,11 +49,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 function readInstalled(cwd: string) {
-  const files = globSync("node_modules/**/package.json", { cwd });
+  // Folders within a package have manifests too.
+  const files = globSync("node_modules/**/package.json", { cwd }).filter((file) =>
+    /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file),
+  );
   return files.flatMap((file) => {
     const manifest = JSON.parse(readFileSync(join(cwd, file), "utf8")) as Record<string, unknown>;
     const { name, version, license } = manifest;
-    // Folders within a package have manifests too, without a name or a version.
     if (typeof name !== "string" || typeof version !== "string") return [];
     return [{ name, license: typeof license === "string" ? license : JSON.stringify(license) }];
   });

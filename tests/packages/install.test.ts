@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { publishedPackages } from "../pack-client.ts";
+import { folderOf, publishedPackages } from "../pack-client.ts";
 import { outputOf, readCodeBlocks } from "../run-command.ts";
 
 // The lines of READMEs that install, as somebody with a clone types them.
@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 
 test("the README packs all packages, and installs the client from its file", () => {
-  expect(pack).toBe("npm run build && npm pack ./packages/evaluator-*/dist");
+  expect(pack).toBe("npm run build && npm pack ./packages/*/dist ./apps/*/dist");
   expect(installClient).toBe(
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
   );
 });
 
 test.each(publishedPackages())("%s is installed as its README says", async (name) => {
-  const lines = readCodeBlocks(`packages/${name}/README.md`, "sh").flatMap((block) =>
+  const lines = readCodeBlocks(`${folderOf(name)}/README.md`, "sh").flatMap((block) =>
     block.split("\n").filter((line) => line.startsWith("npm install ")),
   );
   const [released = "", fromClone = "", ...others] = lines.map((line) => line.split(" # "));
@@ -42,8 +42,9 @@ test.each(publishedPackages())("%s is installed as its README says", async (name
   const install = (fromClone[0] ?? "").replaceAll("../evaluator/", `${packed}/`);
   const quickly = "--prefer-offline --no-audit --no-fund --ignore-scripts";
   await outputOf(`${install} ${quickly}`, { cwd: project });
-  const used =
-    name === "evaluator-cli" ? "npx --no-install evaluator-cli --version" : importOf(name);
+  const used = /-(?:cli|router|triage)$/.test(name)
+    ? `npx --no-install ${name} --version`
+    : importOf(name);
   await outputOf(used, { cwd: project });
 });
 

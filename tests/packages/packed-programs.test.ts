@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -9,6 +9,7 @@ import { outputOf, runCommand, startUntil } from "../run-command.ts";
 const root = join(import.meta.dirname, "../..");
 const tarballs = inject("tarballs");
 const project = inject("project");
+const programs = ["evaluator-cli", "evaluator-emulator", "evaluator-router", "evaluator-triage"];
 
 test("publint finds nothing wrong with any of them", async () => {
   expect(tarballs).toHaveLength(publishedPackages().length);
@@ -19,11 +20,13 @@ test("publint finds nothing wrong with any of them", async () => {
   }
 });
 
-test("the programs say how they are typed", async () => {
-  const cli = await outputOf("npx --no-install evaluator-cli --help", { cwd: project });
-  expect(cli).toContain("Usage: evaluator-cli [options] [command]");
-  const emulator = await outputOf("npx --no-install evaluator-emulator --help", { cwd: project });
-  expect(emulator).toContain("--engine <name>");
+test.each(programs)("%s is called as its package", async (name) => {
+  const help = await outputOf(`npx --no-install ${name} --help`, { cwd: project });
+  expect(help).toMatch(new RegExp(`^Usage: ${name} \\[options\\]`));
+  const { bin } = JSON.parse(
+    await readFile(join(project, "node_modules", name, "package.json"), "utf8"),
+  ) as { bin: object };
+  expect(bin).toEqual({ [name]: "./bin.js" });
 });
 
 const emulatorProgram = `import { createEmulator } from "evaluator-emulator";
@@ -88,12 +91,57 @@ test.each(nodes)(
   },
 );
 
+test.each(nodes)("on Node %s the installed router serves its page", async (_version, folder) => {
+  const options = { cwd: project, env: { ...pathFrom(folder), PORT: "0" } };
+  const [, origin = ""] = await startUntil(
+    "npx --no-install evaluator-router",
+    /router is at (\S+)/,
+    options,
+  );
+  const page = await (await fetch(origin)).text();
+  expect(page).toContain("local emulator");
+  expect(page).toMatch(/<script type="module">[^]{1000}/);
+  expect(page).toMatch(/<style>[^]{1000}/);
+  const checked = await outputOf("npx --no-install evaluator-router self-check", options);
+  expect(checked).toContain("3 of 3 prompts passed");
+});
+
+test.each(nodes)(
+  "on Node %s the installed triage asks about its sample, and makes the list",
+  async (version, folder) => {
+    const options = { cwd: project, env: pathFrom(folder) };
+    const run = (words: string) => outputOf(`npx --no-install evaluator-triage ${words}`, options);
+    const file = `mails-${version}.json`;
+    await run(`sample ${file}`);
+    expect(await run(`${file} --offline --top 2`)).toContain("Signature needed by tomorrow noon");
+    await run(`report ${file}`);
+    const page = await readFile(join(project, `mails-${version}.triage.html`), "utf8");
+    expect(page).toMatch(/<script>[^]{1000}/);
+    expect(await run("questions schema")).toContain("$schema");
+  },
+);
+
+test("a program reads .env of the current folder, or another file, and a set variable wins", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "variables-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, ".env"), "ROUTER_DECISION_LOG=from-env.jsonl\n");
+  await writeFile(join(folder, "other"), "ROUTER_DECISION_LOG=from-other.jsonl\n");
+  const report = async (words: string, env = {}) => {
+    const command = `"${project}/node_modules/.bin/evaluator-router" ${words}`;
+    return (await runCommand(command, { cwd: folder, env: { INIT_CWD: folder, ...env } })).stderr;
+  };
+  expect(await report("report")).toContain("from-env.jsonl");
+  expect(await report("--env-file other report")).toContain("from-other.jsonl");
+  const set = { ROUTER_DECISION_LOG: "set.jsonl" };
+  expect(await report("report --env-file=other", set)).toContain("set.jsonl");
+});
+
 const oldNodes = inject("oldNodes").map(([version, path]) => [version, dirname(path)] as const);
 
 test.each(oldNodes)("on Node %s each program says which Node it needs", async (version, folder) => {
   const options = { cwd: project, env: pathFrom(folder) };
   const needs = `needs Node 22.19 or later, and this is Node ${version}.\n`;
-  for (const name of ["evaluator-cli", "evaluator-emulator"]) {
+  for (const name of programs) {
     const ended = await runCommand(`node_modules/.bin/${name} --help`, options);
     expect(ended).toEqual({ exitCode: 1, stdout: "", stderr: `${name} ${needs}` });
   }

@@ -68,7 +68,7 @@ async function copyRepository(): Promise<string> {
       "package-lock.json",
       "{packages,apps}/*/package.json",
       "fixtures/package.json",
-      "packages/*/dist",
+      "{packages,apps}/*/dist",
     ],
     { cwd: root },
   );

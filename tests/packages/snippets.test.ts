@@ -6,7 +6,7 @@ import { boolean } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { nodeVersions } from "../install-nodes.ts";
-import { publishedPackages } from "../pack-client.ts";
+import { folderOf, publishedPackages } from "../pack-client.ts";
 import { outputOf, readCodeBlocks, runCommand } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -15,7 +15,7 @@ const postgresUrl = inject("postgresUrl");
 const guides = globSync("docs/*.md", { cwd: root });
 const readmes = [
   "README.md",
-  ...publishedPackages().map((name) => `packages/${name}/README.md`),
+  ...publishedPackages().map((name) => `${folderOf(name)}/README.md`),
   ...guides,
 ];
 
@@ -36,7 +36,9 @@ const exampleDatabase = /postgres:\/\/\w+:secret@db\.example\.com\/evaluator/g;
 
 const snippets: readonly Snippet[] = readmes.flatMap((readme) =>
   readCodeBlocks(readme, "ts").map((code, index) => {
-    const name = readme.replaceAll(/packages\/|\/?README\.md|\.md$/g, "").replace("/", "-");
+    const name = readme
+      .replaceAll(/(?:packages|apps)\/|\/?README\.md|\.md$/g, "")
+      .replace("/", "-");
     return {
       file: `${name || "repository"}-${index + 1}.ts`,
       needsPostgres: code.includes("evaluator-runs/postgres"),
@@ -93,7 +95,7 @@ beforeAll(async () => {
 
 test("each published package that is imported shows how", () => {
   const shown = new Set(snippets.map(({ file }) => file.replace(/-\d+\.ts$/, "")));
-  const programs = new Set(["evaluator-cli"]);
+  const programs = new Set(["evaluator-cli", "evaluator-router", "evaluator-triage"]);
   expect(publishedPackages().filter((name) => !shown.has(name) && !programs.has(name))).toEqual([]);
 });
 
@@ -152,7 +154,7 @@ test.each(inject("nodes"))("all run on Node %s", async (_version, node) => {
 
 test("the oldest promised Node is the one that the manifests name", async () => {
   for (const name of publishedPackages()) {
-    const manifest = await import(join(root, "packages", name, "package.json"), {
+    const manifest = await import(join(root, folderOf(name), "package.json"), {
       with: { type: "json" },
     });
     const { engines } = (manifest as { default: { engines: { node: string } } }).default;

@@ -6,7 +6,6 @@ import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "./records/message-record.ts";
 import { calibrationOf } from "./testing/calibration-of.ts";
-import { programs } from "./programs.ts";
 import { runHere, startRouterHere } from "./testing/start-program.ts";
 
 /** Starts the router, lets it decide, and ends it. */
@@ -135,7 +134,7 @@ test("a calibration that only promises choices starts the router, and log and re
   expect(await decideAll(messages.slice(0, 1), env)).toMatchObject({ code: 0, statuses: [200] });
   const record = JSON.parse(await readFile(log, "utf8")) as MessageRecord;
   expect(record.promise).toMatchObject({ act: record.tierChosen, evidence: { n: 92 } });
-  const report = await runHere(programs.report, { ROUTER_DECISION_LOG: log });
+  const report = await runHere("report", { ROUTER_DECISION_LOG: log });
   expect(report.stdout).toContain("at most 5% wrong at 0.00 and above, with 95% confidence");
 });
 

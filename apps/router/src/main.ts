@@ -1,4 +1,5 @@
+#!/usr/bin/env node
 import { runProgram } from "evaluator-kit";
-import { programs } from "./programs.ts";
+import { evaluatorRouter } from "./program.ts";
 
-await runProgram(...programs.router);
+await runProgram(...evaluatorRouter);

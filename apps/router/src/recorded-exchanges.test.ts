@@ -1,7 +1,6 @@
 import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
-import { programs } from "./programs.ts";
 import type { MessageRecord } from "./records/message-record.ts";
 import { checkPrompts } from "./self-check/check-prompts.ts";
 import { connectServices } from "./services/connect-services.ts";
@@ -162,7 +161,7 @@ test("the self-check over recorded exchanges passes, from its options to each re
     "gateway/perfect-code-splits-balanced-and-frontier",
     ...tiers.map((tier, at) => replyExchange(defaultTierModels[tier], messages[at] ?? "")),
   ]);
-  const { code, stdout, stderr } = await runHere(programs.selfCheck, env, ["--live"]);
+  const { code, stdout, stderr } = await runHere("self-check", env, ["--live"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
     "Decisions are asked of typesafe-ai/jev at https://ai-gateway.vercel.sh/v4/ai/evaluation-model. Replies come from the gateway.

@@ -10,7 +10,7 @@ import { startProgram, startRouterHere } from "./testing/start-program.ts";
 test.each([["--hosts"], ["now"], ["--port"]])("%s says how to ask for the usage", async (word) => {
   const { code, stderr } = await startRouterHere({}, [word]).ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^[^\n]+\nFor its options: npm start -- --help\n$/);
+  expect(stderr).toMatch(/^[^\n]+\nFor its options: evaluator-router (serve )?--help\n$/);
 });
 
 test("a taken port is one line that names it and says what to do", async () => {

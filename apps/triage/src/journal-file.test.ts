@@ -46,7 +46,9 @@ test.each(["json", "ndjson", "csv"])("exports as %s what the run wrote", async (
   const written = await readFile(join(cwd, `inbox.triage.${format}`), "utf8");
   const { exitCode, stdout, stderr } = await startTriage(["export", "--format", format], { cwd });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: written });
-  expect(stderr).toMatch(/^1 of 3 records have no answer, and say why in "error"; "npm run /);
+  expect(stderr).toMatch(
+    /^1 of 3 records have no answer, and say why in "error"; "evaluator-triage /,
+  );
 });
 
 test("exports the newest run's answers after other questions were asked between", async () => {
@@ -138,7 +140,7 @@ test.each([[[]], [["inbox.json"]], [["inbox.triage.sqlite"]], [["--journal", "in
       stderr: "",
       stdout:
         "2 of 4 mails answered\n$0.000025 · 0 failed\n" +
-        'No run is under way; "npm run triage -- work" asks for the other 2.\n',
+        'No run is under way; "evaluator-triage work" asks for the other 2.\n',
     });
   },
 );

@@ -8,8 +8,7 @@ import { addedTo, stateFields, toStateOptions } from "./input/state-fields.ts";
 /** Mails as the records of runs. */
 export const mailSource: RecordSource = {
   word: "mail",
-  program: "npm run triage --",
-  evaluatorProgram: "npm run evaluator --",
+  program: "evaluator-triage",
   suffix: "triage",
   journalVariable: "TRIAGE_JOURNAL",
   inputForm:

@@ -59,7 +59,7 @@ test("the help loads no command, no schema and no client", async () => {
     ["--import", `data:text/javascript,${printLoads}`, "apps/triage/src/main.ts", "--help"],
     { cwd: root, env: compileCache },
   );
-  expect(stdout).toContain("Usage: npm run triage --");
+  expect(stdout).toContain("Usage: evaluator-triage");
   expect(stderr).toContain("/mail-source.ts");
   expect(stderr).not.toMatch(/\/(?:zod|evaluator-client|evaluator-calibration|postgres|journal)\//);
 });

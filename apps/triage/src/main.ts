@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-kit";
@@ -6,7 +7,7 @@ import { mailSource } from "./mail-source.ts";
 import { runTriage } from "./triage.ts";
 
 // The words may hold the password of a database, and every user of the machine can list processes.
-process.title = "triage";
+process.title = "evaluator-triage";
 
 const services = { openTransport, openCatalog, openRuns, source: mailSource };
 await runProgram(

@@ -32,8 +32,8 @@ test.each([["--help"], ["-h"], ["run", "--help"], ["inbox.json", "--raw", "--hel
   async (...words) => {
     const { exitCode, stdout, stderr } = await startTriage(words, {});
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toContain("Usage: npm run triage -- ");
-    expect(stdout).toContain("\nExamples\n  npm run triage -- inbox.json --offline\n");
+    expect(stdout).toContain("Usage: evaluator-triage ");
+    expect(stdout).toContain("\nExamples\n  evaluator-triage inbox.json --offline\n");
   },
 );
 
@@ -47,7 +47,7 @@ test.each(commands)("%s --help names its words alone, in at most 45 lines", asyn
   expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(45);
   expect(await startTriage(["help", name], {})).toMatchObject({ exitCode, stdout });
   expect(exitCode).toBe(0);
-  expect(stdout).toContain(`Usage: npm run triage -- ${name} `);
+  expect(stdout).toContain(`Usage: evaluator-triage ${name} `);
   expect(stdout.includes("--sent-label")).toBe(name === "import");
 });
 
@@ -103,7 +103,7 @@ test.each([
   const { exitCode, stdout, stderr } = await startTriage(words, { cwd: await temporaryFolder() });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain(message);
-  expect(stderr).toContain(`\nFor its options: npm run triage -- ${name} --help\n`);
+  expect(stderr).toContain(`\nFor its options: evaluator-triage ${name} --help\n`);
   expect(stderr).not.toContain("secret");
 });
 

@@ -1,13 +1,17 @@
-import { readFile } from "node:fs/promises";
+import { constants, copyFile, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import {
   createCommand,
   examples,
   InvalidArgumentError,
   Option,
   packageVersion,
+  printable,
   runCommand,
+  toFileError,
   UsageError,
   wholeNumber,
+  withUsualCommand,
 } from "evaluator-kit";
 import {
   addRunCommands,
@@ -28,18 +32,13 @@ export async function runTriage(
   words: readonly string[],
   context: ProgramContext,
 ): Promise<number> {
-  const { signal } = context;
   const program = createProgram(context);
-  const names = program.commands.map((command) => command.name());
-  const [first = ""] = words;
   refusePasswords(words);
-  const isNamed = names.includes(first) || /^(?:-h|--help|--version|help|complete)$/.test(first);
-  const typed = isNamed ? words : ["run", ...words];
   try {
-    return await runCommand(program, typed, context);
+    return await runCommand(program, withUsualCommand(program, words, "run"), context);
   } catch (error) {
-    if (!signal.aborted || error !== signal.reason) throw error;
-    throw interrupted("Interrupted; nothing was written.", signal);
+    if (!context.signal.aborted || error !== context.signal.reason) throw error;
+    throw interrupted("Interrupted; nothing was written.", context.signal);
   }
 }
 
@@ -48,8 +47,7 @@ type Program = ReturnType<typeof createCommand>;
 function createProgram(context: ProgramContext): Program {
   const { source } = context;
   const version = packageVersion(import.meta.url);
-  const program = createCommand(source.program, { context, version });
-  program
+  const program = createCommand(source.program, { context, version })
     .addHelpText(...examples(...source.examples.map((words) => `${source.program} ${words}`)))
     .addHelpText(
       "after",
@@ -65,6 +63,7 @@ records have no answer, or mails were left alone; 3 apply needs --yes; 130, 143 
   addActs(program, context);
   addExplain(program, context);
   addQuestions(program, context);
+  addSample(program, context);
   return program;
 }
 
@@ -89,8 +88,8 @@ function addImport(program: Program, context: ProgramContext): void {
     .option("--since <day>", "from a server, only mails received on that day or later", day)
     .addHelpText(
       ...examples(
-        "npm run triage -- import takeout.zip inbox.json",
-        "npm run triage -- import imaps://ada@imap.example.com/INBOX inbox.json",
+        "evaluator-triage import takeout.zip inbox.json",
+        "evaluator-triage import imaps://ada@imap.example.com/INBOX inbox.json",
       ),
     )
     .action(async (from, output, { since, ...options }) => {
@@ -250,4 +249,19 @@ function addQuestions(program: Program, context: ProgramContext): void {
     .command("schema")
     .description("Prints the JSON schema that an editor completes a file of questions with.")
     .action(async () => void context.stdout.write(await readFile(questionsSchema, "utf8")));
+}
+
+function addSample(program: Program, { cwd, stdout }: ProgramContext): void {
+  program
+    .command("sample")
+    .description("Writes a file of invented mails, to try the other commands with --offline.")
+    .argument("[out.json]", "the file to make", jsonFile, "inbox.json")
+    .action(async (file) => {
+      const mails = import.meta.resolve("evaluator-fixtures/mail/inbox.json");
+      const path = resolve(cwd, file);
+      await copyFile(new URL(mails), path, constants.COPYFILE_EXCL).catch((error: unknown) => {
+        throw toFileError(error, `write ${path}`, "Name a file that does not exist yet.");
+      });
+      stdout.write(printable`Wrote ${path}` + "\n");
+    });
 }

@@ -33,8 +33,7 @@ export function runEmulator(
 async function start(settings: Settings, { stdout, signal }: CliContext): Promise<void> {
   const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
   // Help and wrong words need none of it.
-  const { createEmulator } = await import("./create-emulator.ts");
-  const { loadRules } = await import("./answers/load-rules.ts");
+  const { createEmulator, loadRules } = await import("./index.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });

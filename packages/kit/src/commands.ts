@@ -21,6 +21,7 @@ export function createCommand(
   return new Command(name)
     .version(version, "--version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .option("--env-file <file>", "the file of variables (.env); those that are set win")
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
@@ -33,30 +34,38 @@ export function createCommand(
     .hook("preAction", (_, command) => checkOptionValues(command));
 }
 
-/** Runs the command that the words name. @throws UsageError with the wrong word and its correction. */
+/**
+ * Runs the command that the words name; `help X` is `X --help`.
+ * @throws UsageError with the wrong word and its correction.
+ */
 export async function runCommand(
   program: Command,
   words: readonly string[],
   context: CliContext,
 ): Promise<number> {
-  const names = program.commands.map((command) => command.name());
-  const complete = `${program.name()} complete bash|zsh|fish`;
-  if (names.length > 0) program.addHelpText("after", `\nCompletion in a shell: ${complete}`);
+  const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
+  const path = typedCommands(program, typed);
+  const command = path.at(-1) ?? program;
+  if (program.commands.length > 0) {
+    const complete = `${program.name()} complete bash|zsh|fish`;
+    program.addHelpText("after", `\nCompletion in a shell: ${complete}`);
+  }
   try {
-    if (words.length === 0 && names.length > 0) {
+    const takesCommand = command.commands.length > 0 && command.registeredArguments.length === 0;
+    if (typed.length < path.length && takesCommand) {
+      const names = command.commands.map((one) => one.name());
       throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
     }
     if (words[0] === "complete") await addCompletion(program);
-    const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
     await program.parseAsync([...typed], { from: "user" });
   } catch (thrown) {
-    const error = unknownOption(program, words, thrown) ?? thrown;
+    const error = unknownOption(command, typed, thrown) ?? thrown;
     const isOfCommander = error instanceof CommanderError;
     if (isOfCommander && error.exitCode === 0) return exitCodes.done; // --help, --version
     if (!isOfCommander && !(error instanceof UsageError)) throw error;
     const message = isOfCommander ? toMessage(error.message) : error.message;
-    const command = [program.name(), ...names.filter((name) => name === words[0])].join(" ");
-    throw new UsageError(`${message}\nFor its options: ${command} --help`, { cause: error });
+    const names = path.map((one) => one.name()).join(" ");
+    throw new UsageError(`${message}\nFor its options: ${names} --help`, { cause: error });
   }
   return context.exitCode;
 }
@@ -69,11 +78,28 @@ async function addCompletion(program: Command): Promise<void> {
   tab(program);
 }
 
+/** Returns words that begin with a command: the usual one, if it is not named. */
+export function withUsualCommand(program: Command, words: readonly string[], name: string) {
+  const [first = ""] = words;
+  if (/^(?:-h|--help|--version|help|complete)$/.test(first)) return words;
+  const named = program.commands.find((command) => command.name() === first);
+  const usual = program.commands.find((command) => command.name() === name);
+  // Without arguments, the word is a misspelt command.
+  const isItsWord = /^(?:-|$)/.test(first) || usual?.registeredArguments.length !== 0;
+  return named === undefined && isItsWord ? [name, ...words] : words;
+}
+
+/** Returns the program, and the commands and subcommands that the words begin with. */
+function typedCommands(program: Command, words: readonly string[]): Command[] {
+  const [first, ...others] = words;
+  const next = program.commands.find((command) => command.name() === first) as Command | undefined;
+  return [program, ...(next === undefined ? [] : typedCommands(next, others))];
+}
+
 /** Returns the error of a misspelt option, which commander reports only after a missing one. */
-function unknownOption(program: Command, words: readonly string[], thrown: unknown): unknown {
+function unknownOption(command: Command, words: readonly string[], thrown: unknown): unknown {
   const code = thrown instanceof CommanderError ? thrown.code : "";
   if (code !== "commander.missingMandatoryOptionValue") return null;
-  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   const word = command.parseOptions([...words]).unknown.find((one) => one.startsWith("-"));
   if (word === undefined) return null;
   try {

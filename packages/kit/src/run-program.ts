@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { parseEnv } from "node:util";
 import { systemClock } from "./clock.ts";
 import { type CliContext, trimEnvironment } from "./context.ts";
 import {
@@ -8,7 +11,9 @@ import {
   describeSystemError,
   isBrokenPipe,
   systemErrorCode,
+  UsageError,
 } from "./errors.ts";
+import { readTextFile } from "./read-text-file.ts";
 
 /** A program: a function from words to an exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
@@ -22,7 +27,7 @@ export interface ProgramOptions {
 }
 
 /**
- * Runs a program in this process. The first Ctrl-C or SIGTERM aborts its signal, the second ends
+ * Runs a program in this process, with the variables of `.env` or of `--env-file FILE`. The first Ctrl-C or SIGTERM aborts its signal, the second ends
  * it. If the reader ends, as in `| head`, the run goes on without output. Each error is one line.
  */
 export async function runProgram(
@@ -40,7 +45,28 @@ export async function runProgram(
     process.exit(exitCodes.failed);
   });
   const context = readContext(process, interruption);
-  process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
+  const run: Program = async (typed) => {
+    const words = await loadVariables(typed, context.cwd, process.env);
+    return program(words, { ...context, env: trimEnvironment(process.env) });
+  };
+  process.exitCode = await runToExitCode(run, process.argv.slice(2), { ...options, context });
+}
+
+const OPTION = "--env-file";
+
+/** Sets the variables of a file that are not set, and returns the words without the file's option. */
+async function loadVariables(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
+  const at = words.findIndex((word) => word === OPTION || word.startsWith(`${OPTION}=`));
+  const word = words[at] ?? `${OPTION}=.env`;
+  const file = word === OPTION ? words[at + 1] : word.slice(`${OPTION}=`.length);
+  if (!file) throw new UsageError(`${OPTION} needs a value: ${OPTION} <file>.`);
+  const path = resolve(cwd, file);
+  if (at !== -1 || existsSync(path)) {
+    const text = await readTextFile(path, `${OPTION} takes a file of lines such as NAME=value.`);
+    for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
+  }
+  if (at === -1) return words;
+  return words.toSpliced(at, word === OPTION ? 2 : 1);
 }
 
 function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {

@@ -6,7 +6,7 @@ import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { programs } from "../programs.ts";
+import { evaluatorRouter } from "../program.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
 
@@ -22,8 +22,8 @@ async function evaluate(
   );
   const run = async () => {
     const context = createTestContext({ env, cwd: folder });
-    const all = ["prompts.ndjson", "--draws", "20", ...words];
-    const [program, options] = programs.eval;
+    const all = ["eval", "prompts.ndjson", "--draws", "20", ...words];
+    const [program, options] = evaluatorRouter;
     const exitCode = await runToExitCode(program, all, { ...options, context });
     return { exitCode, ...context.printed };
   };

@@ -33,7 +33,7 @@ function hashOf(value: object): string {
   return hash("sha256", JSON.stringify(value), "hex");
 }
 
-const advice = "Make it again with npm run router:fit.";
+const advice = "Make it again with evaluator-router fit.";
 
 /** Reads a fit. @throws CliError if it was changed, or made for other tiers or models. */
 export async function readFit(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Environment, runToExitCode, seededRandom } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { programs } from "../programs.ts";
+import { evaluatorRouter } from "../program.ts";
 
 /** Runs router:fit in a folder with a file of labels. */
 async function inFolder(lines: readonly object[]) {
@@ -13,8 +13,8 @@ async function inFolder(lines: readonly object[]) {
   await write("labels.ndjson", lines);
   const run = async (words: readonly string[], env: Environment = {}) => {
     const context = createTestContext({ env, cwd: folder });
-    const [program, options] = programs.fit;
-    const exitCode = await runToExitCode(program, words, { ...options, context });
+    const [program, options] = evaluatorRouter;
+    const exitCode = await runToExitCode(program, ["fit", ...words], { ...options, context });
     return { exitCode, ...context.printed };
   };
   return { folder, write, run, fit: () => run(["labels.ndjson", "--json"]) };

@@ -2,13 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { programs } from "../programs.ts";
 import { runHere } from "../testing/start-program.ts";
 import { hashOf, type RouterKey } from "./router-key.ts";
 
 async function openProgram() {
   const path = join(await temporaryFolder(), "router-keys.json");
-  const run = (words: string) => runHere(programs.keys, { ROUTER_KEYS: path }, words.split(" "));
+  const run = (words: string) => runHere("keys", { ROUTER_KEYS: path }, words.split(" "));
   const list = async () => JSON.parse((await run("list --json")).stdout) as RouterKey[];
   return { path, run, list };
 }
@@ -70,7 +69,7 @@ test.each([
   ["add bob --tiers nano,big", "The key was not added: tiers[1] Invalid option: expected one of"],
   ["add bob --expires soon", "The key was not added: expires is not a date, such as 2027-01-31.\n"],
   ["add bob --usd-per-day none", "Use a number from 0 up"],
-  ["revoke bob", "There is no key of this name. npm run router:keys -- list lists them.\n"],
+  ["revoke bob", "There is no key of this name. evaluator-router keys list lists them.\n"],
 ])("%s fails, and changes nothing", async (words, message) => {
   const { run, list } = await openProgram();
   await run("add alice");

@@ -8,7 +8,7 @@ import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-k
 
 type Keys = readonly StoredKey[];
 
-/** Adds `add`, `list`, `revoke` and `spend` to the program of the keys. */
+/** Adds `add`, `list`, `revoke` and `spend` to the command `keys`. */
 export function addKeyCommands(program: Command, context: CliContext): void {
   const { env, stdout } = context;
   const address = env["ROUTER_KEYS"] ?? "router-keys.json";
@@ -93,5 +93,5 @@ function added(keys: Keys, key: StoredKey): Keys {
 function without(keys: Keys, name: string): Keys {
   const kept = keys.filter((key) => key.name !== name);
   if (kept.length < keys.length) return kept;
-  throw new CliError("There is no key of this name. npm run router:keys -- list lists them.");
+  throw new CliError("There is no key of this name. evaluator-router keys list lists them.");
 }

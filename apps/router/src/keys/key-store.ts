@@ -87,7 +87,7 @@ export async function openLiveKeys(
   const store = await openKeyStore(address);
   let keys = await store.read();
   let problem = "";
-  if (keys.length === 0) warn("ROUTER_KEYS: no key yet; npm run router:keys -- add makes one.\n");
+  if (keys.length === 0) warn("ROUTER_KEYS: no key yet; evaluator-router keys add makes one.\n");
   /** After an error the old keys stay, and the error is printed once. */
   async function reload(): Promise<void> {
     try {

@@ -2,13 +2,12 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { programs } from "../programs.ts";
 import { runHere } from "../testing/start-program.ts";
 import { Ledger } from "./ledger.ts";
 
 test("spend lists each budget with its keys, amounts and limits", async () => {
   const path = join(await temporaryFolder(), "router-keys.json");
-  const run = (words: string) => runHere(programs.keys, { ROUTER_KEYS: path }, words.split(" "));
+  const run = (words: string) => runHere("keys", { ROUTER_KEYS: path }, words.split(" "));
   await run("add alice --budget team --usd-per-day 1 --usd-per-month 20");
   await run("add bob --budget team");
   await run("add free");
@@ -38,7 +37,7 @@ test("spend lists each budget with its keys, amounts and limits", async () => {
 
 test("a ledger that cannot be opened is an error for people", async () => {
   const path = join(await temporaryFolder(), "keys");
-  const run = (words: string) => runHere(programs.keys, { ROUTER_KEYS: path }, words.split(" "));
+  const run = (words: string) => runHere("keys", { ROUTER_KEYS: path }, words.split(" "));
   await run("add alice --usd-per-day 1");
   await mkdir(`${path}.spend.sqlite`);
   const { code, stderr } = await run("spend");

@@ -4,7 +4,6 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere, startProgram } from "../testing/start-program.ts";
 import { loggedRecord } from "../testing/logged-record.ts";
-import { programs } from "../programs.ts";
 
 const record = {
   ...loggedRecord,
@@ -34,9 +33,9 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
   const last = { ...record, time: "2026-11-21T08:00:00.000Z" };
   const lines = [record, raised, failed, undecided, last].map((line) => JSON.stringify(line));
   const path = await logOf([...lines, '{"time":"2026']);
-  const { code, stdout, stderr } = await startProgram("report.ts", {
-    ROUTER_DECISION_LOG: path,
-  }).ended;
+  const { code, stdout, stderr } = await startProgram("main.ts", { ROUTER_DECISION_LOG: path }, [
+    "report",
+  ]).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
     "5 messages from 2026-11-20T08:00:00.000Z to 2026-11-21T08:00:00.000Z
@@ -69,14 +68,14 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
 
 test("without a price there is no saving to tell", async () => {
   const path = await logOf([JSON.stringify({ ...record, replyCostUsd: null })]);
-  const { stdout } = await runHere(programs.report, {}, [path]);
+  const { stdout } = await runHere("report", {}, [path]);
   expect(stdout).toContain("The savings are unknown: no reply has a known price.\n");
   expect(stdout).not.toMatch(/Saved|Lost/);
 });
 
 test("an empty log is no error", async () => {
   const path = await logOf([]);
-  const { code, stdout } = await runHere(programs.report, {}, [path]);
+  const { code, stdout } = await runHere("report", {}, [path]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "The decision log has no messages.\n" });
 });
 
@@ -84,15 +83,15 @@ test.each([
   [[], "No decision log is named"],
   [["a", "b"], "Expected 1 argument but got 2"],
 ])("%j says how to ask for the usage, and ends it with 1", async (args, message) => {
-  const { code, stdout, stderr } = await runHere(programs.report, {}, args);
+  const { code, stdout, stderr } = await runHere("report", {}, args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(message);
-  expect(stderr).toContain("\nFor its options: npm run router:report -- --help\n");
+  expect(stderr).toContain("\nFor its options: evaluator-router report --help\n");
 });
 
 test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
-  const { code, stdout, stderr } = await runHere(programs.report, {}, [path]);
+  const { code, stdout, stderr } = await runHere("report", {}, [path]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
   expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { programs } from "../programs.ts";
 import { runHere } from "../testing/start-program.ts";
 import { readRecords } from "./read-records.ts";
 import { loggedRecord as record } from "../testing/logged-record.ts";
@@ -229,15 +228,15 @@ test("a log that cannot be read is one line that names it", async () => {
 
 test("the log is the one named, else the router's own", async () => {
   const env = { ROUTER_DECISION_LOG: "/nowhere/b.jsonl" };
-  const named = await runHere(programs.report, env, ["/nowhere/a.jsonl"]);
+  const named = await runHere("report", env, ["/nowhere/a.jsonl"]);
   expect(named.stderr).toContain('"/nowhere/a.jsonl" cannot be read');
-  const own = await runHere(programs.report, env);
+  const own = await runHere("report", env);
   expect(own.stderr).toContain('"/nowhere/b.jsonl" cannot be read');
-  expect((await runHere(programs.report, {})).stderr).toContain("ROUTER_DECISION_LOG is not set");
+  expect((await runHere("report", {})).stderr).toContain("ROUTER_DECISION_LOG is not set");
 });
 
 test("--help prints the help of the report", async () => {
-  const { code, stdout } = await runHere(programs.report, {}, ["--help"]);
+  const { code, stdout } = await runHere("report", {}, ["--help"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Usage: npm run router:report -- \[options\] \[log\]\n/);
+  expect(stdout).toMatch(/^Usage: evaluator-router report \[options\] \[log\]\n/);
 });

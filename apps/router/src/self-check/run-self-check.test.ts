@@ -1,6 +1,5 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { programs } from "../programs.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { runHere } from "../testing/start-program.ts";
 
@@ -18,10 +17,10 @@ test("the emulator answers unless --live is given, key or no key", async () => {
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
   const env = { AI_GATEWAY_API_KEY: plantedKey, EVALUATOR_BASE_URL: gatewayBaseUrl };
-  const recorded = await runHere(programs.selfCheck, { ...env, EVALUATOR_BASE_URL: nowhere });
+  const recorded = await runHere("self-check", { ...env, EVALUATOR_BASE_URL: nowhere });
   expect(recorded).toMatchObject({ code: 0, stderr: "" });
   expect(recorded.stdout).toMatch(/^Answers are recordings, played by the local emulator;/);
-  const live = await runHere(programs.selfCheck, env, ["--live"]);
+  const live = await runHere("self-check", env, ["--live"]);
   expect(live).toMatchObject({ code: 0, stderr: "" });
   expect(live.stdout).toContain(`Replies come from the gateway at ${gatewayBaseUrl}.`);
 });
@@ -29,7 +28,7 @@ test("the emulator answers unless --live is given, key or no key", async () => {
 test.each([{}, { ROUTER_REPLY_BASE_URL: nowhere, ...tierModels }, decider])(
   "--live with %j alone names the missing variables",
   async (some) => {
-    const { code, stderr } = await runHere(programs.selfCheck, some, ["--live"]);
+    const { code, stderr } = await runHere("self-check", some, ["--live"]);
     expect(code).toBe(1);
     expect(stderr).toContain(
       "set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out",
@@ -43,16 +42,16 @@ test("--live asks the user's own server, and without it the emulator's own model
     EVALUATOR_LOGPROBS_BASE_URL: nowhere,
     ROUTER_REPLY_BASE_URL: nowhere,
   };
-  const live = await runHere(programs.selfCheck, own, ["--live"]);
+  const live = await runHere("self-check", own, ["--live"]);
   expect(live.code).toBe(1);
   expect(live.stdout).toContain(`Decisions are asked of qwen3:4b at ${nowhere}`);
   expect(live.stdout).toContain(`Replies come from the models at ${nowhere}/v1.`);
-  const recorded = await runHere(programs.selfCheck, own);
+  const recorded = await runHere("self-check", own);
   expect(recorded.stdout).toContain("3 of 3 prompts passed");
 });
 
 test.each([["--life"], ["now"], ["--live=yes"]])("%s shows how to get the help", async (word) => {
-  const { code, stderr } = await runHere(programs.selfCheck, {}, [word]);
+  const { code, stderr } = await runHere("self-check", {}, [word]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^[^\n]+\nFor its options: npm run self-check -- --help\n$/);
+  expect(stderr).toMatch(/^[^\n]+\nFor its options: evaluator-router self-check --help\n$/);
 });

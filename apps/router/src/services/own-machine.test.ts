@@ -5,7 +5,6 @@ import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
 import { toReplyFailure } from "../reply/reply-failure.ts";
 import { parseRouterOptions } from "../router-options.ts";
-import { programs } from "../programs.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
 import { runHere, startRouterHere } from "../testing/start-program.ts";
@@ -231,7 +230,7 @@ test("the program says who decides and who replies, and that there are no prices
 
 test("the self-check asks one's own server", async () => {
   const server = await startServer();
-  const { stdout } = await runHere(programs.selfCheck, fourLines(server), ["--live"]);
+  const { stdout } = await runHere("self-check", fourLines(server), ["--live"]);
   expect(stdout).toMatch(
     /^Decisions are asked of qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
   );

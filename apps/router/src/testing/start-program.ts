@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { InterruptedError, runToExitCode } from "evaluator-kit";
 import { compileCache, createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import { programs } from "../programs.ts";
+import { evaluatorRouter } from "../program.ts";
 import { keepOutput, plantedKey } from "./keep-output.ts";
 
 /** What a program printed, and how it ended. */
@@ -36,14 +36,10 @@ export function startProgram(path: string, env: Record<string, string>, args: st
 }
 
 /**
- * Starts a program in this process, as its `main.ts` does in its own, without loading every module
+ * Starts the router in this process, as `main.ts` does in its own, without loading every module
  * anew; the end of the test ends it, as SIGTERM does.
  */
-function startHere(
-  [program, options]: typeof programs.router,
-  env: Record<string, string>,
-  words: string[] = [],
-) {
+function startHere(env: Record<string, string>, words: string[]) {
   const keep = keepOutput();
   const [stdout, stderr] = [keepPrinted(), keepPrinted()];
   const interruption = new AbortController();
@@ -54,6 +50,7 @@ function startHere(
     stdout,
     stderr,
   });
+  const [program, options] = evaluatorRouter;
   const ended = runToExitCode(program, words, { ...options, context }).then((code): ProgramEnd => {
     const printed = { stdout: stdout.text, stderr: stderr.text };
     keep(printed);
@@ -71,7 +68,7 @@ function startHere(
 
 /** Starts the router so; `origin` is the address it prints first, "" when it prints none. */
 export function startRouterHere(env: Record<string, string>, words: string[] = []) {
-  const started = startHere(programs.router, env, words);
+  const started = startHere(env, words);
   const origin = started.firstOutput.then((text) => /http:\S+/.exec(text)?.[0] ?? "");
   return { ...started, origin };
 }
@@ -89,11 +86,11 @@ function keepPrinted() {
   return kept;
 }
 
-/** Runs a program in this process, as its `main.ts` does in its own, to its end. */
+/** Runs a command in this process, as `main.ts` does in its own, to its end. */
 export async function runHere(
-  program: typeof programs.router,
+  command: string,
   env: Record<string, string>,
   words: string[] = [],
 ): Promise<ProgramEnd> {
-  return startHere(program, env, words).ended;
+  return startHere(env, [command, ...words]).ended;
 }

@@ -65,10 +65,10 @@ function mailForm({ stateFields }: MailStateOptions): RecordForm<Mail> {
       return { id: idSchema.safeParse(value).data?.id, record: null, problems };
     },
     advice:
-      "Check the path; an export of mail is imported first: npm run triage -- import SOURCE inbox.json",
+      "Check the path; an export of mail is imported first: evaluator-triage import SOURCE inbox.json",
     adviceFor(file) {
       const source = file === "-" ? "FILE" : /\s/.test(file) ? JSON.stringify(file) : file;
-      return printable`If it is an mbox, a mail or an archive: npm run triage -- import ${source} inbox.json`;
+      return printable`If it is an mbox, a mail or an archive: evaluator-triage import ${source} inbox.json`;
     },
   };
 }

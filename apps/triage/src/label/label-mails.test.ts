@@ -79,8 +79,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   await page.keyboard.press("y");
   await page.getByText("4 of 4 labelled", { exact: true }).waitFor();
   expect((await labelsIn(cwd)).filter(({ skipped }) => skipped === true)).toEqual([]);
-  const command =
-    "npm run evaluator -- calibrate inbox.labels.ndjson --answers inbox.triage.sqlite";
+  const command = "evaluator-cli calibrate inbox.labels.ndjson --answers inbox.triage.sqlite";
   await page.getByText(command).waitFor();
   expect(problems).toEqual([]);
   expect(await page.title()).toBe("Label scam: 4 of 4");
@@ -105,7 +104,7 @@ test("a skip is one of the labels, and Ctrl-C prints the counts and the next com
   }
   const { exitCode, said } = await stop();
   expect(exitCode).toBe(0);
-  expect(said).toMatch(/\n2 labels, 1 skipped\nNext: npm run evaluator -- calibrate \S+ --answers/);
+  expect(said).toMatch(/\n2 labels, 1 skipped\nNext: evaluator-cli calibrate \S+ --answers/);
 });
 
 test("the page holds nothing of the model's answer, and labels of a uniform draw have no weights", async () => {

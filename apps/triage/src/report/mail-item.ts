@@ -152,7 +152,7 @@ function moreOf(row: ListedRow, { questions, file }: ListFacts): Html {
   return html`${said === undefined ? null : html`<dl>${said}</dl>`}
     ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
     <p class="way-back">${wayBack(row)}</p>
-    <p><code>npm run triage -- explain ${words}</code></p>`;
+    <p><code>evaluator-triage explain ${words}</code></p>`;
 }
 
 /** Returns an answer in the words of `explain`. */

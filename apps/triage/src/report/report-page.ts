@@ -96,7 +96,7 @@ function describeBasis({ runs, calibration, all }: ReportParts): string {
 
 function describeWorth(calibration: CalibrationArtifact | null): string {
   if (calibration === null) {
-    return "Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator-cli calibrate).";
+    return "Not calibrated: nobody has checked here whether the probabilities hold (evaluator-triage label, evaluator-cli calibrate).";
   }
   const { model, fittedOn } = calibration;
   const name = toPrintable(model.id ?? "a model without a name");

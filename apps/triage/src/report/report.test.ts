@@ -50,7 +50,7 @@ test("a list to act on: what needs somebody, scams, deals, the rest, doubts, no 
   expect((await texts(".why")).slice(0, 2)).toEqual(["receipt 1.00", "receipt 1.00"]);
   expect(await texts("#unsure .why")).toEqual(["receipt 1.00 · in doubt: category conf 0.30"]);
   expect(await texts(".basis")).toEqual([
-    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator-cli calibrate).",
+    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (evaluator-triage label, evaluator-cli calibrate).",
   ]);
   expect(requests).toEqual([page.url()]);
 });
@@ -69,7 +69,7 @@ test("a row has the sender's real address, its answers as bars and in words, and
     "https://mail.google.com/mail/#search/rfc822msgid%3Aa'b%40example.com",
   );
   expect(await texts("code")).toEqual([
-    String.raw`npm run triage -- explain 'a'\''b@example.com' inbox.json`,
+    String.raw`evaluator-triage explain 'a'\''b@example.com' inbox.json`,
   ]);
 });
 

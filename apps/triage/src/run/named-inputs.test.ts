@@ -97,7 +97,7 @@ test("what is piped in and is no mails is named, and an interrupt ends the waiti
   const stdin = Readable.from(["From ada"]);
   const { stderr } = await startTriage(["-"], { cwd, stdin });
   expect(stderr).toContain("Standard input cannot be used, and nothing was sent:\n  it is no list");
-  expect(stderr).toContain("npm run triage -- import FILE inbox.json");
+  expect(stderr).toContain("evaluator-triage import FILE inbox.json");
   const interruption = new AbortController();
   const { signal } = interruption;
   const waiting = startTriage(["-"], { cwd, signal, stdin: new Readable({ read() {} }) });
@@ -114,7 +114,7 @@ test.each([
   const { exitCode, stderr } = await startTriage([name], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    `If it is an mbox, a mail or an archive: npm run triage -- import ${typed} inbox.json\n`,
+    `If it is an mbox, a mail or an archive: evaluator-triage import ${typed} inbox.json\n`,
   );
 });
 
@@ -135,7 +135,7 @@ test("a folder is answered with the command that imports it", async () => {
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "Maildir"));
   const { stderr } = await startTriage(["Maildir"], { cwd });
-  expect(stderr).toContain("imported first: npm run triage -- import SOURCE inbox.json");
+  expect(stderr).toContain("imported first: evaluator-triage import SOURCE inbox.json");
 });
 
 test.each(["inbox.triage.json", "a.triage.ndjson", "a.triage.CSV", "a.triage.sqlite"])(

@@ -45,7 +45,7 @@ test("what is missing for another reason is told apart from what is refused", as
   };
   await startTriage(["inbox.json"], { cwd, transport: { ...transport, send } });
   const { stderr } = await startTriage(["export"], { cwd });
-  expect(stderr).toContain('not asked again; "npm run triage -- work" asks for the other 1.\n');
+  expect(stderr).toContain('not asked again; "evaluator-triage work" asks for the other 1.\n');
   const { stdout } = await startTriage(["report"], { cwd });
   expect(stdout).toContain("asks for what is missing, but not for mails refused as too long.");
 });

@@ -187,6 +187,6 @@ test("a wrong key ends the run at once, and leaves older results as they were", 
 test("a mistyped command ends with 1 and shows how it is typed", async () => {
   const outcome = await startTriage(["inbox.json", "--of-line"], {});
   const stderr =
-    "Unknown option '--of-line' (Did you mean --offline?)\nFor its options: npm run triage -- run --help\n";
+    "Unknown option '--of-line' (Did you mean --offline?)\nFor its options: evaluator-triage run --help\n";
   expect(outcome).toEqual({ exitCode: 1, stdout: "", stderr });
 });

@@ -18,7 +18,7 @@ test.skipIf(process.platform !== "linux")(
     onTestFinished(() => void program.child.kill("SIGKILL"));
     await once(server, "connection");
     const words = await readFile(`/proc/${program.child.pid}/cmdline`, "utf8");
-    expect(words).toMatch(/^triage/);
+    expect(words).toMatch(/^evaluator-triage/);
     expect(words).not.toContain("secret");
     for (const socket of sockets) socket.destroy();
     server.close();

@@ -49,7 +49,7 @@ test("results are those of one machine, in every format", async () => {
     expect([exitCode, transport.requests.length]).toEqual([0, 102]);
     expect(stderr).toContain(
       format === "json"
-        ? "Loaded as run 1; other machines join it with: npm run triage -- work --run 1"
+        ? "Loaded as run 1; other machines join it with: evaluator-triage work --run 1"
         : "Joined run 1, which has begun already: 102 of 102 are answered.",
     );
     expect(await read(together, `inbox.triage.${format}`)).toBe(expected);

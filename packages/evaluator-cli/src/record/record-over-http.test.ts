@@ -27,7 +27,7 @@ async function startServer(answer: RequestListener) {
   return { server, env: { AI_GATEWAY_API_KEY: testKeys.gateway, EVALUATOR_BASE_URL } };
 }
 
-/** Starts `npm run evaluator -- record` with the given environment. */
+/** Starts `evaluator-cli record` with the given environment. */
 function startProgram(words: readonly string[], env: Readonly<Record<string, string>>) {
   const main = fileURLToPath(new URL("../main.ts", import.meta.url));
   const all = [main, "record", "--exchanges", exchangesFolder, ...words];

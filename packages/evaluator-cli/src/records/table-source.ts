@@ -6,7 +6,6 @@ import { stateColumns, toRecordColumns } from "./state-columns.ts";
 export const tableSource: RecordSource = {
   word: "record",
   program: "evaluator-cli",
-  evaluatorProgram: "evaluator-cli",
   suffix: "evaluator",
   journalVariable: "EVALUATOR_JOURNAL",
   inputForm:

@@ -104,10 +104,8 @@ interface ShortHeading {
 export interface RecordSource {
   /** One record in words, such as "mail". */
   readonly word: string;
-  /** The words that start the program, for help and messages. */
+  /** The name of the program, for help and messages. */
   readonly program: string;
-  /** The words that start `evaluator-cli` beside it, for the next step. */
-  readonly evaluatorProgram: string;
   /** The part before the ending in the names of results and journals: "triage" in `inbox.triage.json`. */
   readonly suffix: string;
   /** The environment variable with the default of `--journal`. */

@@ -38,7 +38,7 @@ export async function labelRecords(
       : await planSheets(answers, { ...command, labels }).catch(rethrowInput);
   const first = chooseSheet(sheets, command.question);
   const files = [path, journalPath].map((file) => relative(cwd, file) || file);
-  const nextCommand = `${source.evaluatorProgram} calibrate ${files[0]} --answers ${files[1]}`;
+  const nextCommand = `evaluator-cli calibrate ${files[0]} --answers ${files[1]}`;
   const finished = new AbortController();
   const app = labelApp({
     program: source.program,

@@ -64,7 +64,7 @@ export async function serveList(
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");
   });
-  const nextCommand = `${source.evaluatorProgram} calibrate ${labels.path} --answers ${path}`;
+  const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${path}`;
   const about = { sheets, first, labels, labeler, nextCommand, journalPath: path };
   const pages = [
     { href: "../", name: "List" },

@@ -1,5 +1,5 @@
 import { type Clock, pause, systemClock } from "evaluator-kit";
-import { type Clock as QueueClock, type Db, PgBoss, systemClock as queueClock } from "pg-boss";
+import { type Db, PgBoss, systemClock as queueClock } from "pg-boss";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -30,6 +30,16 @@ export interface LeasedChunk {
   readonly chunk: number;
   /** The job's id, and how often it was handed out before: an old lease completes nothing. */
   readonly lease: { readonly id: string; readonly retryCount: number };
+}
+
+/** A clock of pg-boss, whose declarations are not in the package that contains its code. */
+interface QueueClock {
+  /** Returns milliseconds since 1970. */
+  now(): number;
+  setTimeout(callback: () => void, delayMs: number): unknown;
+  clearTimeout(timer: unknown): void;
+  setInterval(callback: () => void, delayMs: number): unknown;
+  clearInterval(timer: unknown): void;
 }
 
 /** How runs are opened. */

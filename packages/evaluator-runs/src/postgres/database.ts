@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type { Clock } from "evaluator-kit";
+import type { ConnectionOptions } from "node:tls";
 import {
   Client,
   type ClientBase,
@@ -14,7 +15,25 @@ import {
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
-export type Connection = string | PoolConfig;
+export type Connection = string | PoolOptions;
+
+/** Options of a pool of `pg`, in place of its declarations, which bring those of Node along. */
+interface PoolOptions {
+  readonly connectionString?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | (() => string | Promise<string>) | undefined;
+  readonly database?: string | undefined;
+  readonly ssl?: boolean | ConnectionOptions | undefined;
+  readonly application_name?: string | undefined;
+  /** Connections at most. */
+  readonly max?: number | undefined;
+  /** Milliseconds. */
+  readonly connectionTimeoutMillis?: number | undefined;
+  /** Milliseconds. */
+  readonly query_timeout?: number | undefined;
+}
 
 /** Runs one statement, or without values several, and returns all rows. */
 export type Query = <TRow extends object>(text: string, values?: unknown[]) => Promise<TRow[]>;
@@ -86,7 +105,7 @@ const idleWaits: Pick<Clock, "schedule"> = {
  */
 export function openDatabase(
   connection: Connection,
-  ownDefaults: PoolConfig = {},
+  ownDefaults: PoolOptions = {},
   clock = idleWaits,
 ): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };

@@ -144,7 +144,6 @@ export const sampleLayout: TableLayout = {
 export const sampleSource: RecordSource = {
   word: "record",
   program: "records",
-  evaluatorProgram: "evaluator-cli",
   suffix: "records",
   journalVariable: "RECORDS_JOURNAL",
   inputForm: "a JSON array of records",

@@ -35,7 +35,6 @@ export function mailSource(count: number): RecordSource {
   return {
     word: "mail",
     program: "simulation",
-    evaluatorProgram: "evaluator-cli",
     suffix: "simulated",
     journalVariable: "SIMULATION_JOURNAL",
     inputForm: "mails",

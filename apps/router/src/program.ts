@@ -10,14 +10,48 @@ import {
   share,
   UsageError,
   wholeNumber,
+  withUsualCommand,
 } from "evaluator-kit";
 
-const router = declare("The router", "npm start --", (command, context) =>
-  command
+// The names suffice, so that `--help` does not load the client.
+const forPerson = /^(?:Configuration|Database)Error$/;
+
+/** The program `evaluator-router`, for `runProgram`. */
+export const evaluatorRouter: [Program, ProgramOptions] = [
+  async (words, context) => {
+    const program = await createProgram(words, context);
+    return runCommand(program, withUsualCommand(program, words, "serve"), context);
+  },
+  { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
+];
+
+// An action imports its command's code: all of it together takes a second.
+async function createProgram(words: readonly string[], context: CliContext): Promise<Command> {
+  const version = packageVersion(import.meta.url);
+  const program = createCommand("evaluator-router", { context, version }).addHelpText(
+    "after",
+    "\nWithout a command: serve. .env.example lists the variables, in .env or the environment.",
+  );
+  addServe(program, context);
+  addReport(program, context);
+  addEval(program, context);
+  const keys = program
+    .command("keys")
+    .description("Keep the keys of ROUTER_KEYS.")
+    .helpCommand(false);
+  if (words.includes("keys"))
+    (await import("./keys/key-commands.ts")).addKeyCommands(keys, context);
+  addFit(program, context);
+  addSelfCheck(program, context);
+  return program;
+}
+
+function addServe(program: Command, context: CliContext): void {
+  program
+    .command("serve")
     .description("Start the router and its page. Without a key, the local emulator answers.")
     .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
     .option("--port <number>", "0 takes any free port (3000)")
-    .addHelpText("after", "\n.env.example lists the variables, in .env or the environment.")
     .action(async ({ host, port }) => {
       const { parseRouterOptions } = await import("./router-options.ts");
       const { readRouterConfig } = await import("./config/router-config.ts");
@@ -26,33 +60,43 @@ const router = declare("The router", "npm start --", (command, context) =>
       const typed = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
       const readOptions = async () => parseRouterOptions(typed, await readRouterConfig(env, cwd));
       await runRouter(readOptions, context);
-    }),
-);
+    });
+}
 
-const selfCheck = declare("The self-check", "npm run self-check --", (command, context) =>
-  command
+function addSelfCheck(program: Command, context: CliContext): void {
+  program
+    .command("self-check")
     .description("Route three known prompts and report the failures.")
     .option("--live", "ask the service that .env or the environment names, not the emulator")
     .action(async ({ live = false }) => {
       const { runSelfCheck } = await import("./self-check/run-self-check.ts");
       const hasPassed = await runSelfCheck(live, context);
       context.exitCode = hasPassed ? exitCodes.done : exitCodes.failed;
-    }),
-);
+    });
+}
 
-const report = declare("The report", "npm run router:report --", (command, context) =>
-  command
+function addReport(program: Command, context: CliContext): void {
+  program
+    .command("report")
     .description("Sum up a decision log.")
     .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
     .action(async (log) => {
       const { readRecords } = await import("./report/read-records.ts");
       const { describeSummary, summarize } = await import("./report/summary.ts");
       context.stdout.write(describeSummary(await summarize(readRecords(logPath(log, context)))));
-    }),
-);
+    });
+}
 
-const evaluation = declare("The evaluation", "npm run router:eval --", (command, context) =>
-  command
+function logPath(log: string | undefined, { env }: CliContext): string {
+  const path = log ?? env["ROUTER_DECISION_LOG"];
+  if (path !== undefined) return path;
+  throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
+}
+
+function addEval(program: Command, context: CliContext): void {
+  program
+    .command("eval")
+    .summary("Measure the routing of labelled prompts.")
     .description(
       "Measure the routing of labelled prompts: beside always the cheapest tier, always frontier, chance and prompt length.",
     )
@@ -69,18 +113,14 @@ const evaluation = declare("The evaluation", "npm run router:eval --", (command,
     .action(async (file, options) => {
       const { runEval } = await import("./eval/run-eval.ts");
       await runEval(file, options, context);
-    }),
-);
+    });
+}
 
-const keys = declare("The keys", "npm run router:keys --", async (command, context) => {
-  const { addKeyCommands } = await import("./keys/key-commands.ts");
-  addKeyCommands(command.description("Keep the keys of ROUTER_KEYS (router-keys.json)."), context);
-});
-
-const fit = declare("The fit", "npm run router:fit --", (command, context) => {
-  command
+function addFit(program: Command, context: CliContext): void {
+  const fit = program
+    .command("fit")
     .description("Fit labelled prompts, and choose a threshold that promises quality and saving.")
-    .argument("<labels>", "the prompts of router:eval with scores and costs; or the decision log")
+    .argument("<labels>", "the prompts of eval with scores and costs; or the decision log")
     .option("--out <file>", "the fit, for ROUTER_FIT", "fit.json")
     .option("--keep-quality <share>", "the least share of frontier's quality", share, 0.97)
     .option("--confidence <share>", "confidence in quality and saving", share, 0.95)
@@ -90,37 +130,13 @@ const fit = declare("The fit", "npm run router:fit --", (command, context) => {
       const { runFit } = await import("./fit/run-fit.ts");
       await runFit(file, options, context);
     });
-  command
+  fit
     .command("apply")
     .description("Print the decision of a fit for each prompt, one line of JSON each.")
-    .argument("<fit>", "the file of router:fit")
+    .argument("<fit>", "the file of fit")
     .argument("<prompts>", "NDJSON: { id?, prompt or messages }")
     .action(async (path, file) => {
       const { applyFit } = await import("./fit/run-fit.ts");
       await applyFit(path, file, context);
     });
-});
-
-/** Every program of the router. */
-export const programs = { router, selfCheck, report, eval: evaluation, keys, fit };
-
-function declare(
-  name: string,
-  words: string,
-  addTo: (command: Command, context: CliContext) => unknown,
-): [Program, ProgramOptions] {
-  const program: Program = async (typed, context) => {
-    const command = createCommand(words, { context, version: packageVersion(import.meta.url) });
-    await addTo(command, context);
-    return runCommand(command, typed, context);
-  };
-  // The names suffice, so that `--help` does not load the client.
-  const forPerson = /^(?:Configuration|Database)Error$/;
-  return [program, { name, isForPerson: (error) => forPerson.test(error.name) }];
-}
-
-function logPath(log: string | undefined, { env }: CliContext): string {
-  const path = log ?? env["ROUTER_DECISION_LOG"];
-  if (path !== undefined) return path;
-  throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
 }

@@ -1,4 +1,0 @@
-import { runProgram } from "evaluator-kit";
-import { programs } from "./programs.ts";
-
-await runProgram(...programs.report);
