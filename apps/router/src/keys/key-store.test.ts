@@ -38,6 +38,11 @@ test("a second change at the same time is refused, and loses no key", async () =
   expect(first?.status).not.toBe(second?.status);
   expect(await store.read()).toHaveLength(1);
   await store.change(() => []); // the lock is gone
+  await writeFile(`${path}.lock`, ""); // of another process
+  await expect(store.change((keys) => [...keys, keyOf("carol")])).rejects.toThrow(
+    "remove this file",
+  );
+  expect(await store.read()).toEqual([]);
 });
 
 test("a changed file is read; one with an error keeps the old keys, and is printed once", async () => {

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { imapEnv } from "../testing/start-hoodiecrow.ts";
@@ -158,4 +160,23 @@ test("an interruption ends it after the command, and the next apply goes on", as
   expect(state()).toEqual({ INBOX: "a, b \\Flagged, c, d, e, f" });
   expect((await run("apply", PLAN)).exitCode).toBe(0);
   expect(state()).toMatchObject({ Archive: "a" });
+});
+
+test("a move is noted before it is sent; if its answer is lost, undo takes it back", async () => {
+  const { cwd, run, server, state } = await serverWithPlan({ a: "archive" });
+  let isNoted = false;
+  const move = server.getCommandHandler("UID MOVE");
+  server.setCommandHandler("UID MOVE", (...call) => {
+    const [{ socket }] = call as [{ socket: Socket }];
+    server.setCommandHandler("UID MOVE", move);
+    isNoted = readFileSync(join(cwd, "inbox.plan.done.sqlite")).includes("a@example.com");
+    socket.cork(); // the mail moves, and nothing is sent
+    move(...call);
+    socket.destroy();
+  });
+  expect((await run("apply", PLAN)).exitCode).not.toBe(0);
+  expect(isNoted).toBe(true);
+  expect(state()).toMatchObject({ Archive: "a" });
+  expect((await run("undo", PLAN)).stderr).toBe("Undid 1 mail.\n");
+  expect(state()).toEqual({ INBOX: "a, b, c, d, e, f" });
 });

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
+import { createAccountBook } from "../accounts.ts";
+import type { EmulatorContext } from "../call.ts";
+import { findModel } from "../catalog.ts";
 import { createEmulator } from "../create-emulator.ts";
+import { createLedger } from "../ledger.ts";
 import { evaluationHeaders, post, postEvaluation } from "../testing/requests.ts";
+import { settleCall } from "./gateway-call.ts";
 
 const freeTierBurst = 3;
 const freeTier = () => createEmulator({ tier: "free", exchanges: [], clock: () => 0 });
@@ -61,4 +66,21 @@ test("an account without credits is rejected with a 402", async () => {
   const { status, json } = await postEvaluation(createEmulator({ keys, exchanges: [] }));
   expect(status).toBe(402);
   expect(json).toEqual({ error: expect.objectContaining({ type: "insufficient_funds" }) });
+});
+
+test("a text costs its input and its output, which are charged and reported", () => {
+  const account = createAccountBook("paid", ["k"]).find("k");
+  if (account === null) throw new Error("The key is not accepted.");
+  const ledger = createLedger();
+  const context = { clock: () => 0, nextId: () => "A", ledger } as unknown as EmulatorContext;
+  const call = { account, model: findModel("openai/gpt-5-nano"), startTime: 0 };
+  const usage = { inputTokens: 1000, outputTokens: 500 };
+  const answered = { standIn: null, usage, isStreamed: false, body: {} };
+  // A million tokens of input are 0.05 dollars, of output 0.4.
+  for (const used of [0.000_25, 0.0005]) {
+    const { marketCost } = settleCall(call, answered, context);
+    expect(marketCost).toBe("0.00025");
+    expect(account.totalUsed).toBeCloseTo(used * 1e12, 0);
+  }
+  expect(ledger.generation("gen_A")).toMatchObject({ market_cost: 0.000_25 });
 });
