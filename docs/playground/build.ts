@@ -1,6 +1,7 @@
-import { copyFile, readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { pageStyle } from "evaluator-kit/page";
 
 /** Writes the playground into a folder: its page, and its script with all packages in it. */
 export async function buildPlayground(out: string): Promise<void> {
@@ -19,5 +20,10 @@ export async function buildPlayground(out: string): Promise<void> {
     tsconfigRaw: {},
     logLevel: "warning",
   });
-  await copyFile(join(folder, "index.html"), join(out, "index.html"));
+  const page = await readFile(join(folder, "index.html"), "utf8");
+  const style = pageStyle([new URL("playground.css", import.meta.url)]);
+  await writeFile(
+    join(out, "index.html"),
+    page.replace("/* STYLE */", () => style),
+  );
 }
