@@ -121,6 +121,12 @@ test.each(nodes)(
   },
 );
 
+test.each(nodes)("on Node %s the demo ends with a promise", async (version, folder) => {
+  const options = { cwd: project, env: pathFrom(folder) };
+  const demo = `npx --no-install evaluator-cli demo --auto --out demo-${version}`;
+  expect(await outputOf(demo, options)).toMatch(/act on "yes" at 0\.\d+ and above/);
+});
+
 test("a program reads .env of the current folder, or another file, and a set variable wins", async () => {
   const folder = await mkdtemp(join(tmpdir(), "variables-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

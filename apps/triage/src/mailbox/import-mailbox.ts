@@ -42,16 +42,13 @@ export async function openMailbox(
   const path = resolve(cwd, output);
   const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(path, tablePath);
-  using opened = new DisposableStack();
   const taken = printable`Another import or watch writes ${path}; wait for its end.`;
-  opened.defer(lockBeside(tablePath, { taken, advice: "Check the rights of the folder." }));
-  const table = opened.use(new FolderTable(tablePath));
-  checkFolder(table.state, address, path);
+  const unlock = lockBeside(tablePath, { taken, advice: "Check the rights of the folder." });
+  const table = openTable(tablePath, { address, path, unlock });
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
   const advice = "Make room there; the mails that were read are kept.";
-  const resources = opened.move();
   return {
     address,
     /** Reads the changes, and writes the file if it lacks one; returns how many mails were read and are gone. */
@@ -66,8 +63,32 @@ export async function openMailbox(
       stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
       return { read, gone: gone.length };
     },
-    [Symbol.dispose]: () => resources.dispose(),
+    [Symbol.dispose]: () => {
+      table[Symbol.dispose]();
+      unlock();
+    },
   };
+}
+
+/** Opens the table of a folder; unlocks it if it is broken or of another folder. */
+function openTable(tablePath: string, { address, path, unlock }: TableToOpen): FolderTable {
+  let table: FolderTable | null = null;
+  try {
+    table = new FolderTable(tablePath);
+    checkFolder(table.state, address, path);
+    return table;
+  } catch (error) {
+    table?.[Symbol.dispose]();
+    unlock();
+    throw error;
+  }
+}
+
+interface TableToOpen {
+  readonly address: MailboxAddress;
+  /** Of the mails. */
+  readonly path: string;
+  readonly unlock: () => void;
 }
 
 function checkFolder(known: FolderState | null, { account, folder }: MailboxAddress, path: string) {

@@ -43,11 +43,14 @@ export class LabelFile implements Disposable {
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
   static async open(path: string): Promise<LabelFile> {
-    using stack = new DisposableStack();
-    const file = stack.use(new LabelFile(path));
-    await file.#read();
-    stack.move();
-    return file;
+    const file = new LabelFile(path);
+    try {
+      await file.#read();
+      return file;
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async #read(): Promise<void> {
