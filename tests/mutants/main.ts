@@ -231,9 +231,9 @@ async function runSeed(seed: string, copy: string): Promise<End> {
   if (program === undefined)
     throw new UserError("package.json has no script simulate that starts a program with node.");
   const args = [program, "--seed", seed, "--minutes", "5", "--part", "whole", "--json"];
-  const { code, stdout } = await runNode(args, copy);
+  const { code, printed } = await runNode(args, copy);
   if (code === undefined) return "timed out";
-  if (!stdout.includes('"failed"')) return "broken";
+  if (!/"failed"|^The simulation failed /m.test(printed)) return "broken";
   return code === 0 ? "green" : "red";
 }
 
@@ -242,19 +242,19 @@ async function runNode(args: readonly string[], cwd: string) {
   // With its own process group: a worker in an endless loop outlives the program that started it.
   const child = spawn(process.execPath, args, {
     cwd,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
     detached: platform !== "win32",
   });
   const { pid = 0 } = child;
   running.add(pid);
-  const printed = text(child.stdout);
+  const printed = Promise.all([text(child.stdout), text(child.stderr)]);
   const limit = AbortSignal.timeout(LIMIT_MS);
   const exit = once(child, "exit", { signal: limit }).catch(() => []);
   const [code] = (await exit) as (number | null)[];
   killGroup(pid);
   running.delete(pid);
   const isLate = limit.aborted && code === undefined;
-  return { code: isLate ? undefined : (code ?? 1), stdout: await printed };
+  return { code: isLate ? undefined : (code ?? 1), printed: (await printed).join("\n") };
 }
 
 function killGroup(pid: number): void {
