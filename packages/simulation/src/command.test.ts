@@ -20,7 +20,7 @@ test.each([
   ["--seed 1 --from 2", "--from"],
   ["--from 4294967290 --seeds 9", "--seeds"],
   ["--part all", "--part"],
-  ["--store disk", "--store"],
+  ["--store pglite", "--store"],
   ["--minutes 0", "--minutes"],
   ["--minutes", "--minutes"],
   ["--plan nowhere.json", "--plan"],
