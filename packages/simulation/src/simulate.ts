@@ -7,6 +7,7 @@ import { playProcessFaults } from "./process-faults.ts";
 import { type Break, type Property, properties } from "./properties/checks.ts";
 import { JournalProcess } from "./runs/journal-process.ts";
 import { WorkerGroup } from "./runs/worker-group.ts";
+import { boundOf } from "./properties/tally.ts";
 import { World } from "./world.ts";
 
 /** Which seed to play, and how. */
@@ -27,7 +28,7 @@ export interface Result {
   readonly trace: string;
   readonly virtualMs: number;
   readonly cpuMs: number;
-  /** Calls that were to be asked, and those that were asked; at most `bound` more. */
+  /** Answers, and the requests for them: at most `bound` more. */
   readonly distinct: number;
   readonly asked: number;
   readonly bound: number;
@@ -72,9 +73,9 @@ export async function playPlan(plan: Plan): Promise<Played> {
     trace,
     virtualMs: Math.round(world.time.nowMs),
     cpuMs: Math.round((user + system) / 1000),
-    distinct: world.distinct,
-    asked: world.asked,
-    bound: world.bound,
+    distinct: world.tallies.sum.distinct,
+    asked: world.tallies.sum.asked,
+    bound: boundOf(world.tallies.sum),
     lost: checks.count("nothing-lost"),
     wrong: checks.count("nothing-wrong"),
     faults: countFaults(plan.faults),
@@ -115,8 +116,12 @@ async function play(world: World): Promise<void> {
   world.watch(checked.then(() => (state.isChecked = true)));
   await time.run(() => state.isChecked);
   journal.count();
-  const { asked, distinct, bound } = world;
-  checks.expect("asked", asked <= distinct + bound, () => `${asked} > ${distinct} + ${bound}`);
+  for (const [group, tally] of world.tallies) {
+    const { asked, distinct } = tally;
+    const bound = boundOf(tally);
+    const isWithin = asked <= distinct + bound;
+    checks.expect("asked", isWithin, () => `${group}: ${asked} > ${distinct} + ${bound}`);
+  }
 }
 
 /** Returns how long all records of a plan take, one after the other, with a limit used to two thirds. */

@@ -1,6 +1,7 @@
 import type { Plan } from "./plan/plan.ts";
 import { PASSWORD } from "./password.ts";
 import { Checks } from "./properties/checks.ts";
+import { Tallies } from "./properties/tally.ts";
 import { Secrets } from "./properties/secrets.ts";
 import { ModelService } from "./service/model-service.ts";
 import { ProcessClock } from "./time/process-clock.ts";
@@ -24,10 +25,7 @@ export class World {
   readonly second: ModelService;
   /** The processes that live, by their names. */
   readonly processes = new Map<string, ProcessClock>();
-  /** Calls that are to be asked, each once if nothing fails. */
-  distinct = 0;
-  /** Calls that were in flight when their process died or lost its lease. */
-  cutOff = 0;
+  readonly tallies = new Tallies();
   /** Starts a process again, by its name. */
   restart: (name: string) => void = () => {};
   #ids = 0;
@@ -39,7 +37,7 @@ export class World {
     const letters = new Random(seed, "key");
     this.apiKey = Array.from({ length: 32 }, () => letters.pick(KEY_LETTERS)).join("");
     this.secrets = new Secrets(this.checks, [this.apiKey, PASSWORD]);
-    const shared = { time: this.time, trace: this.trace };
+    const shared = { time: this.time, trace: this.trace, tallies: this.tallies };
     const ofService = faults.filter((fault) => fault.kind === "service");
     this.service = new ModelService({
       ...shared,
@@ -59,16 +57,6 @@ export class World {
   /** When load and faults end, in milliseconds. */
   get endMs(): number {
     return this.plan.minutes * 60_000;
-  }
-
-  /** Requests that arrived at a service. */
-  get asked(): number {
-    return this.service.asked + this.second.asked;
-  }
-
-  /** Requests that may come on top of `distinct`: retries, and calls in flight at a kill or lost lease. */
-  get bound(): number {
-    return this.cutOff + this.service.spoiled + this.second.spoiled;
   }
 
   /** Returns the generator of one concern. */

@@ -54,13 +54,12 @@ export class ClientProcess {
       ...options,
       clock,
       onBegin: (request, next) => {
-        world.distinct += 1;
         this.#checkBudget();
         this.#checkKnown(JSON.stringify(request.state));
         return next(request);
       },
     });
-    clock.onDeath(() => (world.cutOff += this.#openCount));
+    clock.onDeath(() => (world.tallies.of(name).cutOff += this.#openCount));
   }
 
   /** Asks until the load ends. */
@@ -165,6 +164,8 @@ export class ClientProcess {
     if (!(outcome instanceof Error) && typeof outcome === "object" && outcome !== null) {
       const evaluation = outcome as Evaluation;
       trace.add(this.#clock.time.nowMs, name, "has", state, evaluation.timing.attempts);
+      // Not if another call was asked instead.
+      if (evaluation.timing.attempts > 0) world.tallies.of(name).distinct += 1;
       this.#answeredUsd += evaluation.costUsd ?? 0;
       this.#checkAnswer(state, evaluation);
       return;

@@ -45,7 +45,7 @@ export class JournalProcess {
     const clock = world.startProcess(name);
     const { concurrency = 1 } = this.#command;
     clock.onDeath(() => {
-      world.cutOff += concurrency;
+      world.tallies.of(name).cutOff += concurrency;
       this.#disk.release();
     });
     world.watch(this.#live({ world, name, clock }));
@@ -92,7 +92,10 @@ export class JournalProcess {
 
   #isEnd(end: number | CliError): boolean {
     // A run that spent its budget asks nothing more, however often it is started.
-    return typeof end === "number" || end.message.includes("--max-cost");
+    if (typeof end === "number" || end.message.includes("--max-cost")) return true;
+    // The disk took the answers no more that were on their way.
+    this.#world.tallies.of("journal").cutOff += this.#command.concurrency ?? 1;
+    return false;
   }
 
   /** After a complete run: its records, its results, and the cost that it told. */
@@ -130,11 +133,11 @@ export class JournalProcess {
     return this.#disk.databaseAt(JOURNAL).database.prepare(sql).all();
   }
 
-  /** Counts the records that were to be asked: those that have an end. */
+  /** Counts the answers. */
   count(): void {
     if (this.#world.plan.records === 0) return;
-    const ended = this.#records().filter((record) => record.evaluation ?? record.error);
-    this.#world.distinct += ended.length;
+    const answered = this.#records().filter(({ evaluation }) => evaluation !== null);
+    this.#world.tallies.of("journal").distinct += answered.length;
   }
 }
 

@@ -68,9 +68,9 @@ export class Leases {
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
     if (before === undefined) this.#checkReturned(chunk);
-    // Calls of a dead worker were counted when it died.
-    else if (!before.clock.isDead) {
-      this.#world.cutOff += this.#concurrency;
+    // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
+    else if (!before.clock.isDead && before.clock !== clock) {
+      this.#world.tallies.of("worker").cutOff += this.#concurrency;
       const isOver = nowMs - before.heldAtMs > LEASE_MS || this.#clockSteps(before.sinceMs);
       checks.expect("asked", isOver, () => `chunk ${chunk} was taken from a worker that had it`);
     }

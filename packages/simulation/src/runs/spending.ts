@@ -1,4 +1,5 @@
 import type { Caller, RequestFollower } from "../service/model-service.ts";
+import { boundOf } from "../properties/tally.ts";
 import type { World } from "../world.ts";
 
 const USD_PER_TOKEN = 0.042 / 1e6;
@@ -29,7 +30,7 @@ export class Spending implements RequestFollower {
       if (!clock.isDead) for (const usd of bodies.values()) reservedUsd += usd;
     }
     // Answers to calls in flight may cost twice their estimate, and lost ones are asked again.
-    const calls = this.#concurrency + this.#world.bound;
+    const calls = this.#concurrency + boundOf(this.#world.tallies.of(caller.name));
     const mostUsd = this.#maxUsd + 2 * calls * estimateUsd(body);
     const isWithin = this.#spentUsd + reservedUsd <= mostUsd;
     const seen = () => `${this.#spentUsd} spent and ${reservedUsd} reserved > ${this.#maxUsd}`;

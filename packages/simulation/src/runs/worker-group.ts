@@ -85,7 +85,7 @@ export class WorkerGroup {
     const world = this.#world;
     const clock = world.startProcess(name);
     clock.onDeath(() => {
-      world.cutOff += this.#command.concurrency ?? 1;
+      world.tallies.of(name).cutOff += this.#command.concurrency ?? 1;
       this.#diskOf(name).release();
     });
     const life = { world, name, clock };
@@ -146,6 +146,7 @@ export class WorkerGroup {
 
   #isEnd(name: string, end: number | CliError): boolean {
     if (typeof end === "number" || end.message.includes("--max-cost")) return true;
+    this.#world.tallies.of(name).cutOff += this.#command.concurrency ?? 1;
     // A run that may not cost its estimate is never loaded.
     return isHelper(name) && this.names.every(isHelper);
   }
@@ -173,8 +174,8 @@ export class WorkerGroup {
     const rows: KeptRecord[] = [];
     for await (const row of runs.rows(1)) rows.push(row);
     runs.disconnect();
-    const ended = rows.filter(({ evaluation, error }) => evaluation !== null || error !== null);
-    this.#world.distinct += ended.length;
+    const answered = rows.filter(({ evaluation }) => evaluation !== null);
+    this.#world.tallies.of("worker").distinct += answered.length;
     const isComplete = info?.stoppedBy?.includes("--max-cost") !== true;
     const costUsd = checkKept(this.#world, "the run", { records: rows, isComplete });
     if (info === undefined) return;

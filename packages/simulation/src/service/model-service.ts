@@ -1,4 +1,5 @@
 import type { FaultOf } from "../plan/fault.ts";
+import type { Tallies } from "../properties/tally.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import { EPOCH_MS } from "../time/process-clock.ts";
 import type { Random } from "../time/random.ts";
@@ -43,6 +44,7 @@ export interface Caller {
 interface ServiceOptions {
   readonly time: VirtualTime;
   readonly trace: Trace;
+  readonly tallies: Tallies;
   readonly random: Random;
   /** Null for none. */
   readonly limit: ServiceLimit | null;
@@ -58,10 +60,6 @@ export class ModelService {
   readonly #options: ServiceOptions;
   readonly #faults: ServiceFaults;
   readonly #bucket: TokenBucket | null;
-  /** Requests that arrived. */
-  asked = 0;
-  /** Requests whose callers got no good answer in time, so that they may ask again. */
-  spoiled = 0;
   /** Requests that were refused because of the limit. */
   throttled = 0;
   /** The price of each answer in US dollars, also of those that were lost on the way, by its id. */
@@ -99,7 +97,7 @@ export class ModelService {
         const isSlow = reply.fault === "slow";
         caller.clock.schedule(halfMs() * (isSlow ? 40 : 1), () => {
           const isUsed = reply.isGood && !signal.aborted;
-          if (!isUsed) this.spoiled += Number(reply.isAsked);
+          if (isUsed) this.#options.tallies.of(caller.name).used += 1;
           if (reply.untilMs !== null) caller.follower?.refused?.(caller, reply.untilMs);
           caller.follower?.ended?.(caller, body, isUsed ? reply.usd : null);
           if (reply.error === null) settle(resolve)(toResponse(reply));
@@ -120,7 +118,7 @@ export class ModelService {
       note(fault.what);
       return failed(fault.what === "outage" ? "ECONNREFUSED" : "ECONNRESET");
     }
-    this.asked += 1;
+    this.#options.tallies.of(request.caller.name).asked += 1;
     request.caller.follower?.arrived?.(request.caller, request.body);
     if (fault?.what === "status") {
       note(fault.status);
@@ -136,11 +134,8 @@ export class ModelService {
     }
     note(fault?.what ?? 200);
     const { text, usd } = this.#toBody(request);
-    if (fault?.what === "hang") {
-      this.spoiled += 1;
-      return null;
-    }
-    if (fault?.what === "lost-after") return { ...failed("UND_ERR_SOCKET"), isAsked: true };
+    if (fault?.what === "hang") return null;
+    if (fault?.what === "lost-after") return failed("UND_ERR_SOCKET");
     const isGood = fault === null || fault.what === "slow";
     return { ...answered, text, usd, isGood, fault: fault?.what ?? null };
   }
@@ -176,8 +171,7 @@ interface Reply {
   readonly fault: FaultOf<"service">["what"] | null;
   /** The error of the connection, instead of a response. */
   readonly error: Error | null;
-  /** Whether the request reached the model, and whether its answer is whole. */
-  readonly isAsked: boolean;
+  /** Whether it is a whole answer. */
   readonly isGood: boolean;
   /** The price of the answer in US dollars; 0 for none. */
   readonly usd: number;
@@ -191,7 +185,6 @@ const answered: Reply = {
   text: "",
   fault: null,
   error: null,
-  isAsked: true,
   isGood: false,
   usd: 0,
   untilMs: null,
@@ -199,7 +192,7 @@ const answered: Reply = {
 
 function failed(code: string): Reply {
   const cause = Object.assign(new Error(`A socket failed with ${code}.`), { code });
-  return { ...answered, isAsked: false, error: new TypeError("fetch failed", { cause }) };
+  return { ...answered, error: new TypeError("fetch failed", { cause }) };
 }
 
 // The contract (section 7) shows no body of an error; a careless service repeats the request in it.
