@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { generatePlan } from "./plan/generate-plan.ts";
-import { playOnce, simulate, type Simulated } from "./simulate.ts";
+import { playOnce, playPlan, simulate, type Simulated } from "./simulate.ts";
 
 interface FoundSeed extends Simulated {
   readonly found: string;
@@ -24,6 +24,16 @@ test.each(seeds(85))(
 test.each(seeds(15))("all properties hold in half a minute of the whole, seed %i", async (seed) => {
   const { ok, failed } = await simulate({ seed, minutes: 0.5 });
   expect({ ok, failed }).toEqual({ ok: true, failed: [] });
+});
+
+test("under steady load a limit is used, and little is refused", async () => {
+  const plan = generatePlan({ seed: 40, minutes: 3, part: "client", store: "memory" });
+  expect(plan).toMatchObject({ load: "steady", faults: [], clients: 3 });
+  const { result } = await playPlan(plan);
+  expect(result.failed).toEqual([]);
+  const impossible = { limit: { perSecond: 0.5, burst: 1 }, latencyMs: 90_000 };
+  const slow = await playPlan({ ...plan, service: impossible });
+  expect(slow.result.failed).toContain("rate");
 });
 
 test.each(found)("all properties hold with seed $seed ($found)", async (seed) => {

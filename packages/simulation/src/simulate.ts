@@ -7,6 +7,7 @@ import { playProcessFaults } from "./process-faults.ts";
 import { type Break, type Property, properties } from "./properties/checks.ts";
 import { JournalProcess } from "./runs/journal-process.ts";
 import { WorkerGroup } from "./runs/worker-group.ts";
+import { checkRate } from "./check-rate.ts";
 import { boundOf } from "./properties/tally.ts";
 import { World } from "./world.ts";
 
@@ -104,6 +105,7 @@ async function play(world: World): Promise<void> {
   };
   world.restart = start;
   playProcessFaults(world);
+  checkRate(world);
   for (const name of [...clients.names, ...workers.names, "journal"]) start(name);
   const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS + workMs(plan);
   time.schedule(lastMs, () => undefined);

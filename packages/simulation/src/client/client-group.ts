@@ -19,7 +19,7 @@ export class ClientGroup {
   constructor(world: World) {
     const { plan, time } = world;
     this.#world = world;
-    const settings = drawSettings(world.random("clients"), plan.clients);
+    const settings = drawSettings(world.random("clients"), plan);
     this.#settings = new Map(settings.map((setting, at) => [`client ${at}`, setting]));
     const faults = plan.faults.filter((fault) => fault.kind === "store");
     this.#connection = new StoreConnection(faults, world.random("limits"));

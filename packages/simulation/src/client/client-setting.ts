@@ -11,6 +11,7 @@ import { type Budget, budget } from "evaluator-client/budget";
 import { cache, type EvaluationStore } from "evaluator-client/cache";
 import { fallback } from "evaluator-client/fallback";
 import { createHash } from "node:crypto";
+import type { Plan } from "../plan/plan.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { Random } from "../time/random.ts";
 import type { World } from "../world.ts";
@@ -45,7 +46,17 @@ export const secondModel = "maker/second";
 const USD_PER_MILLION_TOKENS = 0.042;
 
 /** Draws the settings of all clients. */
-export function drawSettings(random: Random, clients: number): ClientSetting[] {
+export function drawSettings(random: Random, { clients, load, service }: Plan): ClientSetting[] {
+  if (load === "mixed") return drawMixed(random, clients);
+  // Twice the calls in flight that the limit needs.
+  const perAnswer = ((service.limit?.perSecond ?? 0) * service.latencyMs) / 1000;
+  const concurrency = 2 + Math.ceil(2 * perAnswer);
+  const alone = { hasCache: false, hasFallback: false, budgetUsd: null, concurrency };
+  const pacing = clients === 1 ? random.pick(["own", "known", "shared"] as const) : "shared";
+  return drawMixed(random, clients).map((setting) => Object.assign(setting, { ...alone, pacing }));
+}
+
+function drawMixed(random: Random, clients: number): ClientSetting[] {
   const pacing = random.pick(["own", "known", "shared", "shared"] as const);
   const hasCache = random.chance(0.5);
   return Array.from({ length: clients }, () => ({
@@ -76,11 +87,14 @@ export function connectClient(
     name,
     shared,
     onBegin,
+    onLost,
   }: {
     readonly setting: ClientSetting;
     readonly clock: ProcessClock;
     readonly name: string;
     readonly shared: SharedByClients;
+    /** Is called with each request whose answer was counted and lost. */
+    readonly onLost: (body: string) => void;
     /** A middleware between budget and transport. */
     readonly onBegin: Middleware;
   },
@@ -90,7 +104,7 @@ export function connectClient(
   const runtime = { clock, random: random.next, newId: world.newId };
   const { limit } = world.plan.service;
   const limits = { requestsPerMinute: (limit?.perSecond ?? 20) * 60 };
-  const caller = { name, clock, apiKey };
+  const caller = { name, clock, apiKey, follower: { lost: onLost } };
   const { model: modelId, baseUrl } = setting;
   const fetch = world.service.connect(caller);
   const transport = gatewayTransport({ apiKey, baseUrl, modelId, fetch, env: {} });

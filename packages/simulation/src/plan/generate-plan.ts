@@ -28,7 +28,9 @@ export function generatePlan(setting: Setting): Plan {
     ...(isWhole ? ["journal"] : []),
   ];
   const faults = isCalm ? [] : faultsOf(setting, processes);
-  return { version: PLAN_VERSION, ...setting, clients, workers, records, service, faults };
+  const isSteady = isCalm && !isWhole && limit !== null;
+  const load = isSteady ? "steady" : "mixed";
+  return { version: PLAN_VERSION, ...setting, load, clients, workers, records, service, faults };
 }
 
 function faultsOf(setting: Setting, processes: readonly string[]): Fault[] {

@@ -18,6 +18,8 @@ export const planSchema = z.strictObject({
   store: z.enum(stores),
   /** Virtual minutes with load and faults. */
   minutes: z.number().positive(),
+  /** Steady load always has more calls than the limit of the service allows. */
+  load: z.enum(["mixed", "steady"]),
   /** Processes that only use the client. */
   clients: z.int().min(0),
   /** Processes that work on a run together. */

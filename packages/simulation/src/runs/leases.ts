@@ -70,7 +70,8 @@ export class Leases {
     if (before === undefined) this.#checkReturned(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     else if (!before.clock.isDead && before.clock !== clock) {
-      this.#world.tallies.of("worker").cutOff += this.#concurrency;
+      // Those in flight, and those that it begins until it notices.
+      this.#world.tallies.of("worker").cutOff += 2 * this.#concurrency;
       const isOver = nowMs - before.heldAtMs > LEASE_MS || this.#clockSteps(before.sinceMs);
       checks.expect("asked", isOver, () => `chunk ${chunk} was taken from a worker that had it`);
     }

@@ -1,10 +1,11 @@
 import type { Caller, RequestFollower } from "../service/model-service.ts";
+import { endOf } from "../plan/fault.ts";
 import type { World } from "../world.ts";
 
 // So many refusals in a row show one process a limit (packages/evaluator-client, call-queue.ts).
 const IN_A_ROW = 4;
 // The store takes some round trips to tell all processes.
-const TOLD_MS = 1500;
+const TOLD_MS = 300;
 
 /** Follows a limit that processes share: if one of them is refused again and again, all pause. */
 export class Pauses implements RequestFollower {
@@ -16,10 +17,14 @@ export class Pauses implements RequestFollower {
     this.#world = world;
   }
 
-  arrived(): void {
-    const { time, checks } = this.#world;
+  arrived(_caller: Caller, _body: string, sentAtMs: number): void {
+    const { checks, plan } = this.#world;
     const { knownAtMs, untilMs } = this.#pause;
-    const isPaused = time.nowMs > knownAtMs + TOLD_MS && time.nowMs < untilMs;
+    const isPaused = sentAtMs > knownAtMs + TOLD_MS && sentAtMs < untilMs;
+    const isTold = plan.faults.every(
+      (fault) => fault.kind !== "store" || fault.atMs > sentAtMs || endOf(fault) < knownAtMs - 5000,
+    );
+    if (!isTold) return;
     checks.expect("rate", !isPaused, () => `a process asks in a pause that another one knows`);
   }
 

@@ -72,6 +72,7 @@ export function programContext(life: ProgramLife): ProgramContext {
 function followAll(followers: readonly RequestFollower[]): RequestFollower {
   return {
     arrived: (...request) => followers.forEach((each) => each.arrived?.(...request)),
+    lost: (body) => followers.forEach((each) => each.lost?.(body)),
     refused: (...request) => followers.forEach((each) => each.refused?.(...request)),
     ended: (...request) => followers.forEach((each) => each.ended?.(...request)),
   };

@@ -1,10 +1,7 @@
+import { estimateUsd } from "../service/answer.ts";
 import type { Caller, RequestFollower } from "../service/model-service.ts";
 import { boundOf } from "../properties/tally.ts";
 import type { World } from "../world.ts";
-
-const USD_PER_TOKEN = 0.042 / 1e6;
-// As the client estimates it.
-const CHARACTERS_PER_TOKEN = 4;
 
 /** Follows what a run spends: no call begins that might cost more than its limit, as far as estimates go. */
 export class Spending implements RequestFollower {
@@ -41,9 +38,4 @@ export class Spending implements RequestFollower {
     this.#open.get(caller)?.delete(body);
     this.#spentUsd += usd ?? 0;
   }
-}
-
-/** Returns the estimated price of a request in US dollars. */
-function estimateUsd(body: string): number {
-  return (body.length / CHARACTERS_PER_TOKEN) * USD_PER_TOKEN;
 }

@@ -60,10 +60,9 @@ export class WorkerGroup {
       ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
     };
     const { maxCost = Infinity, rate } = this.#command;
-    const faultless = faults.every(({ what }) => what === "clock");
     this.#followers = [
       new Spending(world, maxCost, concurrency * plan.workers),
-      ...(rate !== undefined && faultless ? [new Pauses(world)] : []),
+      ...(rate === undefined ? [] : [new Pauses(world)]),
     ];
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
     this.#names = new Set(records === 0 ? [] : names);

@@ -34,6 +34,15 @@ export function answersTo({ state, model, url }: Asked) {
   };
 }
 
+/** The price of a token in US dollars. */
+export const USD_PER_TOKEN = 0.042 / 1e6;
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Returns the price of a request in US dollars, as the client estimates it. */
+export function estimateUsd(body: string): number {
+  return (body.length / CHARACTERS_PER_TOKEN) * USD_PER_TOKEN;
+}
+
 /** Returns the input tokens of a request with that state: 0.6 to 1.9 times a quarter of its characters. */
 export function tokensOf(body: string, { state }: Pick<Asked, "state">): number {
   const [draw = 0] = draws(state);

@@ -5,7 +5,7 @@ import { EPOCH_MS } from "../time/process-clock.ts";
 import type { Random } from "../time/random.ts";
 import type { VirtualTime } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
-import { answersTo, tokensOf } from "./answer.ts";
+import { answersTo, tokensOf, USD_PER_TOKEN } from "./answer.ts";
 import { ServiceFaults } from "./service-faults.ts";
 import { type ServiceLimit, TokenBucket } from "./token-bucket.ts";
 
@@ -19,12 +19,15 @@ interface Request {
   readonly body: string;
   /** The state as JSON. */
   readonly state: string;
+  readonly sentAtMs: number;
 }
 
 /** What happens to the requests of a process, for those who follow it. */
 export interface RequestFollower {
-  /** A request arrived. */
-  arrived?(caller: Caller, body: string): void;
+  /** A request arrived that was sent at that time. */
+  arrived?(caller: Caller, body: string, sentAtMs: number): void;
+  /** An answer was counted and lost, so that its caller does not know its price. */
+  lost?(body: string): void;
   /** A refusal of a pause that ends at `untilMs` reached the caller. */
   refused?(caller: Caller, untilMs: number): void;
   /** A request has its end: an answer of that price, or none. */
@@ -53,7 +56,8 @@ interface ServiceOptions {
   readonly faults: readonly FaultOf<"service">[];
 }
 
-const USD_PER_TOKEN = 0.042 / 1e6;
+// The caller of an answer against the contract knows its price.
+const lostFaults: ReadonlySet<string> = new Set(["cut", "garbage", "hang", "lost-after"]);
 
 /** A model behind an HTTP interface; it counts what it answers and what that costs. */
 export class ModelService {
@@ -88,7 +92,7 @@ export class ModelService {
       const headers = init.headers as Record<string, string>;
       const model = headers["ai-model-id"] ?? "";
       const state = body.slice('{"state":'.length, body.lastIndexOf(',"questions":'));
-      const request = { caller, url, model, body, state };
+      const request = { caller, url, model, body, state, sentAtMs: this.#options.time.nowMs };
       const halfMs = () => (this.#options.latencyMs / 2) * this.#options.random.between(0.5, 1.5);
       this.#options.time.schedule(halfMs(), () => {
         if (signal.aborted || caller.clock.isDead) return;
@@ -98,6 +102,7 @@ export class ModelService {
         caller.clock.schedule(halfMs() * (isSlow ? 40 : 1), () => {
           const isUsed = reply.isGood && !signal.aborted;
           if (isUsed) this.#options.tallies.of(caller.name).used += 1;
+          if (reply.isGood && signal.aborted) caller.follower?.lost?.(body);
           if (reply.untilMs !== null) caller.follower?.refused?.(caller, reply.untilMs);
           caller.follower?.ended?.(caller, body, isUsed ? reply.usd : null);
           if (reply.error === null) settle(resolve)(toResponse(reply));
@@ -119,7 +124,8 @@ export class ModelService {
       return failed(fault.what === "outage" ? "ECONNREFUSED" : "ECONNRESET");
     }
     this.#options.tallies.of(request.caller.name).asked += 1;
-    request.caller.follower?.arrived?.(request.caller, request.body);
+    const { caller, body, sentAtMs } = request;
+    caller.follower?.arrived?.(caller, body, sentAtMs);
     if (fault?.what === "status") {
       note(fault.status);
       return refusal(request, fault.status, fault.retryAfterMs);
@@ -134,6 +140,7 @@ export class ModelService {
     }
     note(fault?.what ?? 200);
     const { text, usd } = this.#toBody(request);
+    if (fault !== null && lostFaults.has(fault.what)) caller.follower?.lost?.(body);
     if (fault?.what === "hang") return null;
     if (fault?.what === "lost-after") return failed("UND_ERR_SOCKET");
     const isGood = fault === null || fault.what === "slow";
