@@ -79,7 +79,7 @@ function readWhole(name: string, text: string, { least }: { readonly least: numb
 
 function readMinutes(text: string): number {
   const value = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && value > 0 && value <= MOST_MINUTES) return value;
+  if (/^(?:\d+|\d*\.\d+)$/.test(text) && value > 0 && value <= MOST_MINUTES) return value;
   throw new UsageError(`--minutes is no number above 0 and up to ${MOST_MINUTES}: "${text}".`);
 }
 

@@ -5,7 +5,7 @@ import { labelPage } from "./label-page.ts";
 function pageOf(instructions: string): string {
   const sheet = { id: "refund", question: boolean(instructions), records: [{ id: "a" }] };
   return labelPage({
-    program: "npx evaluator-cli",
+    program: "evaluator-cli",
     pages: [{ href: "./", name: "Label", isCurrent: true }],
     sheets: [sheet],
     sheet,

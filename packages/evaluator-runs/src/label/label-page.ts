@@ -19,7 +19,7 @@ export function answerKeys(question: Question) {
 type SavedLabel = ReturnType<LabelFile["find"]>;
 
 interface SheetView {
-  /** The words that start the program. */
+  /** The program's name. */
   readonly program: string;
   /** This page and those beside it. */
   readonly pages: readonly PageLink[];
@@ -59,7 +59,7 @@ export function labelPage(view: SheetView) {
   const heading = record === null ? left : toText(sheet.question.instructions);
   const isLong = heading.length > HEADING;
   return page({
-    tool: `evaluator-${/(\w+)(?: --)?$/.exec(view.program)?.[1]}`,
+    tool: view.program,
     pages: view.pages,
     heading: isLong ? `${truncateCharacters(heading, HEADING - 1)}…` : heading,
     title: `Label ${sheet.id}: ${counts}`,
