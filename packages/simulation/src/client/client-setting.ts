@@ -65,7 +65,7 @@ function drawMixed(random: Random, clients: number): ClientSetting[] {
     pacing,
     hasCache,
     hasFallback: random.chance(0.3),
-    budgetUsd: random.chance(0.4) ? random.magnitude(2e-5, 2e-3) : null,
+    budgetUsd: random.chance(0.7) ? random.magnitude(2e-5, 2e-2) : null,
     concurrency: random.whole(1, 6),
     order: random.pick(["input", "completion"] as const),
   }));
