@@ -1,5 +1,5 @@
 import type { TextSink } from "evaluator-kit";
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { requestId } from "hono/request-id";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
@@ -11,15 +11,17 @@ import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
+import { hasBudget } from "./keys/budget-state.ts";
 import { CallBudget } from "./keys/call-budget.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Ledger } from "./keys/ledger.ts";
+import type { RouterKey } from "./keys/router-key.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
-import { type ClientEnv, traced, withBudget } from "./routes/client-request.ts";
+import { type ClientEnv, traced } from "./routes/client-request.ts";
 import { addFailureRoutes } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
-import { addLogRoutes, type DecisionLog } from "./routes/log-routes.ts";
+import { addLogRoutes } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
 
 type AppParts = Parameters<typeof addGuards>[1] & {
@@ -31,7 +33,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
-  readonly log?: DecisionLog | null;
+  readonly log?: Parameters<typeof addLogRoutes>[1]["log"];
   /** Keeps the budgets of the keys. @default null */
   readonly ledger?: Ledger | null;
   readonly blindShadow?: Pick<BlindShadow, "watch"> | null;
@@ -100,4 +102,17 @@ function addStatusRoutes(
     const kept = log && { decisionLog: { dropped: log.dropped() } };
     return c.json({ status, ...kept, decider: deciderOf(evaluatorModelId, wire) }, code);
   });
+}
+
+/** Opens the budget of a call, and reports it in the response. */
+function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const { key } = c.var;
+    const budget = key !== null && hasBudget(key) ? open(key) : null;
+    c.set("budget", budget);
+    await next();
+    if (budget === null) return;
+    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
+    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
+  };
 }

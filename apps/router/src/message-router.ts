@@ -9,7 +9,7 @@ import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-piece.ts";
-import { type MessageEnd, type MessageRecord, toMessageRecord } from "./records/message-record.ts";
+import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import { billedTokens, costOf, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
@@ -153,7 +153,7 @@ export class MessageRouter {
   /** Records and settles the end of a message. */
   async #record(
     call: Call,
-    end: MessageEnd,
+    end: Parameters<typeof toMessageRecord>[2],
     autoDecision: Promise<Decision> | null = null,
   ): Promise<void> {
     if (autoDecision !== null) {

@@ -2,7 +2,7 @@ import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import type { MessageRecord } from "./records/message-record.ts";
-import { checkPrompts } from "./self-check/check-prompts.ts";
+import { checkPrompts } from "./self-check/run-self-check.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { plantedKey } from "./testing/keep-output.ts";
 import { readEvents } from "./testing/read-answers.ts";

@@ -18,7 +18,7 @@ import { openLiveKeys } from "./keys/key-store.ts";
 import { Ledger } from "./keys/ledger.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
-import { describeBlindCost, openBlindShadow } from "./blind/open-blind-shadow.ts";
+import { openBlindShadow } from "./blind/blind-shadow.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
@@ -140,6 +140,12 @@ function describeStart(
     lines.push("Replies have no price list, so their costs and the savings are unknown.");
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Describes the cost of the shadow before it is spent. */
+function describeBlindCost({ share, usdPerDay }: RouterOptions["blind"]): string {
+  const part = Number((100 * share).toFixed(2));
+  return `Blind shadow: the cheapest and the dearest tier also answer ${part} % of auto's messages, for at most $${usdPerDay} a day.`;
 }
 
 /** A SIGTERM to `npm start` ends npm and its shell, but not this process: only its parent changes. */

@@ -11,13 +11,13 @@ import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
-import { createModelChooser } from "./choose-model.ts";
+import { addModelRoutes, createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
-import { countTokens } from "./messages/count-tokens.ts";
 import { readCountRequest } from "./messages/messages-request.ts";
-import { addModelRoutes } from "./models.ts";
+import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
+import { estimateTokens } from "../reply/usage.ts";
 
-export interface ApiParts {
+interface ApiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
   readonly guards: Guards;
@@ -195,4 +195,14 @@ function statusFor({ httpError, failure }: GeneratedReply, { tierUsed }: Decisio
   if (status === 429) return 429;
   if (status === 404 && tierUsed === null) return 404;
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
+}
+
+/** Anthropic's count of the largest image that it does not shrink. */
+const TOKENS_PER_FILE = 1600;
+
+/** Estimates the tokens of texts, calls, results and tools by their lengths; each image or file is 1,600. */
+export function countTokens({ messages, tools }: Conversation): number {
+  const parts = messages.flatMap((message) => message.parts);
+  const characters = textOf(parts).length + JSON.stringify(tools).length;
+  return estimateTokens(characters) + parts.flatMap(filesOf).length * TOKENS_PER_FILE;
 }

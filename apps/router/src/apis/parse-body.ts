@@ -130,8 +130,7 @@ export function asksForNothing(value: unknown): boolean {
   return value === null || value === false || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** Whether a value is an object or a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 

@@ -1,17 +1,22 @@
-import type * as conversation from "../conversation/conversation.ts";
-
-type Message = conversation.Message;
+import type {
+  Conversation,
+  Message,
+  Part,
+  ProviderOptions,
+  TextPart,
+  Tool,
+} from "../conversation/conversation.ts";
 
 type Optional<TValue> = { readonly [TKey in keyof TValue]?: TValue[TKey] | null | undefined };
 
 /** A mark for the cache, in the form of Anthropic. */
-type CacheControl = conversation.ProviderOptions[string] | null | undefined;
+type CacheControl = ProviderOptions[string] | null | undefined;
 
 /** Returns a content's parts. */
 export function partsOf<TGiven, TPart>(
   content: string | readonly TGiven[] | null | undefined,
   toPart: (given: TGiven) => TPart,
-): (TPart | conversation.TextPart)[] {
+): (TPart | TextPart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return (content ?? []).map(toPart);
 }
@@ -25,19 +30,19 @@ export function toFile(url: string, filename: string | null | undefined = null) 
 /** Returns a part's options: its mark for the cache and values of other providers. */
 export function optionsOf(
   cacheControl: CacheControl,
-  others: conversation.ProviderOptions = {},
-): Pick<conversation.TextPart, "providerOptions"> {
+  others: ProviderOptions = {},
+): Pick<TextPart, "providerOptions"> {
   const options = { ...(cacheControl && { anthropic: { cacheControl } }), ...others };
   return Object.keys(options).length === 0 ? {} : { providerOptions: options };
 }
 
-interface GivenTool extends Optional<Omit<conversation.Tool, "name">> {
+interface GivenTool extends Optional<Omit<Tool, "name">> {
   readonly name: string;
   readonly cache_control?: CacheControl;
 }
 
 /** Returns a tool; one without parameters has none. */
-export function toTool(given: GivenTool): conversation.Tool {
+export function toTool(given: GivenTool): Tool {
   const { name, description = null, strict = null } = given;
   const parameters = given.parameters ?? { type: "object", properties: {} };
   return { name, description, parameters, strict, ...optionsOf(given.cache_control) };
@@ -45,8 +50,11 @@ export function toTool(given: GivenTool): conversation.Tool {
 
 /** Returns the format of a reply in JSON; null for text. */
 export function toFormat(
-  given: ({ readonly type: string } & Optional<conversation.ReplyFormat>) | null | undefined,
-): conversation.ReplyFormat | null {
+  given:
+    | ({ readonly type: string } & Optional<NonNullable<Conversation["format"]>>)
+    | null
+    | undefined,
+): Conversation["format"] {
   if (!given || given.type === "text") return null;
   const { name = null, description = null, schema = null, strict = null } = given;
   return { name, description, schema, strict };
@@ -54,7 +62,7 @@ export function toFormat(
 
 /** Joins the parts of an assistant's message, and results with the user's message that follows them. */
 export function joinSteps(messages: readonly Message[]): Message[] {
-  const joined: { role: Message["role"]; parts: conversation.Part[] }[] = [];
+  const joined: { role: Message["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of messages) {
     const last = joined.at(-1);
     const isOpen = role === "assistant" || last?.parts.at(-1)?.type === "toolResult";

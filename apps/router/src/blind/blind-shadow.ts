@@ -1,3 +1,7 @@
+import { CliError } from "evaluator-kit";
+import { Ledger } from "../keys/ledger.ts";
+import type { openDecisionLog } from "../records/decision-log.ts";
+import type { RouterOptions } from "../router-options.ts";
 import { EvaluatorError } from "evaluator-client";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Decision } from "../decision/decision.ts";
@@ -5,10 +9,38 @@ import type { RouterKey } from "../keys/router-key.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import { costOf } from "../reply/usage.ts";
-import { collectText, compareReplies, type ComparisonOptions } from "./compare-replies.ts";
+import { collectText, compareReplies } from "./compare-replies.ts";
 
-/** The parts of a shadow. */
-export interface BlindOptions extends Omit<ComparisonOptions, "signal"> {
+interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportDefect"> {
+  readonly log: Pick<Awaited<ReturnType<typeof openDecisionLog>>, "path" | "add"> | null;
+  /** Null without named keys; then the spending is kept beside the log. */
+  readonly ledger: Ledger | null;
+}
+
+/** Opens the shadow of a router; null if it is off. @throws CliError without a decision log */
+export function openBlindShadow(
+  options: RouterOptions & { readonly instance: string },
+  { log, ...parts }: BlindParts,
+) {
+  const { blind, leaseMs, instance } = options;
+  if (blind.share === 0) return null;
+  if (log === null) {
+    throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
+  }
+  const ledger = parts.ledger ?? new Ledger(log.path, { leaseMs });
+  const note: BlindOptions["note"] = (requestId, blind) =>
+    log.add({ time: new Date().toISOString(), instance, requestId, blind });
+  const shadow = createBlindShadow({ ...parts, ...blind, ledger, note });
+  return {
+    ...shadow,
+    async close() {
+      await shadow.close();
+      if (parts.ledger === null) await ledger.close();
+    },
+  };
+}
+
+interface BlindOptions extends Omit<Parameters<typeof compareReplies>[1], "signal"> {
   /** The share of the messages that are compared, 0..1. */
   readonly share: number;
   readonly reportDefect: (error: Error) => void;

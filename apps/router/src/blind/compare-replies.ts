@@ -1,5 +1,5 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import { readUserTurns } from "../conversation/user-turns.ts";
+import { cutMessage, readUserTurns } from "../conversation/user-turns.ts";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -12,10 +12,9 @@ import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import { costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
-import { judge } from "./judge.ts";
+import { boolean, type Evaluator } from "evaluator-client";
 
-/** The parts of a comparison. */
-export interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
+interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
   readonly usdPerDay: number;
   readonly ledger: Pick<Ledger, "reserve" | "settle">;
   /** Keeps a comparison, which has no text. */
@@ -139,4 +138,45 @@ export function collectText(given: ReplyListener) {
     return given.onPieces(pieces);
   };
   return { listener: { ...given, onPieces }, text: () => text };
+}
+
+interface Judged {
+  readonly question: string;
+  /** Different answers. Each is judged once in each position, because a model may prefer the first. */
+  readonly answers: readonly string[];
+}
+
+/** Asks the decision model whether each answer answers the question. Returns the mean probabilities. */
+async function judge(
+  evaluator: Evaluator,
+  { question, answers }: Judged,
+  call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
+) {
+  const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
+  const judged = await Promise.all(
+    orders.map((order) => evaluator.evaluate(requestOf(question, order), call)),
+  );
+  const qualities = answers.map((_, at) => {
+    const shares = judged.map((evaluation, by) => {
+      const place = (at - by + answers.length) % answers.length;
+      return evaluation.answers[nameAt(place)]?.probability ?? 0;
+    });
+    return shares.reduce((sum, share) => sum + share / shares.length, 0);
+  });
+  return { qualities, costUsd: judged.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) };
+}
+
+function requestOf(question: string, order: readonly string[]) {
+  const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+  const questions = named.map(
+    ([name]) => [name, boolean(`Does this answer the question? Read ${name}.`)] as const,
+  );
+  return {
+    state: { question: cutMessage(question), ...Object.fromEntries(named) },
+    questions: Object.fromEntries(questions),
+  };
+}
+
+function nameAt(at: number): string {
+  return `answer_${at + 1}`;
 }

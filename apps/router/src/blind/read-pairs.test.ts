@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { readPairs } from "./read-pairs.ts";
+import { readPairs } from "./blind-figures.ts";
 
 const time = "2026-11-20T08:00:00.000Z";
 const side = (tier: string, quality: number) => ({ tier, quality, costUsd: 0.01 });

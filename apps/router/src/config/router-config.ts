@@ -9,7 +9,9 @@ import {
   trimEnvironment,
 } from "evaluator-kit";
 import { z } from "zod";
-import { configSchema } from "./config-schema.ts";
+import { apiKeyVariables } from "evaluator-client";
+import type { ModelPrice } from "../reply/usage.ts";
+import { serverUrlSchema, toServerUrl } from "./server-url.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
 export type RouterConfig = ReturnType<typeof parseRouterConfig>;
@@ -70,4 +72,127 @@ export function describeIssue({ issues: [issue] }: z.ZodError): string {
 /** The problem is cut: names in a file can be long. */
 function toError(file: string, problem: string): CliError {
   return new CliError(printable`${file}: ${problem.slice(0, 300)}.`);
+}
+
+/**
+ * Creates the schema of `router.config.json`: tiers use upstreams of these names, and keys are read from
+ * the environment. The message of an issue continues after the path of its field.
+ */
+function configSchema(names: readonly string[], env: Environment) {
+  const target = fields({ upstream: upstreamName(names), model, price });
+  const fallbacks = z.array(target, "is not a list").default([]);
+  const tier = fields({ ...target.shape, fallbacks, ...limits })
+    .transform(({ upstream, model, price, fallbacks, ...limits }) => {
+      return { targets: [{ upstream, model, price }, ...fallbacks] as const, ...limits };
+    })
+    .exactOptional();
+  return fields({
+    upstreams: record(name, upstream(env)),
+    tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
+    aliases: record(model, model),
+  });
+}
+
+function wholeNumber(max: number) {
+  const problem = `is not a whole number from 0 to ${max}`;
+  return z.int(problem).min(0, problem).max(max, problem);
+}
+
+const upToADay = wholeNumber(86_400_000).exactOptional();
+const limits = {
+  maxRetries: wholeNumber(10).default(2),
+  idleTimeoutMs: upToADay,
+  timeoutMs: upToADay,
+};
+
+const notName = "is not a name of up to 64 letters, digits and the signs . _ -";
+const name = z.string().regex(/^[\w.-]{1,64}$/, notName);
+
+function upstreamName(names: readonly string[]) {
+  const problem = `is not one of upstreams: ${names.join(", ") || "none is defined"}`;
+  return z.enum(names, {
+    error: ({ input }) =>
+      typeof input === "string" ? `${JSON.stringify(input)} ${problem}` : problem,
+  });
+}
+
+const notModel = "is not the name of a model, such as qwen3:4b";
+const model = z.string(notModel).regex(/^[\x21-\x7e]{1,256}$/, notModel);
+
+const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
+const usd = z.number(notUsd).min(0, notUsd);
+const cached = usd.exactOptional();
+const price = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: cached })
+  .transform((given) => {
+    const named = Object.entries(given).map(([kind, of]) => [`${kind}UsdPerMillionTokens`, of]);
+    return Object.fromEntries(named) as ModelPrice;
+  })
+  .nullable()
+  .default(null);
+
+const { gateway: gatewayKey } = apiKeyVariables;
+const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as const;
+
+function upstream(env: Environment) {
+  return fields({
+    type: z.enum(types, `is none of ${types.join(", ")}`),
+    baseUrl: serverUrlSchema.nullable().default(null),
+    apiKeyEnv: keyVariable(env).nullable().default(null),
+  }).transform(({ type, apiKeyEnv, ...given }, context) => {
+    const isGateway = type === "gateway";
+    const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
+    const apiKey = (keyVariable && env[keyVariable]) ?? null;
+    const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
+    const baseUrl = given.baseUrl === null ? gatewayUrl : toServerUrl(given.baseUrl, type);
+    if (isGateway && apiKey === null) {
+      const message = `is missing, and ${gatewayKey} is not set`;
+      context.addIssue({ code: "custom", path: ["apiKeyEnv"], message });
+    }
+    if (!isGateway && baseUrl === null) {
+      context.addIssue({ code: "custom", path: ["baseUrl"], message: "is missing" });
+    }
+    // Null is the gateway's own address.
+    return { type, baseUrl, apiKey, keyVariable };
+  });
+}
+
+const notVariable = "is not the name of an environment variable, such as CLAUDE_KEY";
+const notKey = "has a space, a line break or another character that no key has";
+
+/** A value that is not a name is not shown: people write the key here. */
+function keyVariable(env: Environment) {
+  return z
+    .string(notVariable)
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/, { error: notVariable, abort: true })
+    .superRefine((variable, context) => {
+      const key = env[variable];
+      if (key === undefined) context.addIssue(`names ${variable}, which is not set`);
+      else if (!/^[\x21-\x7e]+$/.test(key)) context.addIssue(`names ${variable}, which ${notKey}`);
+    });
+}
+
+/** An object with these fields only. */
+function fields<TShape extends z.ZodRawShape>(shape: TShape) {
+  const names = Object.keys(shape).join(", ");
+  const error: z.core.$ZodErrorMap = (issue) => {
+    if (issue.code !== "unrecognized_keys") return "is not an object";
+    return /(?:key|token|secret|password|authorization)$/i.test(issue.keys[0] ?? "")
+      ? "is a secret; name its environment variable in apiKeyEnv"
+      : `is not a known field; the fields are ${names}`;
+  };
+  return z.strictObject(shape, { error });
+}
+
+/** An object with any names. Zod would skip the name `__proto__` silently. */
+function record<TValue extends z.ZodType>(names: z.ZodString, values: TValue) {
+  return z
+    .unknown()
+    .refine((given) => !Object.hasOwn(Object(given), "__proto__"), "has the name __proto__")
+    .pipe(
+      z.record(names, values, {
+        error: (issue) =>
+          issue.code === "invalid_key" ? issue.issues[0]?.message : "is not an object",
+      }),
+    )
+    .default({});
 }

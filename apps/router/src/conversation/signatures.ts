@@ -21,9 +21,6 @@ export interface SignedPart {
   readonly signature: Signature;
 }
 
-/** The signatures of recent replies. */
-export type SignatureMemory = ReturnType<typeof createSignatureMemory>;
-
 /** Chosen: a turn of an agent is over by then. */
 const KEPT_MS = 60 * 60 * 1000;
 const MAX_KEPT = 10_000;

@@ -11,7 +11,7 @@ interface Turn {
 }
 
 /** The turn before, if its reply is known. */
-export interface EarlierTurn {
+interface EarlierTurn {
   readonly decision: Decision;
   readonly usage: TokenUsage;
 }

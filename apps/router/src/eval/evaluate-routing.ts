@@ -1,6 +1,6 @@
 import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
-import { heldOutGains } from "../fit/held-out.ts";
+import { heldOutGains } from "../fit/fit-labels.ts";
 import { type Draws, estimate, gainOf, mixAt, toGaps } from "../labels/figures.ts";
 import { gapOf, type Point, pointOf } from "../labels/tier-points.ts";
 import { adviseOn } from "./advice.ts";

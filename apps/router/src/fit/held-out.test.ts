@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { gainOf, toGaps } from "../labels/figures.ts";
 import type { LabelledPrompt } from "../labels/tier-points.ts";
 import { toFeatures } from "./features.ts";
-import { heldOutGains } from "./held-out.ts";
+import { heldOutGains } from "./fit-labels.ts";
 
 function toLabel(text: string, gap: number, given: Partial<LabelledPrompt> = {}): LabelledPrompt {
   const [cheap, dear] = [

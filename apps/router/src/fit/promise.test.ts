@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fitWorlds, noiseWorld, playWorld } from "../testing/fit-worlds.ts";
-import { findPromise } from "./promise.ts";
+import { findPromise } from "./fit-labels.ts";
 
 test("promises of known worlds hold", () => {
   const worlds = fitWorlds.slice(0, 5);

@@ -2,7 +2,7 @@ import { meanOf } from "../labels/tier-points.ts";
 import { COLUMNS, type Features } from "./features.ts";
 
 /** Predicts the gain in quality of the dear tier over the cheap one; linear in the features. */
-export interface Weights {
+interface Weights {
   readonly intercept: number;
   /** One for each column. */
   readonly weights: ArrayLike<number>;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
 import { readRouterConfig } from "../config/router-config.ts";
-import { parseLine, promptSchema, readLabels, readValues, toText } from "../labels/read-labels.ts";
+import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts } from "../labels/tier-costs.ts";
 import { toTierPoints } from "../labels/tier-points.ts";
 import { parseRouterOptions } from "../router-options.ts";
@@ -52,8 +52,8 @@ export async function applyFit(fitFile: string, file: string, context: CliContex
   const { env, cwd, stdout } = context;
   const { tierModels } = parseRouterOptions(env, await readRouterConfig(env, cwd));
   const fit = await readFit(resolve(cwd, fitFile), tierModels);
-  for await (const { value, where, number } of readValues(resolve(cwd, file))) {
-    const { id, messages, probabilities } = parseLine(promptSchema, value, where);
+  for await (const { prompt, where, number } of readPrompts(resolve(cwd, file))) {
+    const { id, messages, probabilities } = prompt;
     if (fit.needsEvaluation && probabilities === null) {
       throw new CliError(`${where}: has no probabilities, which this fit needs.`);
     }

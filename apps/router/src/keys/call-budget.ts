@@ -1,16 +1,10 @@
 import type { Conversation } from "../conversation/conversation.ts";
+import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { type ReplyListener, ReplyLimitError } from "../reply/reply-piece.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
-import {
-  dearestUsd,
-  evaluationUsd,
-  expectedTokens,
-  OUTPUT_STEP,
-  type Prices,
-  tokensOf,
-} from "./call-price.ts";
+import { dearestUsd, evaluationUsd, expectedTokens, OUTPUT_STEP, tokensOf } from "./call-price.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The dearest case of a call; null for no evaluation or no reply. */
@@ -25,7 +19,7 @@ interface DearestCase {
 export class CallBudget {
   readonly #key: BudgetKey;
   readonly #ledger: Ledger;
-  readonly #prices: Prices;
+  readonly #prices: Routing["prices"];
   #work: Promise<unknown> = Promise.resolve();
   #held: Held | null = null;
   #room: Room | null = null;
@@ -37,7 +31,7 @@ export class CallBudget {
   /** Whether the reply has no limit of tokens. */
   isOpenEnded = false;
 
-  constructor(key: BudgetKey, { ledger, prices }: { ledger: Ledger; prices: Prices }) {
+  constructor(key: BudgetKey, { ledger, prices }: { ledger: Ledger; prices: Routing["prices"] }) {
     [this.#key, this.#ledger, this.#prices] = [key, ledger, prices];
   }
 

@@ -1,12 +1,9 @@
 import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
+import type { Routing } from "../decision/decide.ts";
 import { priceOf } from "../decision/replies.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
-import type { ModelPrice } from "../reply/usage.ts";
-
-/** Known prices by model id. */
-export type Prices = ReadonlyMap<string, ModelPrice>;
 
 /** The output that is reserved, again and again, for a reply without a limit. */
 export const OUTPUT_STEP = 4096;
@@ -43,7 +40,7 @@ export function expectedTokens({ messages, tools, format, settings }: Conversati
 export function dearestUsd(
   { targets }: ReplyPlan,
   { input, output }: { readonly input: number; readonly output: number },
-  prices: Prices,
+  prices: Routing["prices"],
 ): number {
   const costs = targets.map((target) => {
     const price = priceOf(target, prices);

@@ -1,10 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
-import { type KeyStore, openKeyStore } from "./key-store.ts";
+import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
-import { spendingOf } from "./spending.ts";
-import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+import {
+  hashOf,
+  type RouterKey,
+  type StoredKey,
+  storedKeySchema,
+  withoutHash,
+} from "./router-key.ts";
+import { hasBudget, reservedNano, roomOf } from "./budget-state.ts";
 
 type Keys = readonly StoredKey[];
 
@@ -12,7 +18,8 @@ type Keys = readonly StoredKey[];
 export function addKeyCommands(program: Command, context: CliContext): void {
   const { env, stdout } = context;
   const address = env["ROUTER_KEYS"] ?? "router-keys.json";
-  const withStore = async <TResult>(use: (store: KeyStore) => Promise<TResult>) => {
+  type Store = Awaited<ReturnType<typeof openKeyStore>>;
+  const withStore = async <TResult>(use: (store: Store) => Promise<TResult>) => {
     const store = await openKeyStore(address);
     return use(store).finally(store.close);
   };
@@ -94,4 +101,28 @@ function without(keys: Keys, name: string): Keys {
   const kept = keys.filter((key) => key.name !== name);
   if (kept.length < keys.length) return kept;
   throw new CliError("There is no key of this name. evaluator-router keys list lists them.");
+}
+
+/** Returns the spending of each budget with a limit. @throws CliError if the ledger cannot be used */
+async function spendingOf(keys: readonly RouterKey[], ledger: Pick<Ledger, "state">) {
+  const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
+  const rows = [...budgets.values()].map(async (users) => {
+    const [key] = users as [RouterKey];
+    const state = await ledger.state(key);
+    return {
+      budget: key.budget,
+      keys: users.map(({ name }) => name),
+      dayUsd: state.dayNano / 1e9,
+      monthUsd: state.monthNano / 1e9,
+      reservedUsd: reservedNano(state) / 1e9,
+      limitDayUsd: key.usdPerDay,
+      limitMonthUsd: key.usdPerMonth,
+      requests: state.requests,
+      resetAt: new Date(roomOf(key, state).resetAtMs).toISOString(),
+    };
+  });
+  return Promise.all(rows).catch((cause: unknown) => {
+    const problem = cause instanceof Error ? cause.message : "unknown error";
+    throw new CliError(`The ledger of the budgets cannot be used: ${problem}.`, { cause });
+  });
 }

@@ -6,7 +6,7 @@ import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
 type Keys = readonly StoredKey[];
 
 /** Reads and changes the keys; one change at a time, also between processes. */
-export type KeyStore = ReturnType<typeof fileStore>;
+type KeyStore = ReturnType<typeof fileStore>;
 
 /** Whether the keys and their spending are in PostgreSQL, for several routers. */
 export function isDatabase(address: string): boolean {
@@ -74,9 +74,6 @@ async function readTable(query: Database["query"]): Promise<Keys> {
   const [row] = await query<{ document: string }>("select document from evaluator_router.keys");
   return parseKeys(row?.document ?? "[]", "the keys in PostgreSQL");
 }
-
-/** The keys of a running router, which follow their store. */
-export type LiveKeys = Awaited<ReturnType<typeof openLiveKeys>>;
 
 /** Reads the keys, and reads them again each second. @throws an error for people if they are wrong. */
 export async function openLiveKeys(

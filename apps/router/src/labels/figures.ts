@@ -46,7 +46,7 @@ export function figure(estimate: Estimate | null): string {
 }
 
 /** A prompt in an order: the quality that the dear tier adds, and the value that is its place. */
-export type OrderedGap = Readonly<Record<"gap" | "value", number>>;
+type OrderedGap = Readonly<Record<"gap" | "value", number>>;
 
 /** Returns the rows of {@link gainOf} for one value of each prompt. */
 export function toGaps(

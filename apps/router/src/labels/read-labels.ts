@@ -38,7 +38,7 @@ const promptObject = z
   .refine((line) => (line.prompt ?? line.messages) !== null, "has no prompt or messages");
 
 /** A prompt without a label. */
-export const promptSchema = promptObject.transform(withMessages);
+const promptSchema = promptObject.transform(withMessages);
 
 /** Scores have one of these scales, which begin at 0. */
 const scales = [1, 5, 10, 100];
@@ -112,8 +112,15 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   return scaleScores(labels, warn);
 }
 
+/** Reads prompts, labelled or not, with their places. @throws CliError that names the line, not its text. */
+export async function* readPrompts(path: string) {
+  for await (const { value, ...place } of readValues(path)) {
+    yield { ...place, prompt: parseLine(promptSchema, value, place.where) };
+  }
+}
+
 /** Reads lines of JSON with their places. @throws CliError if the file cannot be read. */
-export async function* readValues(path: string) {
+async function* readValues(path: string) {
   let number = 0;
   for await (const line of readLines(path)) {
     number += 1;
@@ -123,7 +130,7 @@ export async function* readValues(path: string) {
 }
 
 /** @throws CliError with the place and the field. */
-export function parseLine<TSchema extends z.ZodType>(
+function parseLine<TSchema extends z.ZodType>(
   schema: TSchema,
   value: unknown,
   where: string,

@@ -1,13 +1,5 @@
 import type { Estimate } from "evaluator-calibration/reports";
-import {
-  type Draws,
-  estimate,
-  figure,
-  gainOf,
-  type OrderedGap,
-  ROUNDING,
-  toGaps,
-} from "./figures.ts";
+import { type Draws, estimate, figure, gainOf, ROUNDING, toGaps } from "./figures.ts";
 import { pOfMean } from "./mean-test.ts";
 import { type LabelledPrompt, pointOf, tierPoints } from "./tier-points.ts";
 
@@ -18,7 +10,7 @@ const LEAST_LABELS = 40;
 const CHANCE = 0.5;
 
 /** Why the labels do not show that routing helps. */
-export interface Doubt {
+interface Doubt {
   readonly verdict: "cheapest-is-best" | "cannot-tell";
   readonly sentence: string;
 }
@@ -50,7 +42,7 @@ export function findDoubt(
 }
 
 /** Returns the p-value of an order: above chance, the gaps of higher ranks are larger. */
-function pOfOrder(rows: readonly OrderedGap[]): number {
+function pOfOrder(rows: ReturnType<typeof toGaps>): number {
   const groups = [...Map.groupBy(rows, ({ value }) => value)];
   let below = -rows.length / 2;
   const gained = groups

@@ -6,8 +6,7 @@ import { type BilledTokens, costOf, inputOf } from "../reply/usage.ts";
 /** One message in the decision log: ids, shares, times and costs, never its text. */
 export type MessageRecord = ReturnType<typeof toMessageRecord>;
 
-/** The end of a message. */
-export interface MessageEnd {
+interface MessageEnd {
   readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
   readonly failure?: Error;
   readonly decision?: Decision;

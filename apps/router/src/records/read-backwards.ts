@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { systemErrorCode } from "evaluator-kit";
 
 /** A line of a file, and the byte at which it begins. */
-export interface PlacedLine {
+interface PlacedLine {
   readonly text: string;
   readonly start: number;
 }

@@ -7,7 +7,6 @@ import {
   MAX_REPLY_BYTES,
   notJson,
   readBody,
-  readText,
   tooLarge,
 } from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
@@ -108,4 +107,14 @@ function parsePart(data: string): object {
   } catch (error) {
     throw new BrokenReplyError(notJson, { cause: error });
   }
+}
+
+/** Returns the text of a body of up to 16 MiB. @throws BrokenReplyError */
+async function readText(body: Response["body"]): Promise<string> {
+  let whole = "";
+  await readBody(body, (text) => {
+    whole += text;
+    if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+  });
+  return whole;
 }

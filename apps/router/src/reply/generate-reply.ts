@@ -1,13 +1,13 @@
 import type { Clock } from "evaluator-client";
 import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
-import type { SignatureMemory } from "../conversation/signatures.ts";
+import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
 import { askModel } from "./ask-model.ts";
 import { Attempt } from "./attempt.ts";
 import { type PassedRequest, passRequest } from "./pass-request.ts";
 import type { Redact } from "./redactor.ts";
-import { type ReplyFailure, toReplyFailure } from "./reply-failure.ts";
+import { toReplyFailure } from "./reply-failure.ts";
 import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
@@ -24,7 +24,7 @@ export interface ReplyOptions {
   readonly meter: TokenMeter;
   /** The client's request, for upstreams of the same API. */
   readonly passed: PassedRequest | null;
-  readonly signatures?: SignatureMemory;
+  readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called before a target is asked after a failure, with the cause; null if it is the same target. */
@@ -34,6 +34,8 @@ export interface ReplyOptions {
   /** Returns a number from 0 to 1. @default Math.random */
   readonly random?: () => number;
 }
+
+type ReplyFailure = ReturnType<typeof toReplyFailure>;
 
 /** The end of a reply, or its failure. */
 export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpError"> {

@@ -44,16 +44,6 @@ export async function readBody(
   }
 }
 
-/** Returns the text of a body of up to 16 MiB. @throws BrokenReplyError */
-export async function readText(body: Body): Promise<string> {
-  let whole = "";
-  await readBody(body, (text) => {
-    whole += text;
-    if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-  });
-  return whole;
-}
-
 /** Limits the lines of a body to 16 MiB, since a provider's parser keeps a whole line. */
 export async function* limitLines(body: Body): AsyncGenerator<Chunk> {
   let bytes = 0;

@@ -6,9 +6,6 @@ import { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** Why a reply call failed. */
-export type ReplyFailure = ReturnType<typeof toReplyFailure>;
-
 interface FailedCall {
   readonly service: Pick<Upstream, "type" | "name" | "keyVariable">;
   readonly limit: Attempt["limit"];

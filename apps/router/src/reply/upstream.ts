@@ -42,7 +42,7 @@ export interface ReplyPlan {
 }
 
 /** How to reach a service. */
-export interface UpstreamOptions {
+interface UpstreamOptions {
   readonly type: UpstreamType;
   readonly name: string;
   /** In front of `/v1/messages`; in OpenAI's forms, up to `/v1`; absent for the gateway's own address. */

@@ -1,7 +1,6 @@
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision/decision.ts";
 import type { CallBudget } from "../keys/call-budget.ts";
-import { hasBudget } from "../keys/budget-state.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
@@ -40,19 +39,6 @@ export function setDecisionHeaders(c: Context, decision: Decision): void {
   c.header("x-router-model", decision.model);
   c.header("x-router-cause", decision.cause);
   c.header("x-router-decision-ms", String(decision.decisionMs));
-}
-
-/** Opens the budget of a call, and reports it in the response. */
-export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
-  return async (c, next) => {
-    const { key } = c.var;
-    const budget = key !== null && hasBudget(key) ? open(key) : null;
-    c.set("budget", budget);
-    await next();
-    if (budget === null) return;
-    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
-    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
-  };
 }
 
 /** The caller's valid W3C trace, if any. */

@@ -5,7 +5,7 @@ import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/read-body.ts";
 import { findKey, ownerOf } from "../keys/router-key.ts";
-import type { LiveKeys } from "../keys/key-store.ts";
+import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "./client-request.ts";
@@ -18,7 +18,7 @@ interface GuardParts {
   readonly hosts: ReadonlySet<string>;
   readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
   /** The named keys. @default null */
-  readonly keys?: Pick<LiveKeys, "current"> | null;
+  readonly keys?: Pick<Awaited<ReturnType<typeof openLiveKeys>>, "current"> | null;
   readonly minuteLimits?: MinuteLimits;
   readonly reportDefect: (error: Error) => void;
   /** Messages wait until this resolves. */

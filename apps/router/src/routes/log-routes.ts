@@ -3,7 +3,7 @@ import type { Counter } from "prom-client";
 import { z } from "zod";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { describeBlind } from "../blind/blind-figures.ts";
-import { readPairs } from "../blind/read-pairs.ts";
+import { readPairs } from "../blind/blind-figures.ts";
 import { HttpError } from "../http-error.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import { decisionsPage, toListed } from "../report/decisions-page.ts";
@@ -14,8 +14,7 @@ import type { RouterOptions } from "../router-options.ts";
 import { type ClientEnv, readJson } from "./client-request.ts";
 import type { Guards } from "./guards.ts";
 
-/** The decision log of a running router. */
-export type DecisionLog = Omit<Awaited<ReturnType<typeof openDecisionLog>>, "reopen" | "close">;
+type DecisionLog = Omit<Awaited<ReturnType<typeof openDecisionLog>>, "reopen" | "close">;
 
 interface LogParts {
   readonly log: DecisionLog | null;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { testRouter } from "../testing/test-router.ts";
 import type { Differences } from "../testing/upstreams.ts";
-import { checkPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./run-self-check.ts";
 
 async function check(differences: Differences) {
   const { chat } = await testRouter(differences);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChatResponse } from "../decision/decision.ts";
-import { checkPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./run-self-check.ts";
 
 const answer: ChatResponse = {
   tier: "balanced",

@@ -2,7 +2,7 @@ import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { tierQuestions } from "../decision/tier-question.ts";
-import { checkPrompts } from "./check-prompts.ts";
+import { checkPrompts } from "./run-self-check.ts";
 
 test("each of the three prompts is answered by a recording", async () => {
   const emulator = createEmulator();

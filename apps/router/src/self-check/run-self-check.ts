@@ -1,9 +1,10 @@
-import { CliError, type CliContext, describeDefect, type Environment } from "evaluator-kit";
+import { type CliContext, CliError, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
-import { checkPrompts } from "./check-prompts.ts";
+import type { ChatResponse } from "../decision/decision.ts";
+import type { Tier } from "../decision/tier-question.ts";
 
 const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
@@ -48,4 +49,89 @@ function optionsOf(env: Environment, isLive: boolean) {
   throw new CliError(
     "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.",
   );
+}
+
+interface SelfCheckPrompt {
+  readonly kind: string;
+  readonly message: string;
+  readonly expected: {
+    readonly tier?: Tier;
+    /** A tier with a share, but a smaller one than the chosen tier's. */
+    readonly minority?: Tier;
+    /** The tiers with the two largest shares, in any order. */
+    readonly topTwo?: readonly [Tier, Tier];
+  };
+}
+
+/** The three prompts with their expected decisions (contract section 4.6, rule 7). */
+const knownPrompts: readonly SelfCheckPrompt[] = [
+  { kind: "a bare greeting", message: "hi", expected: { tier: "nano" } },
+  {
+    kind: "a request to write code",
+    message:
+      "Write a TypeScript function that merges overlapping date ranges, and explain how it works.",
+    expected: { tier: "balanced", minority: "frontier" },
+  },
+  {
+    kind: "a request for perfect complete code",
+    message:
+      "Write the perfect, complete code of a booking system for a small hotel, with payments and tests. It must have no bugs.",
+    expected: { topTwo: ["balanced", "frontier"] },
+  },
+];
+
+/** The answer of `POST /chat`: the contract's fields, or the error without a decision. */
+type ChatAnswer = ChatResponse | { readonly error: string };
+
+/** Sends the prompts to `POST /chat` in turn, prints each outcome, and returns whether all passed. */
+export async function checkPrompts(
+  ask: (message: string) => Response | Promise<Response>,
+  write: (text: string) => void,
+  prompts = knownPrompts,
+): Promise<boolean> {
+  let failed = 0;
+  for (const { kind, message, expected } of prompts) {
+    const answer = (await (await ask(message)).json()) as ChatAnswer;
+    const failures = findFailures(answer, expected);
+    const verdict = failures.length === 0 ? "ok     " : "failure";
+    const lines = [`${verdict}  ${kind}: ${describeDecision(answer)}`, ...failures];
+    write(`${lines.join("\n         ")}\n`);
+    if (failures.length > 0) failed += 1;
+  }
+  write(`${prompts.length - failed} of ${prompts.length} prompts passed\n`);
+  return failed === 0;
+}
+
+function describeDecision(answer: ChatAnswer): string {
+  if ("error" in answer) return "no decision";
+  const shares = rankShares(answer.probabilities).map(([tier, share]) => `${tier} ${share}`);
+  return `${answer.tier} (${shares.join(", ")})`;
+}
+
+function rankShares(probabilities: ChatResponse["probabilities"]): [Tier, number][] {
+  const shares = Object.entries(probabilities) as [Tier, number][];
+  return shares.toSorted(([, a], [, b]) => b - a);
+}
+
+function findFailures(answer: ChatAnswer, expected: SelfCheckPrompt["expected"]): string[] {
+  const { tier, minority, topTwo } = expected;
+  if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
+  const { probabilities, model, reply, replyError } = answer;
+  const failures: string[] = [];
+  if (tier !== undefined && answer.tier !== tier) {
+    failures.push(`the tier is ${answer.tier}; expected ${tier}`);
+  }
+  const share = minority === undefined ? null : probabilities[minority];
+  if (share !== null && !(share > 0 && share < probabilities[answer.tier])) {
+    failures.push(`${minority} has a share of ${share}; expected a minority`);
+  }
+  const leaders = rankShares(probabilities).slice(0, 2);
+  if (topTwo !== undefined && leaders.some(([leader]) => !topTwo.includes(leader))) {
+    failures.push(`the top two shares are not those of ${topTwo.join(" and ")}`);
+  }
+  if (reply === "") {
+    const reason = replyError ?? "it gave no text";
+    failures.push(`the reply model ${model} failed, not the router: ${reason}`);
+  }
+  return failures;
 }

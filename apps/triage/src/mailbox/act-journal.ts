@@ -7,9 +7,6 @@ export function toJournalPath(planPath: string): string {
   return `${planPath.replace(/\.ndjson$/, "")}.done.sqlite`;
 }
 
-/** What `apply` and `undo` did with a plan. */
-export type ActJournal = ReturnType<typeof openActJournal>;
-
 /**
  * Opens the journal of a plan, for one process: a row before each command on a mail, and one after it.
  *

@@ -1,4 +1,7 @@
-import type { Place } from "./plan-line.ts";
+import type { z } from "zod";
+import type { placeSchema } from "./plan-line.ts";
+
+type Place = Readonly<z.infer<typeof placeSchema>>;
 
 /** A mail as the server reports it. */
 export interface SeenMail {

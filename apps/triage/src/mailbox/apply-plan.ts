@@ -5,7 +5,7 @@ import type { ImapFlow } from "imapflow";
 import { openActJournal } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
-import { type ActReport, runActs } from "./run-acts.ts";
+import { runActs } from "./run-acts.ts";
 
 /** Does to a mailbox what the lines of a plan name, and nothing else; returns the exit code. */
 export async function applyPlan(
@@ -88,7 +88,7 @@ export async function undoPlan(plan: string, context: CliContext): Promise<numbe
 }
 
 function describe(
-  { left, kept }: ActReport,
+  { left, kept }: Awaited<ReturnType<typeof runActs>>,
   summary: string,
   { stderr, signal }: CliContext,
 ): number {

@@ -29,8 +29,6 @@ export const placeSchema = z.object({
   uidvalidity: z.int().min(1),
   uid: z.int().min(1),
 });
-/** See {@link placeSchema}. */
-export type Place = Readonly<z.infer<typeof placeSchema>>;
 
 const lineSchema = placeSchema.extend({
   id: z.string(),
@@ -77,6 +75,10 @@ function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string
 }
 
 /** Returns a text that no two mails of an account share. */
-export function keyOf({ folder, uidvalidity, uid }: Place): string {
+export function keyOf({
+  folder,
+  uidvalidity,
+  uid,
+}: Pick<PlanLine, "folder" | "uidvalidity" | "uid">): string {
   return `${uidvalidity}:${uid}:${folder}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mailId, textParts } from "./read-message.ts";
+import { mailId, textParts } from "./sync-folder.ts";
 
 const received = "2026-11-02T09:00:00.000Z";
 

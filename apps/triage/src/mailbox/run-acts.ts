@@ -1,6 +1,6 @@
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { FetchMessageObject, ImapFlow } from "imapflow";
-import type { ActJournal } from "./act-journal.ts";
+import type { openActJournal } from "./act-journal.ts";
 import {
   type Act,
   type ActEntry,
@@ -13,13 +13,15 @@ import {
 } from "./act-states.ts";
 import { connect, isBusy, openFolder, toMailboxError } from "./connect.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
-import { mailId } from "./read-message.ts";
+import { mailId } from "./sync-folder.ts";
+
+type ActJournal = ReturnType<typeof openActJournal>;
 
 /** Why a mail, given by its id, is left alone or keeps a change. */
 type Note = Readonly<Record<"id" | "why", string>>;
 
 /** What happened to the mails of some acts. */
-export interface ActReport {
+interface ActReport {
   done: number;
   readonly left: Note[];
   readonly kept: Note[];

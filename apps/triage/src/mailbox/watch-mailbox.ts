@@ -4,7 +4,7 @@ import { importMailbox, type MailboxCommand, openMailbox } from "./import-mailbo
 import { keepConnected } from "./keep-connected.ts";
 
 /** The arguments of `watch`, and all options of a run. */
-export type WatchCommand = MailboxCommand & Omit<RunCommand, "file">;
+type WatchCommand = MailboxCommand & Omit<RunCommand, "file">;
 
 /** Imports a folder and runs over it, then again after each change, until it is interrupted. */
 export async function watchMailbox(

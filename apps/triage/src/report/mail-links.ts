@@ -3,11 +3,10 @@ import { accountName } from "../mailbox/mailbox-url.ts";
 
 /** The programs that can show a mail, for `--open`. */
 export const mailPrograms = ["gmail", "outlook", "message", "mid"] as const;
-/** See {@link mailPrograms}. */
-export type MailProgram = (typeof mailPrograms)[number];
+type MailProgram = (typeof mailPrograms)[number];
 
 /** A link to a mail, and the name of the program that opens it. */
-export interface MailLink {
+interface MailLink {
   readonly href: string;
   readonly program: string;
 }

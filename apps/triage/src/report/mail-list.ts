@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
 import { type ListedRow, type MailRow, pickOf } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
-import { joinThreads, type ThreadKey } from "./threads.ts";
+import { joinThreads } from "./threads.ts";
 
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -98,7 +98,7 @@ export class MailList implements Disposable {
   /** Joins the added mails to threads, leaves out the hidden ones, and counts the rest. */
   close(): void {
     const keys = this.#database.prepare("SELECT key, mail FROM keys ORDER BY key").iterate();
-    const rootOf = joinThreads(keys as Iterable<unknown> as Iterable<ThreadKey>);
+    const rootOf = joinThreads(keys as Iterable<unknown> as Parameters<typeof joinThreads>[0]);
     this.#database.function("rootOf", (mail) => rootOf(Number(mail)));
     this.#database.exec(listing);
     const sections =

@@ -1,4 +1,4 @@
-import type { MailLink } from "./mail-links.ts";
+import type { linkTo } from "./mail-links.ts";
 
 /** A question as the page shows it. This file also runs in the browser. */
 export interface ShownQuestion {
@@ -43,7 +43,7 @@ export interface MailRow {
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
   /** The link that opens it, if there is one. */
-  readonly link: MailLink | null;
+  readonly link: ReturnType<typeof linkTo>;
   /** The place in its export, if known. */
   readonly location: string;
   /** In the order of the questions; null without an answer. */

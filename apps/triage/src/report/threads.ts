@@ -19,8 +19,7 @@ function textsOf({ headers = {}, from, subject, snippet }: Mail): string[] {
   return [...ids, JSON.stringify([senderAddress(from) ?? from, subject, ...words])];
 }
 
-/** A key of a mail, which has a number. */
-export type ThreadKey = Readonly<Record<"key" | "mail", number>>;
+type ThreadKey = Readonly<Record<"key" | "mail", number>>;
 
 /** Joins mails that share a key, in nearly linear time; `sorted` is in order of the keys. Returns a function that numbers a mail's thread. */
 export function joinThreads(sorted: Iterable<ThreadKey>): (mail: number) => number {

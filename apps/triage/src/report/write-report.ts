@@ -47,7 +47,7 @@ import {
 import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
-import { linkTo, type MailProgram } from "./mail-links.ts";
+import { linkTo, type mailPrograms } from "./mail-links.ts";
 import { reportPage, type ReportParts } from "./report-page.ts";
 import { toSections } from "./sections.ts";
 import { senderOf, signsOf } from "./sender-signs.ts";
@@ -61,7 +61,7 @@ export type ReportCommand = Pick<
 > &
   Parameters<typeof readFilter>[0] & {
     readonly rules?: string | undefined;
-    readonly open?: MailProgram | undefined;
+    readonly open?: (typeof mailPrograms)[number] | undefined;
   };
 
 /** Makes a page from the results of the newest run: `.triage.html`, or printed without a file. */
@@ -202,7 +202,7 @@ interface RowOptions {
   readonly asked: readonly AskedQuestion[];
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
-  readonly program: MailProgram | null;
+  readonly program: Parameters<typeof linkTo>[1];
 }
 
 /** Returns a mail as the page shows it. */

@@ -1,8 +1,9 @@
-import type { Api } from "../api.ts";
-import { openAiClientModels, openAiError, readOpenAiUsage } from "../openai-form.ts";
+import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
+import { openAiClientModels, openAiError, readOpenAiUsage, toOpenAiUsage } from "../openai-form.ts";
 import { toObject } from "../parse-body.ts";
-import { ChatReply } from "./chat-reply.ts";
 import { readChatRequest } from "./chat-request.ts";
+import type { ReplyEnd, ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 
 /** OpenAI's chat completions API. */
 export const chatApi: Api = {
@@ -14,4 +15,95 @@ export const chatApi: Api = {
   write: (head, request) => new ChatReply(head, request),
   usageOf: (event) => readOpenAiUsage(toObject(event)["usage"]),
   error: openAiError,
+};
+
+class ChatReply implements ReplyWriter {
+  readonly #head: object;
+  readonly #hasUsage: boolean;
+  readonly #calls = new Map<string, ToolCall>();
+  #text = "";
+  #reasoning = "";
+  #end: { readonly finish_reason: string; readonly usage: object } | null = null;
+
+  constructor({ requestId, createdAt: created, model }: ReplyHead, { body }: ApiRequest) {
+    this.#head = { id: `chatcmpl-${requestId}`, created, model };
+    this.#hasUsage = toObject(body["stream_options"])["include_usage"] === true;
+  }
+
+  begin(): ServerEvent[] {
+    return [this.#chunk({ role: "assistant", content: "" })];
+  }
+
+  add(pieces: readonly ReplyPiece[]): ServerEvent[] {
+    return pieces.flatMap((piece) => this.#toDeltas(piece)).map((delta) => this.#chunk(delta));
+  }
+
+  end(end: ReplyEnd): ServerEvent[] {
+    const usage = toOpenAiUsage(end.usage, "prompt", "completion");
+    const finish_reason = finishReasons[end.finishReason] ?? "stop";
+    this.#end = { finish_reason, usage };
+    const last = { ...this.#head, object: chunkType, choices: [], usage };
+    const counted = this.#hasUsage ? [{ data: last }] : [];
+    return [this.#chunk({}, finish_reason), ...counted, { data: "[DONE]" }];
+  }
+
+  fail(message: string, status: number): ServerEvent[] {
+    return [{ data: openAiError(message, status) }];
+  }
+
+  whole(): object {
+    const tool_calls = [...this.#calls.values()].map(({ call }) => call);
+    const hasCalls = tool_calls.length > 0;
+    const message = {
+      role: "assistant",
+      content: this.#text === "" && hasCalls ? null : this.#text,
+      refusal: null,
+      ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
+      ...(hasCalls && { tool_calls }),
+    };
+    const { finish_reason, usage } = this.#end ?? {};
+    const choices = [{ index: 0, message, logprobs: null, finish_reason }];
+    return { ...this.#head, object: "chat.completion", choices, usage };
+  }
+
+  #chunk(delta: object, finish_reason: string | null = null): ServerEvent {
+    const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
+    return { data: { ...this.#head, object: chunkType, choices } };
+  }
+
+  #toDeltas(piece: ReplyPiece): object[] {
+    if (piece.type === "toolCall") return [{ tool_calls: [this.#toCallDelta(piece)] }];
+    const { type, text } = piece;
+    if (text === "") return [];
+    if (type === "text") this.#text += text;
+    else this.#reasoning += text;
+    return [type === "text" ? { content: text } : { reasoning_content: text }];
+  }
+
+  #toCallDelta({ key, id, name, text, signature }: ToolCallPiece) {
+    const added = { index: this.#calls.size, call: { function: { arguments: "" } } };
+    const { index, call } = this.#calls.get(key) ?? added;
+    const fields = {
+      ...(id !== undefined && { id, type: "function" }),
+      ...(signature && { extra_content: { google: { thought_signature: signature.value } } }),
+    };
+    const named = { ...(name !== undefined && { name }) };
+    const whole = { ...call.function, ...named, arguments: call.function.arguments + text };
+    this.#calls.set(key, { index, call: { ...call, ...fields, function: whole } });
+    return { index, ...fields, function: { ...named, arguments: text } };
+  }
+}
+
+const chunkType = "chat.completion.chunk";
+
+/** A tool call as received so far. */
+interface ToolCall {
+  readonly index: number;
+  readonly call: { readonly function: { readonly arguments: string } };
+}
+
+const finishReasons: Partial<Record<ReplyEnd["finishReason"], string>> = {
+  length: "length",
+  "content-filter": "content_filter",
+  "tool-calls": "tool_calls",
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countTokens } from "./count-tokens.ts";
+import { countTokens } from "../api-route.ts";
 import { readCountRequest } from "./messages-request.ts";
 
 function count(content: unknown, fields: object = {}, role = "user"): number {

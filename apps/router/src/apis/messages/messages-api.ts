@@ -1,8 +1,9 @@
-import { toCount, type TokenUsage } from "../../reply/usage.ts";
-import type { Api } from "../api.ts";
-import { toObject } from "../parse-body.ts";
-import { messagesError, MessagesReply } from "./messages-reply.ts";
+import { noUsage, toCount, type TokenUsage } from "../../reply/usage.ts";
+import type { Api, ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
+import { parseObject, toObject } from "../parse-body.ts";
 import { readMessagesRequest } from "./messages-request.ts";
+import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
+import type { ServerEvent } from "../../routes/event-stream.ts";
 
 /** Anthropic's Messages API, as Claude Code, `@anthropic-ai/sdk` and `@ai-sdk/anthropic` speak it. */
 export const messagesApi: Api = {
@@ -28,4 +29,173 @@ function readMessagesUsage(event: unknown): TokenUsage | null {
     reasoning: toCount(toObject(usage["output_tokens_details"])["thinking_tokens"]),
   };
   return Object.values(counts).every((count) => count === null) ? null : counts;
+}
+
+/**
+ * Writes a reply of the Messages API. Clients read one block at a time, and more of a tool call can
+ * follow until the reply ends: the blocks after it wait.
+ */
+class MessagesReply implements ReplyWriter {
+  readonly #head: object;
+  readonly #blocks = new Map<string, Block>();
+  #open: Block | null = null;
+  #end: ReplyEnd | null = null;
+
+  constructor({ requestId, model }: ReplyHead) {
+    this.#head = { id: `msg_${requestId}`, type: "message", role: "assistant", model };
+  }
+
+  begin(): ServerEvent[] {
+    return [toEvent("message_start", { message: this.whole() })];
+  }
+
+  add(pieces: readonly ReplyPiece[]): ServerEvent[] {
+    return pieces.flatMap((piece) => this.#addPiece(piece));
+  }
+
+  end(end: ReplyEnd): ServerEvent[] {
+    this.#end = end;
+    const isWaiting = ({ index }: Block) => index > (this.#open?.index ?? -1);
+    const waiting = [...this.#blocks.values()].filter(isWaiting);
+    const { usage, ...delta } = this.#outcome();
+    return [
+      ...waiting.flatMap((block) => this.#begin(block)),
+      ...this.#stop(),
+      toEvent("message_delta", { delta, usage }),
+      toEvent("message_stop"),
+    ];
+  }
+
+  fail(message: string, status: number): ServerEvent[] {
+    return [{ event: "error", data: messagesError(message, status) }];
+  }
+
+  whole() {
+    const content = [...this.#blocks.values()].map(toContent);
+    return { ...this.#head, content, ...this.#outcome() };
+  }
+
+  #addPiece(piece: ReplyPiece): ServerEvent[] {
+    const [text, signature] = [piece.text, signatureOf(piece)];
+    const known = this.#blocks.get(piece.key);
+    const isEmpty = text === "" && signature === "" && piece.type !== "toolCall";
+    if (known === undefined && isEmpty) return []; // clients may not send an empty text back
+    const empty = { text: "", signature: "" };
+    const block = known ?? { index: this.#blocks.size, head: toHead(piece), ...empty };
+    this.#blocks.set(piece.key, block);
+    block.text += text;
+    block.signature += signature;
+    if (block === this.#open) return toDeltas(block, { text, signature });
+    return this.#open?.head.type === "tool_use" ? [] : this.#begin(block);
+  }
+
+  #begin(block: Block): ServerEvent[] {
+    const { index, head } = block;
+    const start = toEvent("content_block_start", { index, content_block: head });
+    const events = [...this.#stop(), start, ...toDeltas(block, block)];
+    this.#open = block;
+    return events;
+  }
+
+  #stop(): ServerEvent[] {
+    if (this.#open === null) return [];
+    return [toEvent("content_block_stop", { index: this.#open.index })];
+  }
+
+  #outcome() {
+    const hasCall = [...this.#blocks.values()].some(({ head }) => head.type === "tool_use");
+    const stop_reason = this.#end && toStopReason(this.#end, hasCall);
+    return { stop_reason, stop_sequence: null, usage: toWireUsage(this.#end?.usage ?? noUsage) };
+  }
+}
+
+/** A block of the reply, with its text and signature so far. */
+interface Block {
+  readonly index: number;
+  readonly head: ReturnType<typeof toHead>;
+  text: string;
+  signature: string;
+}
+
+function toEvent(type: string, fields: object = {}): ServerEvent {
+  return { event: type, data: { type, ...fields } };
+}
+
+function signatureOf(piece: ReplyPiece): string {
+  return piece.type === "reasoning" ? (piece.signature?.value ?? "") : "";
+}
+
+function toHead(piece: ReplyPiece) {
+  if (piece.type === "text") return { type: "text", text: "" } as const;
+  if (piece.type === "toolCall") {
+    const { id = "", name = "" } = piece;
+    return { type: "tool_use", id, name, input: {} } as const;
+  }
+  const data = piece.signature?.metadata["anthropic"]?.["redactedData"];
+  if (typeof data === "string") return { type: "redacted_thinking", data } as const;
+  return { type: "thinking", thinking: "", signature: "" } as const;
+}
+
+function toDeltas(
+  { head: { type }, index }: Block,
+  { text, signature }: Pick<Block, "text" | "signature">,
+): ServerEvent[] {
+  if (type === "redacted_thinking") return [];
+  const deltas = {
+    text: { type: "text_delta", text },
+    tool_use: { type: "input_json_delta", partial_json: text },
+    thinking: { type: "thinking_delta", thinking: text },
+  };
+  const given = [
+    ...(text === "" ? [] : [deltas[type]]),
+    ...(signature === "" ? [] : [{ type: "signature_delta", signature }]),
+  ];
+  return given.map((delta) => toEvent("content_block_delta", { index, delta }));
+}
+
+function toContent({ head, text, signature }: Block): object {
+  if (head.type === "text") return { ...head, text };
+  if (head.type === "thinking") return { ...head, thinking: text, signature };
+  return head.type === "tool_use" ? { ...head, input: toInput(text) } : head;
+}
+
+/** Text that is no object is kept under the name that `@ai-sdk/anthropic` gives it. */
+function toInput(text: string): object {
+  return text === "" ? {} : (parseObject(text) ?? { rawInvalidInput: text });
+}
+
+/** Some services end a reply with calls like any other. */
+function toStopReason({ finishReason }: ReplyEnd, hasCall: boolean): string {
+  if (finishReason === "length") return "max_tokens";
+  if (finishReason === "content-filter") return "refusal";
+  return hasCall ? "tool_use" : "end_turn";
+}
+
+function toWireUsage({ input, cacheRead, cacheWrite, output, reasoning }: TokenUsage) {
+  return {
+    input_tokens: input ?? 0,
+    cache_creation_input_tokens: cacheWrite ?? 0,
+    cache_read_input_tokens: cacheRead ?? 0,
+    output_tokens: output ?? 0,
+    output_tokens_details: reasoning === null ? null : { thinking_tokens: reasoning },
+  };
+}
+
+const errorTypes: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  529: "overloaded_error",
+};
+
+/** After this, the tool runner of `@anthropic-ai/sdk` sends the whole conversation. */
+const withoutThread = { details: { error_code: "thread_unsupported_request" } };
+
+/** Returns a failure in the form of the Messages API. */
+function messagesError(message: string, status: number, { param }: ErrorDetails = {}) {
+  const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
+  return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };
 }

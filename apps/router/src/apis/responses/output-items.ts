@@ -1,5 +1,6 @@
 import type { ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
-import { type ClientTool, toCustomInput } from "./client-tools.ts";
+import { parseObject } from "../parse-body.ts";
+import type { ClientTool } from "./responses-request.ts";
 
 /** An event without its number in the reply. */
 export interface ItemEvent {
@@ -7,8 +8,7 @@ export interface ItemEvent {
   readonly [field: string]: unknown;
 }
 
-/** How far an item is. */
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
+type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** How an item of one type is written. */
 interface ItemForm {
@@ -150,4 +150,10 @@ function toCallForm(
     textName,
     toWire: (text, status) => ({ ...call, status, [textName]: text }),
   };
+}
+
+/** Returns the input in a custom tool's arguments; arguments in another form are passed on unchanged. */
+function toCustomInput(text: string): string {
+  const input = parseObject(text)?.["input"];
+  return typeof input === "string" ? input : text;
 }
