@@ -9,7 +9,7 @@ import type { MessageRecord } from "./records/message-record.ts";
 import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
-import { apis, describeApiPath, toErrorBody } from "./apis/errors.ts";
+import { addFailureRoutes, apis } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
 import { hasBudget } from "./keys/budget-state.ts";
 import { CallBudget } from "./keys/call-budget.ts";
@@ -19,7 +19,6 @@ import type { RouterKey } from "./keys/router-key.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, traced } from "./routes/client-request.ts";
-import { addFailureRoutes } from "./routes/failures.ts";
 import { addGuards } from "./routes/guards.ts";
 import { addLogRoutes } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
@@ -65,8 +64,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, { ...parts, minuteLimits });
   if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));
-  const form = { describePath: describeApiPath, toBody: toErrorBody };
-  addFailureRoutes(app, { redact: services.redact, reportDefect, ...form });
+  addFailureRoutes(app, { redact: services.redact, reportDefect });
   for (const path of ["/chat", "/decide", ...apis.map(({ path }) => path)]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }

@@ -78,11 +78,7 @@ export class MessageRouter {
   }
 
   /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */
-  async decide(
-    state: TierState,
-    call: Call,
-    { isShadow = false }: { isShadow?: boolean } = {},
-  ): Promise<Decision> {
+  async decide(state: TierState, call: Call, { isShadow = false }: { isShadow?: boolean } = {}) {
     const options = { signal: call.signal, headers: this.#headersOf(call) };
     try {
       const decision = await decide(state, this.#routing, options);
@@ -103,11 +99,7 @@ export class MessageRouter {
   }
 
   /** Asks the decision's model; a failure is data. */
-  async reply(
-    first: Decision,
-    conversation: Conversation,
-    given: RouterReplyOptions & Call,
-  ): Promise<Answer> {
+  async reply(first: Decision, conversation: Conversation, given: RouterReplyOptions & Call) {
     const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;

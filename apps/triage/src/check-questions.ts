@@ -11,10 +11,7 @@ import {
 import type { ProgramContext } from "evaluator-runs/commands";
 
 /** Prints the questions of a file with the result fields of each; an error lists all problems. */
-export async function checkQuestions(
-  file: string,
-  { cwd, stdout, source }: ProgramContext,
-): Promise<number> {
+export async function checkQuestions(file: string, { cwd, stdout, source }: ProgramContext) {
   const questions = await readQuestions(resolve(cwd, file), source);
   const columns = columnsOf(questions);
   const rows = Object.entries(questions).map(([id, { type }]) => {

@@ -28,10 +28,7 @@ import { isMailboxUrl, refusePasswords } from "./mailbox/mailbox-url.ts";
 import { mailPrograms } from "./report/mail-links.ts";
 
 /** Runs the typed command and returns its exit code. @throws CliError that reports the problem. */
-export async function runTriage(
-  words: readonly string[],
-  context: ProgramContext,
-): Promise<number> {
+export async function runTriage(words: readonly string[], context: ProgramContext) {
   const program = createProgram(context);
   refusePasswords(words);
   try {

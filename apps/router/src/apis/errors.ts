@@ -1,17 +1,81 @@
-import type { Context } from "hono";
-import type { HttpError } from "../http-error.ts";
+import type { Context, Env, Hono } from "hono";
+import { defectMessage, HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
 import { chatApi } from "./chat/chat-api.ts";
 import { messagesApi } from "./messages/messages-api.ts";
 import { responsesApi } from "./responses/responses-api.ts";
+import {
+  AuthenticationError,
+  EvaluatorError,
+  RateLimitError,
+  TimeoutError,
+} from "evaluator-client";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { UnfitCalibrationError } from "../decision/decide.ts";
+import type { Redact } from "../reply/redactor.ts";
 
 /** The APIs that clients speak. */
 export const apis: readonly Api[] = [chatApi, responsesApi, messagesApi];
 
+/** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
+export function addFailureRoutes<TEnv extends Env>(
+  app: Hono<TEnv>,
+  { redact, reportDefect }: { redact: Redact; reportDefect: (error: Error) => void },
+): void {
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed(_c, methods) {
+        const headers = { Allow: methods.join(", ") };
+        throw new HttpError(405, `Use ${methods.join(" or ")} here.`, { headers });
+      },
+    }),
+  );
+  app.notFound((c) => {
+    const message = describeApiPath(c.req.path) ?? "There is nothing here; the page is at /.";
+    return send(c, new HttpError(404, message));
+  });
+  app.onError((thrown, c: Context) => {
+    const clientSignal = c.get("clientSignal") as AbortSignal;
+    if (clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
+    if (thrown instanceof HttpError) return send(c, thrown);
+    if (thrown instanceof UnfitCalibrationError || thrown instanceof EvaluatorError) {
+      return send(c, toHttpError(thrown, redact));
+    }
+    reportDefect(thrown);
+    return send(c, new HttpError(500, defectMessage));
+  });
+}
+
+/** A rejected key is the router's fault, not its client's. */
+function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {
+  const message = redact.strictly(error.message);
+  const once = { retryAfter: null };
+  if (error instanceof TimeoutError) return new HttpError(504, message, once);
+  if (error instanceof RateLimitError) {
+    const { retryAfterMs } = error;
+    const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
+    return new HttpError(429, message, { retryAfter });
+  }
+  if (error instanceof AuthenticationError && !error.needsPaidCredits) {
+    const rejected = `The evaluation service refused this router's key. ${message}`;
+    return new HttpError(502, rejected, once);
+  }
+  return new HttpError(502, message, once);
+}
+
+function send(c: Context, error: HttpError): Response {
+  const { status, details } = error;
+  const { headers, retryAfter } = details;
+  if (retryAfter === null) c.header("x-should-retry", "false");
+  else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
+  return c.json(toErrorBody(c, error), status, headers);
+}
+
 const version = "/v1";
 
 /** Returns the body of an error in the form of the client's API. */
-export function toErrorBody({ req }: Context, { message, status, details }: HttpError): object {
+function toErrorBody({ req }: Context, { message, status, details }: HttpError): object {
   const { path } = req;
   if (!path.startsWith(`${version}/`) && rightPath(path) === null) return { error: message };
   const isModels = path.startsWith(`${version}/models`);
@@ -22,7 +86,7 @@ export function toErrorBody({ req }: Context, { message, status, details }: Http
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */
-export function describeApiPath(path: string): string | null {
+function describeApiPath(path: string): string | null {
   const right = rightPath(path);
   if (right !== null)
     return `There is nothing at this address; use ${right}: the base URL decides.`;

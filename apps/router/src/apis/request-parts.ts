@@ -28,10 +28,7 @@ export function toFile(url: string, filename: string | null | undefined = null) 
 }
 
 /** Returns a part's options: its mark for the cache and values of other providers. */
-export function optionsOf(
-  cacheControl: CacheControl,
-  others: ProviderOptions = {},
-): Pick<TextPart, "providerOptions"> {
+export function optionsOf(cacheControl: CacheControl, others: ProviderOptions = {}) {
   const options = { ...(cacheControl && { anthropic: { cacheControl } }), ...others };
   return Object.keys(options).length === 0 ? {} : { providerOptions: options };
 }

@@ -1,4 +1,5 @@
-import { seededRandom } from "evaluator-kit";
+import type { Estimate } from "evaluator-calibration/reports";
+import { estimate } from "../labels/figures.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
 import { type BlindNote, noteOf } from "../report/read-records.ts";
@@ -31,49 +32,28 @@ const TAIL = 0.0175;
 export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
-  const random = seededRandom(seed);
-  const draws = Array.from({ length: DRAWS }, () =>
-    figuresOf(pairs, hasThumbs, () => Math.floor(random() * pairs.length)),
+  const figures = estimate(pairs, { seed, draws: DRAWS, tail: TAIL }, (drawn) =>
+    figuresOf(drawn, hasThumbs),
   );
-  const figures = figuresOf(pairs, hasThumbs, (at) => at);
-  const estimateOf = (name: keyof typeof figures) => {
-    const sorted = draws.map((draw) => draw[name]).toSorted((one, other) => one - other);
-    const [low = 0, high = 0] = [TAIL, 1 - TAIL].map(
-      (share) => sorted[Math.round(share * (DRAWS - 1))],
-    );
-    return { value: figures[name], low, high };
-  };
   return {
     thumbs,
-    separation: hasThumbs ? estimateOf("separation") : null,
-    routed: { saving: estimateOf("routedSaving"), quality: estimateOf("routedQuality") },
-    cheapest: { saving: estimateOf("cheapestSaving"), quality: estimateOf("cheapestQuality") },
+    separation: hasThumbs ? figures.separation : null,
+    routed: { saving: figures.routedSaving, quality: figures.routedQuality },
+    cheapest: { saving: figures.cheapestSaving, quality: figures.cheapestQuality },
   };
 }
 
-/** Returns the figures of as many drawn pairs as there are; `indexAt` draws them. */
-function figuresOf(
-  pairs: readonly BlindPair[],
-  isCalibrated: boolean,
-  indexAt: (at: number) => number,
-) {
-  const sums = { routed: noReply(), cheapest: noReply(), dearest: noReply() };
-  const [good, bad] = [
-    { sum: 0, count: 0 },
-    { sum: 0, count: 0 },
-  ];
-  for (let at = 0; at < pairs.length; at += 1) {
-    const pair = pairs[indexAt(at)] as BlindPair;
-    for (const way of ways) {
-      sums[way].quality += pair[way].quality;
-      sums[way].costUsd += pair[way].costUsd;
-    }
-    const thumbed = pair.isGood === true ? good : bad;
-    thumbed.sum += pair.isGood === null ? 0 : pair.routed.quality;
-    thumbed.count += pair.isGood === null ? 0 : 1;
-  }
-  const separation = good.sum / good.count - bad.sum / bad.count;
-  const { routed, cheapest, dearest } = sums;
+function figuresOf(pairs: readonly BlindPair[], isCalibrated: boolean) {
+  const sumsOf = (way: "routed" | "cheapest" | "dearest") => ({
+    quality: sum(pairs.map((pair) => pair[way].quality)),
+    costUsd: sum(pairs.map((pair) => pair[way].costUsd)),
+  });
+  const [routed, cheapest, dearest] = [sumsOf("routed"), sumsOf("cheapest"), sumsOf("dearest")];
+  const [good, bad] = [true, false].map((thumb) => {
+    const rated = pairs.filter(({ isGood }) => isGood === thumb);
+    return sum(rated.map((pair) => pair.routed.quality)) / rated.length;
+  }) as [number, number];
+  const separation = good - bad;
   const scale = pairs.length * (isCalibrated ? separation : 1);
   return {
     separation,
@@ -84,10 +64,8 @@ function figuresOf(
   };
 }
 
-const ways = ["routed", "cheapest", "dearest"] as const;
-
-function noReply() {
-  return { quality: 0, costUsd: 0 };
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** The fewest messages for a comparison in words. */
@@ -109,8 +87,7 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routed)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibrated}`;
 }
 
-function inHundredths(estimate: Readonly<Record<"value" | "low" | "high", number>>): string {
-  const { value, low, high } = estimate;
+function inHundredths({ value, low, high }: Estimate): string {
   const [at, from, to] = [value, low, high].map((each) =>
     (Math.round(1000 * each) / 10 + 0).toFixed(1),
   );

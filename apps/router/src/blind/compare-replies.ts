@@ -5,7 +5,7 @@ import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { toNano } from "../keys/budget-state.ts";
-import { expectedTokens, OUTPUT_STEP } from "../keys/call-price.ts";
+import { expectedTokens, OUTPUT_STEP } from "../keys/call-budget.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";

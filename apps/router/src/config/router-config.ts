@@ -20,10 +20,7 @@ export type RouterConfig = ReturnType<typeof parseRouterConfig>;
  * Reads the file of `ROUTER_CONFIG`, or `router.config.json` in the working directory; null if there is
  * no such file. @throws CliError with the file and the path of a wrong field, without any key.
  */
-export async function readRouterConfig(
-  given: Environment,
-  cwd: string,
-): Promise<RouterConfig | null> {
+export async function readRouterConfig(given: Environment, cwd: string) {
   const env = trimEnvironment(given);
   const named = env["ROUTER_CONFIG"];
   const file = named ?? "router.config.json";

@@ -211,10 +211,7 @@ function toTierModel(tierUsed: Tier, routing: Routing) {
 }
 
 /** Returns the parts of a decision that its target sets. */
-export function askedOf(
-  target: Target,
-  { prices, services }: Routing,
-): Pick<Decision, "model" | "upstream" | "prices"> {
+export function askedOf(target: Target, { prices, services }: Routing) {
   const [frontier] = services.replies.current.tiers.frontier.targets;
   return {
     model: target.model,

@@ -73,11 +73,7 @@ function keyOf(caller: string, texts: readonly string[]): string {
  * Whether a cheaper model would cost more than the current one in this turn, because its cache is cold.
  * An unknown price counts as no saving.
  */
-export function staysWarm(
-  { decision, usage }: EarlierTurn,
-  next: Decision,
-  newText: string,
-): boolean {
+export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newText: string) {
   const [from, to] = [decision, next].map(
     ({ tierUsed }) => tierUsed && tierNames.indexOf(tierUsed),
   );

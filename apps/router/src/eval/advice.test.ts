@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tierNames } from "../decision/tier-question.ts";
-import { adviseOn } from "./advice.ts";
-import type { JudgedPrompt } from "./judged-prompts.ts";
+import { adviseOn } from "./evaluate-routing.ts";
+import type { JudgedPrompt } from "./evaluate-routing.ts";
 
 /** Returns the next number, at least 0 and below 1. */
 type Random = () => number;

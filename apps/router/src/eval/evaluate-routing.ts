@@ -1,10 +1,13 @@
 import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
-import { type Draws, estimate, gainOf, mixAt, toGaps } from "../labels/figures.ts";
-import { gapOf, type Point, pointOf } from "../labels/tier-points.ts";
-import { adviseOn } from "./advice.ts";
-import { hardness, type JudgedPrompt } from "./judged-prompts.ts";
+import { type Draws, estimate, gainOf, mixAt, ROUNDING, toGaps } from "../labels/figures.ts";
+import { gapOf, type Point, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
+import { isDeepStrictEqual } from "node:util";
+import { applyPolicy } from "../decision/decide.ts";
+import type { RouterOptions } from "../router-options.ts";
+import type { DecidedPrompt } from "./decided-prompts.ts";
+import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 
 type Prompts = readonly JudgedPrompt[];
 
@@ -99,4 +102,81 @@ function ordersOf(prompts: Prompts, seed: number) {
   orders.push(["prompt length", lengths]);
   const withoutModel = prompts.map((prompt) => ({ ...prompt, probabilities: null }));
   return [...orders, ["labels alone, held out", heldOutGains(withoutModel, seed)] as const];
+}
+
+/** A labelled prompt with its decision, and the tier that the policy uses for it. */
+export type JudgedPrompt = ReturnType<typeof judgePrompts>[number];
+
+/** Applies the policy. If the used tier and the right one have the same model, the used one is right. */
+export function judgePrompts(
+  prompts: readonly DecidedPrompt[],
+  { policy, tierModels }: Pick<RouterOptions, "policy" | "tierModels">,
+  costsOf: Parameters<typeof toTierPoints>[2],
+) {
+  return toTierPoints(prompts, tierModels, costsOf).map((label, at) => {
+    const { decision } = prompts[at] as DecidedPrompt;
+    const { tierUsed: used } = applyPolicy(decision.tierChosen, decision, policy);
+    const { tiers, rightTier: right } = label;
+    const rightTier = isDeepStrictEqual(tiers[used], tiers[right]) ? used : right;
+    return Object.assign(label, { decision, used, rightTier });
+  });
+}
+
+/** Returns how hard a prompt is by its decision: the mean tier of the shares. */
+function hardness({ probabilities }: JudgedPrompt["decision"]): number {
+  const mean = tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
+  return Math.round(1e6 * mean) / 1e6; // equal means of printed values differ in their last bits
+}
+
+/**
+ * Returns whether to route, with the evaluated threshold, the saved share of the cost of always frontier
+ * and the difference from its quality. Equal prompts count once: a copied label is no further evidence.
+ */
+export function adviseOn(
+  all: readonly JudgedPrompt[],
+  options: Draws & { readonly minConfidence: number | null },
+) {
+  const prompts = all.filter(({ isRepeat }) => !isRepeat);
+  const nothing = { threshold: null, saving: null, quality: null };
+  const doubt = findDoubt(
+    prompts,
+    prompts.map(({ decision }) => hardness(decision)),
+    options,
+  );
+  if (doubt !== null) return { ...doubt, ...nothing };
+  const { gain, saving, quality } = weigh(prompts, options);
+  const figures = { "the gain over a random mix at equal cost": gain, "the saving": saving };
+  for (const [name, figure] of Object.entries(figures)) {
+    const of = { ...figure, name, chance: 0 };
+    if (figure.low <= ROUNDING) return { ...doubtOf(prompts.length, of), ...nothing };
+  }
+  const threshold = options.minConfidence ?? 0;
+  const routing = describeRouting(threshold, saving.value, quality);
+  const kept = Math.round(100 * keptShare(prompts));
+  const sentence = `${routing}; 95 % sure that it keeps ${kept} % of frontier's.`;
+  return { verdict: "route" as const, sentence, threshold, saving, quality };
+}
+
+/** Compares the routing with always frontier, and with tiers and mixes that cost no more. */
+function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
+  return estimate(prompts, options, (drawn) => {
+    const routed = pointOf(drawn.map(({ tiers, used }) => tiers[used]));
+    const cheap = pointOf(drawn.map((prompt) => prompt.cheap));
+    const dear = pointOf(drawn.map((prompt) => prompt.dear));
+    const mixed = cheap.quality + mixAt(routed.cost, cheap, dear) * (dear.quality - cheap.quality);
+    const affordable = tierPoints(drawn).filter(({ cost }) => cost <= routed.cost * (1 + ROUNDING));
+    return {
+      gain: routed.quality - Math.max(mixed, ...affordable.map(({ quality }) => quality)),
+      saving: (dear.cost - routed.cost) / Math.max(dear.cost, routed.cost) || 0, // 0 of 0
+      quality: routed.quality - dear.quality,
+    };
+  });
+}
+
+/** Returns the share of frontier's quality that is kept with 95 % confidence. */
+function keptShare(prompts: readonly JudgedPrompt[]): number {
+  return highestShare((share) => {
+    const kept = prompts.map(({ tiers, used, dear }) => tiers[used].quality - share * dear.quality);
+    return pOfMean(kept, -share) <= 0.05;
+  });
 }

@@ -3,13 +3,13 @@ import { type CliContext, writeWholeFile } from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
-import { tierCosts } from "../labels/tier-costs.ts";
+import { tierCosts } from "../labels/tier-points.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
-import { judgePrompts } from "./judged-prompts.ts";
+import { judgePrompts } from "./evaluate-routing.ts";
 
 interface EvalOptions {
   readonly out?: string | undefined;

@@ -4,7 +4,7 @@ import { describeRouting, doubtOf, findDoubt } from "../labels/verdict.ts";
 import { fitRidge, predict } from "./ridge.ts";
 import { seededRandom } from "evaluator-kit";
 import { type Features, toFeatures } from "./features.ts";
-import { highestShare, pOfMean } from "../labels/mean-test.ts";
+import { highestShare, pOfMean } from "../labels/verdict.ts";
 
 /** Fits labels, and tests the fit on labels that it did not see. Equal prompts count once. */
 export function fitLabels(

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
 import { readRouterConfig } from "../config/router-config.ts";
 import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
-import { tierCosts } from "../labels/tier-costs.ts";
+import { tierCosts } from "../labels/tier-points.ts";
 import { toTierPoints } from "../labels/tier-points.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";

@@ -32,11 +32,7 @@ export interface BudgetState {
 }
 
 /** Returns the state on a day. A clock that steps back keeps the period. An ended lease is charged. */
-export function stateAt(
-  { day, held, ...before }: BudgetState,
-  today: string,
-  nowMs: number,
-): BudgetState {
+export function stateAt({ day, held, ...before }: BudgetState, today: string, nowMs: number) {
   const isNew = { day: today > day, month: today.slice(0, 7) > day.slice(0, 7) };
   const { dayNano, monthNano, requests } = before;
   // A renewal in the far future is older than the machine's start.

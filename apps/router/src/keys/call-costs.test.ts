@@ -3,7 +3,7 @@ import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget } from "./call-budget.ts";
-import { dearestUsd, evaluationUsd, expectedTokens } from "./call-price.ts";
+import { dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
 import { Ledger } from "./ledger.ts";
 import type { LedgerDatabase } from "./ledger-database.ts";
 

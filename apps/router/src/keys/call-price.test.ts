@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { dearestUsd, expectedTokens, tokensOf } from "./call-price.ts";
+import { dearestUsd, expectedTokens, tokensOf } from "./call-budget.ts";
 
 const tokens = { input: 1_000_000, output: 100_000 };
 const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };

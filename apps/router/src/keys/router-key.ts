@@ -57,11 +57,7 @@ export function hashOf(token: string): string {
 }
 
 /** Returns the valid key of one of the tokens; null for none. Compares in constant time. */
-export function findKey(
-  keys: readonly StoredKey[],
-  tokens: readonly string[],
-  nowMs: number,
-): RouterKey | null {
+export function findKey(keys: readonly StoredKey[], tokens: readonly string[], nowMs: number) {
   const given = tokens.map((token) => Buffer.from(hashOf(token))); // of one length
   const found = keys.filter(
     ({ sha256 }) => given.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,

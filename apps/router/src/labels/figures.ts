@@ -1,4 +1,3 @@
-import type { Interval } from "evaluator-calibration";
 import type { Estimate } from "evaluator-calibration/reports";
 import { seededRandom } from "evaluator-kit";
 import { gapOf, type LabelledPrompt, type Point } from "./tier-points.ts";
@@ -7,12 +6,12 @@ import { gapOf, type LabelledPrompt, type Point } from "./tier-points.ts";
 export type Draws = Readonly<Record<"seed" | "draws", number>>;
 
 /**
- * Returns the figures of all rows, with the middle 95 % of their values in draws with replacement;
- * draws without a value do not count.
+ * Returns the figures of all rows, with the middle 95 % of their values in draws with replacement, or
+ * another part between two equal tails; draws without a value do not count.
  */
 export function estimate<TRow, TFigures extends Record<string, number | null>>(
   rows: readonly TRow[],
-  { seed, draws }: Draws,
+  { seed, draws, tail = 0.025 }: Draws & { readonly tail?: number },
   figuresOf: (rows: readonly TRow[]) => TFigures,
 ) {
   const random = seededRandom(seed);
@@ -22,17 +21,11 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
     if (value === null) return [name, null];
     const sorted = drawn.flatMap((each) => each[name] ?? []).toSorted((one, other) => one - other);
     const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
-    return [name, { value, low: at(0.025), high: at(0.975) }];
+    return [name, { value, low: at(tail), high: at(1 - tail) }];
   });
   return Object.fromEntries(estimates) as {
     [TName in keyof TFigures]: Estimate | Extract<TFigures[TName], null>;
   };
-}
-
-/** Returns a share in percent, with its interval. */
-export function percent({ share, low, high }: Interval & { readonly share: number }): string {
-  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)}%`);
-  return `${at} (${from} to ${to})`;
 }
 
 /** Returns a figure of three digits with its interval; a dash for null. */
@@ -49,10 +42,7 @@ export function figure(estimate: Estimate | null): string {
 type OrderedGap = Readonly<Record<"gap" | "value", number>>;
 
 /** Returns the rows of {@link gainOf} for one value of each prompt. */
-export function toGaps(
-  prompts: readonly LabelledPrompt[],
-  values: readonly number[],
-): OrderedGap[] {
+export function toGaps(prompts: readonly LabelledPrompt[], values: readonly number[]) {
   return prompts.map((prompt, at) => ({ gap: gapOf(prompt), value: values[at] ?? 0 }));
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { highestShare, pOfMean } from "./mean-test.ts";
+import { highestShare, pOfMean } from "./verdict.ts";
 
 /** Returns the probability of at most `most` losses in `n` rows. */
 function atMost(most: number, n: number, loss: number): number {

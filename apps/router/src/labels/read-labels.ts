@@ -130,11 +130,7 @@ async function* readValues(path: string) {
 }
 
 /** @throws CliError with the place and the field. */
-function parseLine<TSchema extends z.ZodType>(
-  schema: TSchema,
-  value: unknown,
-  where: string,
-): z.output<TSchema> {
+function parseLine<TSchema extends z.ZodType>(schema: TSchema, value: unknown, where: string) {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
   const [issue] = error.issues;

@@ -1,6 +1,9 @@
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
+import { readPriceList } from "../reply/price-list.ts";
+import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
+import type { Services } from "../services/connect-services.ts";
 
 /** Quality, 0..1, and cost. */
 export type Point = Readonly<Record<"quality" | "cost", number>>;
@@ -64,9 +67,7 @@ export function cheapestOf(prompts: Parameters<typeof tierPoints>[0]): Tier {
 }
 
 /** Returns the point of each tier if it answers all prompts. */
-export function tierPoints(
-  prompts: readonly { readonly tiers: Readonly<Record<Tier, Point>> }[],
-): Point[] {
+export function tierPoints(prompts: readonly { readonly tiers: Readonly<Record<Tier, Point>> }[]) {
   return tierNames.map((tier) => pointOf(prompts.map(({ tiers }) => tiers[tier])));
 }
 
@@ -98,14 +99,37 @@ function rankModels(labels: readonly Label[]): string[] {
 }
 
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
-function modelsOfTiers(
-  scored: readonly string[],
-  tierModels: RouterOptions["tierModels"],
-): string[] {
+function modelsOfTiers(scored: readonly string[], tierModels: RouterOptions["tierModels"]) {
   const own = tierNames.map((tier) =>
     [tier, tierModels[tier]].find((name) => scored.includes(name)),
   );
   if (own.every((name) => name !== undefined)) return own;
   const step = (scored.length - 1) / (tierNames.length - 1);
   return tierNames.map((_, tier) => scored[Math.round(tier * step)] ?? "");
+}
+
+/** Tokens of a reply, for costs at list prices. */
+const REPLY_TOKENS = 300;
+
+/** Returns the costs of the tiers at list prices, for labels without costs, and the prices. */
+export async function tierCosts(
+  { catalog }: Pick<Services, "catalog">,
+  tierModels: RouterOptions["tierModels"],
+  signal: AbortSignal,
+) {
+  const list = catalog && (await readPriceList(catalog, signal).catch(() => null));
+  const prices = tierNames.flatMap((tier) => list?.get(tierModels[tier]) ?? []);
+  if (prices.length < tierNames.length) {
+    const basis = "the tiers' places, 0 to 3, as no prices are known";
+    return { of: () => [0, 1, 2, 3], basis, prices: null };
+  }
+  return {
+    of: (messages: Label["messages"]): number[] => {
+      const input = estimateTokens(messages.reduce((sum, { content }) => sum + content.length, 0));
+      const usage = { ...noUsage, input, output: REPLY_TOKENS };
+      return prices.map((price) => costOf(usage, price) ?? 0);
+    },
+    basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
+    prices,
+  };
 }

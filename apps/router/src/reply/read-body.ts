@@ -26,10 +26,7 @@ type Body = Response["body"];
 type Chunk = Uint8Array<ArrayBuffer>;
 
 /** Reads a body, and no more of it until a call of `onText` is done. @throws BrokenReplyError */
-export async function readBody(
-  body: Body,
-  onText: (text: string) => void | Promise<void>,
-): Promise<void> {
+export async function readBody(body: Body, onText: (text: string) => void | Promise<void>) {
   const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
   const reader = body?.getReader();
   try {

@@ -10,10 +10,7 @@ const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
 
 /** Returns whether all prompts pass. @throws CliError if `isLive` and no service is configured. */
-export async function runSelfCheck(
-  isLive: boolean,
-  { env, stdout, stderr }: CliContext,
-): Promise<boolean> {
+export async function runSelfCheck(isLive: boolean, { env, stdout, stderr }: CliContext) {
   const settings = optionsOf(env, isLive);
   const write = (text: string) => void stdout.write(text);
   const services = connectServices(settings);

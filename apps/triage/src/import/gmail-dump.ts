@@ -1,7 +1,7 @@
 import { decodeWords } from "postal-mime";
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
-import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
 import { fileDay, parseDay, parseMessage, parseTime } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
@@ -31,10 +31,7 @@ const messageSchema = z.looseObject({
 type GmailMessage = z.infer<typeof messageSchema>;
 
 /** Finds the messages of a Gmail API dump: an array, an object with `messages`, or one a line. */
-export async function* gmailMails(
-  file: SourceFile,
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<FoundMail> {
+export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer>) {
   let number = 0;
   for await (const records of readJsonRecords(toUtf8Chunks(chunks), "messages")) {
     for (const record of records) {

@@ -97,10 +97,7 @@ function uniqueIds() {
   };
 }
 
-async function readOne(
-  found: FoundMail,
-  { counts, isOnlySent }: ImportOptions,
-): Promise<Mail | null> {
+async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) {
   try {
     const mail = await found.read();
     if (isOnlySent(mail.labels)) {

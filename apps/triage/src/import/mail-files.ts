@@ -57,10 +57,7 @@ async function* skip(chunks: AsyncIterable<Buffer>, length: number): AsyncGenera
   }
 }
 
-async function* orNothing(
-  { name }: SourceFile,
-  mails: AsyncIterable<FoundMail>,
-): AsyncGenerator<FoundMail | NotRead> {
+async function* orNothing({ name }: SourceFile, mails: AsyncIterable<FoundMail>) {
   let isEmpty = true;
   for await (const mail of mails) {
     isEmpty = false;

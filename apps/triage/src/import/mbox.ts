@@ -27,11 +27,7 @@ const usualHeader =
   /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority)[ \t]{0,20}:/i;
 
 /** Finds the mails of an mbox, one at a time; `start` bytes of the file are before the chunks. */
-export async function* mboxMails(
-  file: SourceFile,
-  chunks: AsyncIterable<Buffer>,
-  start = 0,
-): AsyncGenerator<FoundMail> {
+export async function* mboxMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start = 0) {
   const splitter = new MboxSplitter();
   const toFound = ({ number, offset, delivered, lines, length }: MboxMessage): FoundMail => {
     const day = parseDay(delivered);

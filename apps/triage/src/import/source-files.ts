@@ -21,10 +21,7 @@ export interface SourceFile {
  * Finds the file of a path, or all files below a folder, by name. Follows links to files, but not
  * links to folders, since they may lead in a circle.
  */
-export async function* findFiles(
-  path: string,
-  signal: AbortSignal,
-): AsyncGenerator<SourceFile | NotRead> {
+export async function* findFiles(path: string, signal: AbortSignal) {
   const stats = await stat(path);
   if (stats.isDirectory()) yield* filesIn(path, "", signal);
   else yield fileAt({ path, name: basename(path), prefix: "" }, stats, signal);

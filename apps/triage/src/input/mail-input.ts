@@ -88,13 +88,9 @@ type ToState = (mail: Mail) => JsonObject;
 type MailRecords = AsyncIterable<{ readonly record: MailRecord }>;
 
 /** Returns the function that makes the state of a mail: the contract's four keys, and more only on demand. */
-async function chooseState(
-  options: MailStateOptions,
-  all: MailRecords,
-  context: CliContext,
-): Promise<ToState> {
+async function chooseState(options: MailStateOptions, all: MailRecords, context: CliContext) {
   const toBase = options.context ? await chooseContext(options, all, context) : toState;
-  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, options.stateFields) });
+  return (mail: Mail) => ({ ...toBase(mail), ...pickStateFields(mail, options.stateFields) });
 }
 
 /** Returns the wanted fields that a record has. */

@@ -11,10 +11,7 @@ const IDLE_MS = 25 * 60_000;
  *
  * @throws CliError in one sentence; the error of a busy server unchanged.
  */
-export async function connect(
-  address: Omit<MailboxAddress, "folder">,
-  env: Environment,
-): Promise<ImapFlow> {
+export async function connect(address: Omit<MailboxAddress, "folder">, env: Environment) {
   const { host, port, user, isSecure } = address;
   const { secret, advice } = secretOf(env);
   const client = new ImapFlow({

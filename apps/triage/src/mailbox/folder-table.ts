@@ -73,11 +73,7 @@ export class FolderTable implements Disposable {
   }
 
   /** Removes mails that are gone, and keeps the state once `write` has written the others. */
-  async end(
-    state: FolderState,
-    gone: readonly number[],
-    write: () => Promise<void>,
-  ): Promise<void> {
+  async end(state: FolderState, gone: readonly number[], write: () => Promise<void>) {
     await this.#inTransaction(async () => {
       this.#database
         .prepare("DELETE FROM mail WHERE uid IS NULL OR uid IN (SELECT value FROM json_each(?))")

@@ -82,10 +82,7 @@ const EPSILON = 1e-9;
 export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half`;
 
 /** Describes doubtful answers: low confidences, and probabilities around one half. */
-export function doubtsOf(
-  answers: readonly ShownAnswer[],
-  questions: readonly ShownQuestion[],
-): string[] {
+export function doubtsOf(answers: readonly ShownAnswer[], questions: readonly ShownQuestion[]) {
   return questions.flatMap(({ title, form }, at) => {
     const answer = answers[at];
     if (answer === undefined) return [];

@@ -46,7 +46,7 @@ import {
 } from "../input/mail.ts";
 import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
-import type { MailRow, ShownAnswer } from "./mail-row.ts";
+import type { MailRow } from "./mail-row.ts";
 import { linkTo, type mailPrograms } from "./mail-links.ts";
 import { reportPage, type ReportParts } from "./report-page.ts";
 import { toSections } from "./sections.ts";
@@ -65,10 +65,7 @@ export type ReportCommand = Pick<
   };
 
 /** Makes a page from the results of the newest run: `.triage.html`, or printed without a file. */
-export async function writeReport(
-  command: ReportCommand,
-  context: ProgramContext,
-): Promise<number> {
+export async function writeReport(command: ReportCommand, context: ProgramContext) {
   const { file } = command;
   return await withReport(command, context, async (parts) => {
     if (file === undefined) await printTexts(reportPage(parts), context);
@@ -237,11 +234,7 @@ function locationOf({ source }: Mail): string {
   return file === "" ? "" : toPrintablePath(file) + at;
 }
 
-function toShown(
-  answer: Answer | undefined,
-  kept: KeptEvaluation,
-  asked: AskedQuestion,
-): ShownAnswer {
+function toShown(answer: Answer | undefined, kept: KeptEvaluation, asked: AskedQuestion) {
   if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
   const { id, short, distribution } = asked;
   const before = kept.answers[id];

@@ -87,11 +87,7 @@ class ResponsesReply implements ReplyWriter {
     return [...ended, ...item.begin(), ...item.add(piece)];
   }
 
-  #endItem(
-    key: string,
-    item: OutputItem,
-    status: Parameters<OutputItem["end"]>[0],
-  ): readonly ItemEvent[] {
+  #endItem(key: string, item: OutputItem, status: Parameters<OutputItem["end"]>[0]) {
     const events = item.end(status);
     this.#output[item.index] = item.toWire(status);
     this.#open.delete(key);

@@ -1,12 +1,11 @@
 import { ConnectionError, EvaluatorError, TimeoutError } from "evaluator-client";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { describeApiPath, toErrorBody } from "../apis/errors.ts";
 import { redactor } from "../reply/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
-import type { ClientEnv } from "./client-request.ts";
-import { addFailureRoutes } from "./failures.ts";
+import type { ClientEnv } from "../routes/client-request.ts";
+import { addFailureRoutes } from "./errors.ts";
 
 const secretText = "my secret plan for the moon";
 
@@ -68,8 +67,7 @@ function appThatThrows(error: Error) {
     return next();
   });
   const redact = redactor([plantedKey]);
-  const form = { describePath: describeApiPath, toBody: toErrorBody };
-  addFailureRoutes(app, { redact, reportDefect: (defect) => defects.push(defect), ...form });
+  addFailureRoutes(app, { redact, reportDefect: (defect) => defects.push(defect) });
   app.get("/", () => {
     throw error;
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { collect } from "../testing/read-answers.ts";
-import { readBackwards } from "./read-backwards.ts";
+import { readBackwards } from "./latest-messages.ts";
 
 async function linesOf(text: string, options: Parameters<typeof readBackwards>[1]) {
   const path = join(await temporaryFolder(), "log");
