@@ -108,7 +108,7 @@ export interface Tool extends PartBase {
 }
 
 /** A reply in JSON; null accepts any. */
-export interface ReplyFormat {
+interface ReplyFormat {
   readonly name: string | null;
   readonly description: string | null;
   readonly schema: JsonSchema | null;
