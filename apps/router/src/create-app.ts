@@ -102,7 +102,6 @@ function addStatusRoutes(
   });
 }
 
-/** Opens the budget of a call, and reports it in the response. */
 function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const { key } = c.var;

@@ -28,7 +28,6 @@ export interface Call {
   readonly trace?: TraceHeaders;
 }
 
-/** Listeners of a reply. */
 interface RouterReplyOptions
   extends ReplyListener, Partial<Pick<Parameters<typeof generateReply>[1], "passed">> {
   /** The evaluation model's decision if another model replies. */

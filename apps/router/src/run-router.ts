@@ -142,7 +142,6 @@ function describeStart(
   return `${lines.join("\n")}\n`;
 }
 
-/** Describes the cost of the shadow before it is spent. */
 function describeBlindCost({ share, usdPerDay }: RouterOptions["blind"]): string {
   const part = Number((100 * share).toFixed(2));
   return `Blind shadow: the cheapest and the dearest tier also answer ${part} % of auto's messages, for at most $${usdPerDay} a day.`;

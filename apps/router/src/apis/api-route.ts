@@ -101,7 +101,6 @@ function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
   return plans.some(({ targets }) => targets.some((each) => each.upstream.type === upstreamType));
 }
 
-/** Collects the reply. */
 async function sendWhole(c: Context<ClientEnv>, { decision, ask, open }: ReplyCall) {
   let bytes = "";
   let writer: ReplyWriter | null = null;

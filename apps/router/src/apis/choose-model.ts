@@ -1,3 +1,5 @@
+import type { Context, Hono } from "hono";
+import { tryDecodeURIComponent } from "hono/utils/url";
 import { decideUnasked, keepAllowed, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -9,8 +11,6 @@ import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api, ApiRequest } from "./api.ts";
-import type { Context, Hono } from "hono";
-import { tryDecodeURIComponent } from "hono/utils/url";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
@@ -19,7 +19,6 @@ interface ChooserParts extends NamedModels {
   readonly router: MessageRouter;
 }
 
-/** A request's decision. */
 interface Chosen {
   readonly decision: Decision;
   /** The evaluation model's decision if another model replies. */
@@ -110,7 +109,6 @@ export function createModelChooser(parts: ChooserParts) {
   return choose;
 }
 
-/** The parts that give names of models a meaning. */
 interface NamedModels {
   readonly routing: Routing;
   readonly options: Pick<RouterOptions, "clientModels">;
@@ -125,13 +123,11 @@ const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
 /** Names are sent in headers. */
 const headerText = /^[ -~]{1,256}$/;
 
-/** Returns the names that the router gives a meaning. */
 function ownNames({ routing }: NamedModels): string[] {
   const { aliases } = routing.services.replies.current;
   return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
-/** Returns a 404 that lists the models. */
 function missingModel(parts: NamedModels): HttpError {
   const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
   return new HttpError(404, message, { param: "model", code: "model_not_found" });

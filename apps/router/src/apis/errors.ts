@@ -1,9 +1,4 @@
 import type { Context, Env, Hono } from "hono";
-import { defectMessage, HttpError } from "../http-error.ts";
-import type { Api } from "./api.ts";
-import { chatApi } from "./chat/chat-api.ts";
-import { messagesApi } from "./messages/messages-api.ts";
-import { responsesApi } from "./responses/responses-api.ts";
 import {
   AuthenticationError,
   EvaluatorError,
@@ -11,6 +6,11 @@ import {
   TimeoutError,
 } from "evaluator-client";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { defectMessage, HttpError } from "../http-error.ts";
+import type { Api } from "./api.ts";
+import { chatApi } from "./chat/chat-api.ts";
+import { messagesApi } from "./messages/messages-api.ts";
+import { responsesApi } from "./responses/responses-api.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Redact } from "../reply/redactor.ts";
 

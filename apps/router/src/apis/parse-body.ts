@@ -2,7 +2,6 @@ import { isRecord, parseJson } from "evaluator-kit";
 import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 
-/** A body in the form of a schema. */
 interface ParsedBody<TData> {
   readonly data: TData;
   readonly body: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { Ledger } from "../keys/ledger.ts";
-import { sqliteLedger } from "../keys/ledger-database.ts";
+import { sqliteLedger } from "../keys/ledger.ts";
 import { defaultTierModels } from "../router-options.ts";
 import { readNotes } from "../testing/read-notes.ts";
 import { openTestLog } from "../testing/open-test-log.ts";

@@ -1,8 +1,8 @@
 import { CliError } from "evaluator-kit";
+import { EvaluatorError } from "evaluator-client";
 import { Ledger } from "../keys/ledger.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import type { RouterOptions } from "../router-options.ts";
-import { EvaluatorError } from "evaluator-client";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { RouterKey } from "../keys/router-key.ts";

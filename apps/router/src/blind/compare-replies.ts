@@ -1,3 +1,4 @@
+import { boolean, type Evaluator } from "evaluator-client";
 import type { Conversation } from "../conversation/conversation.ts";
 import { cutMessage, readUserTurns } from "../conversation/user-turns.ts";
 import type { Routing } from "../decision/decide.ts";
@@ -12,7 +13,6 @@ import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import { costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
-import { boolean, type Evaluator } from "evaluator-client";
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
   readonly usdPerDay: number;
@@ -22,7 +22,6 @@ interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
   readonly signal: AbortSignal;
 }
 
-/** A reply that the client has. */
 interface RoutedReply {
   readonly requestId: string;
   readonly conversation: Conversation;

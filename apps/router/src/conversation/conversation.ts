@@ -39,7 +39,6 @@ export interface Message {
 /** A part of a message. */
 export type Part = TextPart | ImagePart | FilePart | ReasoningPart | ToolCallPart | ToolResultPart;
 
-/** What any part can carry. */
 interface PartBase {
   /** A client's `cache_control` is `{ anthropic: { cacheControl } }`. */
   readonly providerOptions?: ProviderOptions;

@@ -34,7 +34,6 @@ export function toPrompt(
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
-/** A result with its call. */
 type Result = readonly [call: Pick<ToolCallPart, "id" | "name">, result: ToolResultPart];
 
 const interrupted: ToolResultPart = {

@@ -3,7 +3,6 @@ import { costOf, estimateTokens, type TokenUsage } from "../reply/usage.ts";
 import type { Decision } from "./decision.ts";
 import { tierNames } from "./tier-question.ts";
 
-/** A user's turn with its latest reply. */
 interface Turn {
   decision: Promise<Decision>;
   usage: TokenUsage | null;

@@ -178,7 +178,6 @@ function costPlot({ ways }: Figures): Html {
   });
 }
 
-/** Returns the range of values with a margin. */
 function domainOf(values: readonly number[]): readonly [number, number] {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const margin = 0.06 * (most - least || Math.abs(most) || 1);

@@ -1,9 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
 import { type Draws, estimate, gainOf, mixAt, ROUNDING, toGaps } from "../labels/figures.ts";
 import { gapOf, type Point, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
-import { isDeepStrictEqual } from "node:util";
 import { applyPolicy } from "../decision/decide.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { DecidedPrompt } from "./decided-prompts.ts";
@@ -83,7 +83,6 @@ function waysOf(prompts: Prompts): Way[] {
   ];
 }
 
-/** The best quality of a prompt at its lowest cost. */
 function oraclePoint({ tiers }: JudgedPrompt): Point {
   return Object.values(tiers).reduce((best, point) => {
     const isCheaper = point.quality === best.quality && point.cost < best.cost;

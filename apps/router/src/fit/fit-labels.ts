@@ -1,8 +1,8 @@
+import { seededRandom } from "evaluator-kit";
 import { estimate, gainOf, toGaps } from "../labels/figures.ts";
 import { cheapestOf, gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
 import { describeRouting, doubtOf, findDoubt } from "../labels/verdict.ts";
 import { fitRidge, predict } from "./ridge.ts";
-import { seededRandom } from "evaluator-kit";
 import { type Features, toFeatures } from "./features.ts";
 import { highestShare, pOfMean } from "../labels/verdict.ts";
 

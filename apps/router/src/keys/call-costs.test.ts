@@ -5,7 +5,7 @@ import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget } from "./call-budget.ts";
 import { dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
 import { Ledger } from "./ledger.ts";
-import type { LedgerDatabase } from "./ledger-database.ts";
+import type { LedgerDatabase } from "./ledger.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
 const conversation = conversationOf("Hello");

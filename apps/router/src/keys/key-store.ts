@@ -1,7 +1,10 @@
 import { open as openFile, readFile, rm } from "node:fs/promises";
-import { systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
+import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
 import type { Database } from "evaluator-runs/postgres";
-import { parseKeys, printKeys, type StoredKey } from "./router-key.ts";
+import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
+import { z } from "zod";
+import { describeIssue } from "../config/router-config.ts";
+import { type StoredKey, storedKeySchema } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
@@ -105,4 +108,26 @@ export async function openLiveKeys(
       return store.close();
     },
   };
+}
+
+/** Parses the text of a store. @throws CliError with the store, the line and the field, without a value. */
+export function parseKeys(text: string, store: string): readonly StoredKey[] {
+  const fail = (offset: number, problem: string): never => {
+    const line = text.slice(0, offset).split("\n").length;
+    throw new CliError(printable`${store}:${String(line)} ${problem}.`);
+  };
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
+  if (root === undefined || errors[0] !== undefined)
+    return fail(errors[0]?.offset ?? 0, "is not JSON here");
+  const { data, error } = z.array(storedKeySchema).safeParse(JSON.parse(text));
+  if (data !== undefined) return data;
+  const path = (error.issues[0]?.path ?? []) as (string | number)[];
+  const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));
+  return fail((node ?? root).offset, describeIssue(error));
+}
+
+/** Returns the text of a store, which {@link parseKeys} reads. */
+export function printKeys(keys: readonly StoredKey[]): string {
+  return `${JSON.stringify(keys, (_, value: unknown) => value ?? undefined, 2)}\n`;
 }

@@ -6,7 +6,7 @@ import { openPglite } from "evaluator-runs/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { type Held, reservedNano } from "./budget-state.ts";
 import { Ledger } from "./ledger.ts";
-import { postgresLedger, sqliteLedger } from "./ledger-database.ts";
+import { postgresLedger, sqliteLedger } from "./ledger.ts";
 
 const leaseMs = 60_000;
 const hourMs = 3_600_000;

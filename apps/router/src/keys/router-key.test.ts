@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { findKey, hashOf, ownerOf, parseKeys, printKeys, storedKeySchema } from "./router-key.ts";
+import { ownerOf } from "../routes/guards.ts";
+import { parseKeys, printKeys } from "./key-store.ts";
+import { findKey, hashOf, storedKeySchema } from "./router-key.ts";
 
 const sha256 = hashOf("rk_token");
 const key = storedKeySchema.parse({ name: "alice", budget: "team", sha256 });

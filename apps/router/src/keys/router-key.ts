@@ -1,8 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { CliError, printable } from "evaluator-kit";
-import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
-import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */
@@ -45,12 +42,6 @@ export type StoredKey = Readonly<z.infer<typeof storedKeySchema>>;
 /** A named key: who may ask for what, until when. */
 export type RouterKey = Omit<StoredKey, "sha256">;
 
-/** Returns the key of `ROUTER_ACCESS_TOKEN`, without limits. */
-export function ownerOf(token: string): StoredKey {
-  const key = { name: "_", budget: "owner", sha256: hashOf(token) };
-  return { ...storedKeySchema.parse(key), name: "owner" };
-}
-
 /** Returns the hash that is kept of a token. */
 export function hashOf(token: string): string {
   return hash("sha256", token);
@@ -69,26 +60,4 @@ export function findKey(keys: readonly StoredKey[], tokens: readonly string[], n
 /** Returns a key for the eyes of others. */
 export function withoutHash({ sha256: _sha256, ...key }: StoredKey): RouterKey {
   return key;
-}
-
-/** Parses the text of a store. @throws CliError with the store, the line and the field, without a value. */
-export function parseKeys(text: string, store: string): readonly StoredKey[] {
-  const fail = (offset: number, problem: string): never => {
-    const line = text.slice(0, offset).split("\n").length;
-    throw new CliError(printable`${store}:${String(line)} ${problem}.`);
-  };
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
-  if (root === undefined || errors[0] !== undefined)
-    return fail(errors[0]?.offset ?? 0, "is not JSON here");
-  const { data, error } = z.array(storedKeySchema).safeParse(JSON.parse(text));
-  if (data !== undefined) return data;
-  const path = (error.issues[0]?.path ?? []) as (string | number)[];
-  const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));
-  return fail((node ?? root).offset, describeIssue(error));
-}
-
-/** Returns the text of a store, which {@link parseKeys} reads. */
-export function printKeys(keys: readonly StoredKey[]): string {
-  return `${JSON.stringify(keys, (_, value: unknown) => value ?? undefined, 2)}\n`;
 }

@@ -37,7 +37,6 @@ const promptObject = z
   )
   .refine((line) => (line.prompt ?? line.messages) !== null, "has no prompt or messages");
 
-/** A prompt without a label. */
 const promptSchema = promptObject.transform(withMessages);
 
 /** Scores have one of these scales, which begin at 0. */

@@ -1,7 +1,7 @@
 import type { Estimate } from "evaluator-calibration/reports";
+import { twoSidedP } from "evaluator-calibration/statistics";
 import { type Draws, estimate, figure, gainOf, ROUNDING, toGaps } from "./figures.ts";
 import { type LabelledPrompt, pointOf, tierPoints } from "./tier-points.ts";
-import { twoSidedP } from "evaluator-calibration/statistics";
 
 /** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;

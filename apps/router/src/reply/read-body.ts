@@ -56,7 +56,6 @@ export async function* limitLines(body: Body): AsyncGenerator<Chunk> {
   }
 }
 
-/** Reads the next chunk, or null. */
 async function read(reader: ReadableStreamDefaultReader<Chunk> | undefined): Promise<Chunk | null> {
   try {
     return (await reader?.read())?.value ?? null;

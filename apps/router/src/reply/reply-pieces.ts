@@ -162,7 +162,6 @@ function toHead(id: unknown, name: unknown) {
 
 type Metadata = SharedV4ProviderMetadata;
 
-/** A block of the reply that has begun. */
 interface Block {
   readonly type: ReplyPiece["type"];
   /** Its type and the service's id. */
@@ -176,7 +175,6 @@ interface Block {
   metadata?: Metadata;
 }
 
-/** Text that is not redacted yet. */
 interface Delta {
   readonly block: Block;
   /** Null at the block's end. */

@@ -41,7 +41,6 @@ export interface ReplyPlan {
   readonly timeoutMs: number;
 }
 
-/** How to reach a service. */
 interface UpstreamOptions {
   readonly type: UpstreamType;
   readonly name: string;

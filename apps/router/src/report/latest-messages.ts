@@ -1,9 +1,9 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
+import { systemErrorCode } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import { type LoggedRecord, noteOf, recordOf } from "./read-records.ts";
-import { type FileHandle, open } from "node:fs/promises";
-import { systemErrorCode } from "evaluator-kit";
 
 const text = z.string().max(256, "is too long").optional();
 const time = z
@@ -98,7 +98,6 @@ export function messageFilter(
   };
 }
 
-/** Messages on a page. */
 const PAGE_LENGTH = 100;
 
 /** Returns the latest wanted messages, and the `after` of the next page; null if there is none. */

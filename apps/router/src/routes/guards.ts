@@ -4,7 +4,7 @@ import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/read-body.ts";
-import { findKey, ownerOf } from "../keys/router-key.ts";
+import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -121,6 +121,12 @@ function requireKey({ options, keys }: GuardParts): MiddlewareHandler<ClientEnv>
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
     throw new HttpError(401, error, { headers });
   };
+}
+
+/** Returns the key of `ROUTER_ACCESS_TOKEN`, without limits. */
+export function ownerOf(token: string): StoredKey {
+  const key = { name: "_", budget: "owner", sha256: hashOf(token) };
+  return { ...storedKeySchema.parse(key), name: "owner" };
 }
 
 /** A basic authorization without a user name may be the token alone. */

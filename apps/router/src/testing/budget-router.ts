@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
 import { reservedNano } from "../keys/budget-state.ts";
-import { sqliteLedger } from "../keys/ledger-database.ts";
+import { sqliteLedger } from "../keys/ledger.ts";
 import { Ledger } from "../keys/ledger.ts";
 import { hashOf, storedKeySchema } from "../keys/router-key.ts";
 import { defaultTierModels } from "../router-options.ts";

@@ -24,7 +24,6 @@ import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
 import { mailSource } from "../mail-source.ts";
 
-/** The options of `import`, with its arguments. */
 interface ImportCommand {
   readonly source: string;
   readonly output: string;
@@ -119,7 +118,6 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
 
 const NAMED = 10;
 
-/** Counts the mails of an export by outcome. */
 class ImportCounts {
   kept = 0;
   /** Mails with only a sent label, which are left out. */

@@ -67,7 +67,6 @@ export function isMbox(text: string): boolean {
   return datedSeparator.test(first) || (bareSeparator.test(first) && header.test(second));
 }
 
-/** One message of an mbox file. */
 interface MboxMessage {
   /** Its number in the file, from 1. */
   readonly number: number;

@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { resolve } from "node:path";
 import { type CliContext, printable, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import {
@@ -22,8 +24,6 @@ import {
   stateFields,
   toStateOptions,
 } from "./state-fields.ts";
-import { hash } from "node:crypto";
-import { resolve } from "node:path";
 
 /**
  * Opens a file of mails as the input of a run, and checks all its records: JSON in UTF-8 or UTF-16,
@@ -93,7 +93,6 @@ async function chooseState(options: MailStateOptions, all: MailRecords, context:
   return (mail: Mail) => ({ ...toBase(mail), ...pickStateFields(mail, options.stateFields) });
 }
 
-/** Returns the wanted fields that a record has. */
 function pickStateFields(record: StateFields, wanted: readonly StateField[]): StateFields {
   const entries = wanted.map((field) => [field, record[field]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

@@ -1,6 +1,6 @@
 import { CliError, printable } from "evaluator-kit";
 import { openPrivateDatabase } from "evaluator-runs/source";
-import type { ActEntry, BegunAct, EndedAct } from "./act-states.ts";
+import type { ActEntry, BegunAct } from "./act-states.ts";
 
 /** Returns the path of the journal of a plan. */
 export function toJournalPath(planPath: string): string {
@@ -44,9 +44,6 @@ function openDatabase(path: string) {
 }
 
 function toEntry({ row, begun, ended = null }: Record<string, unknown>): ActEntry {
-  const [before, after] = JSON.parse(`[${String(begun)}, ${String(ended)}]`) as [
-    BegunAct,
-    EndedAct,
-  ];
-  return { row: Number(row), begun: before, ended: after };
+  const both = JSON.parse(`[${String(begun)}, ${String(ended)}]`) as [BegunAct, ActEntry["ended"]];
+  return { row: Number(row), begun: both[0], ended: both[1] };
 }

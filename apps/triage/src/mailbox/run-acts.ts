@@ -20,7 +20,6 @@ type ActJournal = ReturnType<typeof openActJournal>;
 /** Why a mail, given by its id, is left alone or keeps a change. */
 type Note = Readonly<Record<"id" | "why", string>>;
 
-/** What happened to the mails of some acts. */
 interface ActReport {
   done: number;
   readonly left: Note[];

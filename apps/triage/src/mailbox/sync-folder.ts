@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type {
   ExpungeEvent,
   FetchMessageObject,
@@ -9,7 +10,6 @@ import type { Mail, MailSource } from "../input/mail-schema.ts";
 import { openFolder } from "./connect.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
-import { hash } from "node:crypto";
 import { parseMessage } from "../import/parse-message.ts";
 import { toMail } from "../import/to-mail.ts";
 
@@ -137,7 +137,6 @@ async function* withTexts(client: ImapFlow, messages: readonly FetchMessageObjec
   for (const [uid, message] of left) yield { uid, message, texts: undefined };
 }
 
-/** The bytes of a text part that are read. */
 const TEXT_BYTES = 6000;
 /** More text parts than a mail has; only an attack has more. */
 const MOST_TEXTS = 8;

@@ -17,7 +17,6 @@ import { toJournalPath } from "./act-journal.ts";
 import { FolderTable } from "./folder-table.ts";
 import { parseAction, placeSchema, type PlanLine } from "./plan-line.ts";
 
-/** The options of `plan`, with its argument. */
 type PlanCommand = Parameters<typeof withResults>[0] &
   Readonly<Record<"file" | "rules", string> & Partial<Record<"output", string>>>;
 

@@ -5,7 +5,6 @@ import { accountName } from "../mailbox/mailbox-url.ts";
 export const mailPrograms = ["gmail", "outlook", "message", "mid"] as const;
 type MailProgram = (typeof mailPrograms)[number];
 
-/** A link to a mail, and the name of the program that opens it. */
 interface MailLink {
   readonly href: string;
   readonly program: string;

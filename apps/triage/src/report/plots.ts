@@ -50,7 +50,6 @@ export function numbersSection(
   </section>`;
 }
 
-/** The dots of a plot over time: the level and the day of each mail. */
 type Dots = Readonly<Record<"levels" | "days", readonly number[]>>;
 
 function describeDots(mails: number): string {

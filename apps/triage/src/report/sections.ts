@@ -5,7 +5,6 @@ import { doubtRule, doubtsOf, type ShownAnswer, type ShownQuestion, YES } from "
 
 type Answers = readonly ShownAnswer[];
 
-/** A part of the list. */
 interface Section {
   readonly id: string;
   readonly title: string;

@@ -1,6 +1,6 @@
+import { basename } from "node:path";
 import { reportsBeside } from "evaluator-kit/page";
 import type { Answer } from "evaluator-client";
-import { basename } from "node:path";
 import {
   CliError,
   type FileContent,
@@ -202,7 +202,6 @@ interface RowOptions {
   readonly program: Parameters<typeof linkTo>[1];
 }
 
-/** Returns a mail as the page shows it. */
 function toMailRow(
   { kept, record }: ResultRow,
   { answers, isNew }: AnsweredRecord,

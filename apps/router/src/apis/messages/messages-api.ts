@@ -194,7 +194,6 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** After this, the tool runner of `@anthropic-ai/sdk` sends the whole conversation. */
 const withoutThread = { details: { error_code: "thread_unsupported_request" } };
 
-/** Returns a failure in the form of the Messages API. */
 function messagesError(message: string, status: number, { param }: ErrorDetails = {}) {
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };

@@ -22,7 +22,6 @@ interface ItemForm {
   readonly toWire: (text: string, status: ItemStatus, signature: string | null) => object;
 }
 
-/** The place of an item in its reply. */
 interface ItemOptions {
   readonly requestId: string;
   readonly index: number;

@@ -110,7 +110,6 @@ async function showAnswer(message: string, signal: AbortSignal) {
   announce("Stopped");
 }
 
-/** Shows a kept message again. */
 function showPast(past: PastMessage): void {
   const card = addCard(past.message);
   showDecision(card, past.decision);

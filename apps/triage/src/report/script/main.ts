@@ -3,7 +3,6 @@ import { type ListFacts, mailItem } from "../mail-item.ts";
 import { away, keepChoices } from "./choices.ts";
 import { type ListedRow, type MailRow, pickOf } from "../mail-row.ts";
 
-/** The data that the page gives to its script. */
 interface PageFacts extends ListFacts {
   readonly packSize: number;
   /** The number of mails in each section, with all of each thread. */
