@@ -1,6 +1,8 @@
 import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
-import { type BlindPair, compareBlind, describeBlind } from "./blind-figures.ts";
+import { compareBlind, describeBlind } from "./blind-figures.ts";
+
+type BlindPair = Parameters<typeof compareBlind>[0][number];
 
 /** How often a tier is right by the hardness of a message, 0..1, and how the judge sees it. */
 interface World {

@@ -8,7 +8,7 @@ import { type BlindNote, noteOf } from "../report/read-records.ts";
 type Reply = Readonly<Record<"quality" | "costUsd", number>>;
 
 /** A message whose replies were compared. */
-export interface BlindPair extends Readonly<Record<"routed" | "cheapest" | "dearest", Reply>> {
+interface BlindPair extends Readonly<Record<"routed" | "cheapest" | "dearest", Reply>> {
   /** Whether the client found the routed reply good; null without a thumb. */
   readonly isGood: boolean | null;
 }

@@ -6,8 +6,13 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
-import { type Message, type Part, textOf } from "./conversation.ts";
-import type { ToolCallPart, ToolResultPart } from "./conversation.ts";
+import {
+  type Message,
+  type Part,
+  textOf,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "./conversation.ts";
 
 /**
  * Converts messages to the prompt of a language model. Each result follows its call directly, and

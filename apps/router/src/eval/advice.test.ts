@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn } from "./evaluate-routing.ts";
-import type { JudgedPrompt } from "./evaluate-routing.ts";
+
+type JudgedPrompt = Parameters<typeof adviseOn>[0][number];
 
 /** Returns the next number, at least 0 and below 1. */
 type Random = () => number;

@@ -104,7 +104,7 @@ function ordersOf(prompts: Prompts, seed: number) {
 }
 
 /** A labelled prompt with its decision, and the tier that the policy uses for it. */
-export type JudgedPrompt = ReturnType<typeof judgePrompts>[number];
+type JudgedPrompt = ReturnType<typeof judgePrompts>[number];
 
 /** Applies the policy. If the used tier and the right one have the same model, the used one is right. */
 export function judgePrompts(

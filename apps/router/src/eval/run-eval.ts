@@ -8,8 +8,7 @@ import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";
-import { evaluateRouting } from "./evaluate-routing.ts";
-import { judgePrompts } from "./evaluate-routing.ts";
+import { evaluateRouting, judgePrompts } from "./evaluate-routing.ts";
 
 interface EvalOptions {
   readonly out?: string | undefined;

@@ -1,10 +1,9 @@
 import { seededRandom } from "evaluator-kit";
 import { estimate, gainOf, toGaps } from "../labels/figures.ts";
 import { cheapestOf, gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
-import { describeRouting, doubtOf, findDoubt } from "../labels/verdict.ts";
+import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 import { fitRidge, predict } from "./ridge.ts";
 import { type Features, toFeatures } from "./features.ts";
-import { highestShare, pOfMean } from "../labels/verdict.ts";
 
 /** Fits labels, and tests the fit on labels that it did not see. Equal prompts count once. */
 export function fitLabels(

@@ -3,8 +3,7 @@ import { defaultTierModels } from "../router-options.ts";
 import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { sqliteLedger } from "./ledger.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger, sqliteLedger } from "./ledger.ts";
 
 test("a call is reserved while it runs, and settled from its usage with the evaluation", async () => {
   let reserved = 0;

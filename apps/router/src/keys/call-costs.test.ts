@@ -2,10 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { reservedNano, toNano } from "./budget-state.ts";
-import { CallBudget } from "./call-budget.ts";
-import { dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
-import { Ledger } from "./ledger.ts";
-import type { LedgerDatabase } from "./ledger.ts";
+import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
+import { Ledger, type sqliteLedger } from "./ledger.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
 const conversation = conversationOf("Hello");
@@ -27,7 +25,7 @@ const usdOf = (plan: ReplyPlan) =>
 /** A call that has reserved its dearest case. */
 async function reservedCall({ plans = [dear], spentUsd = 0 } = {}) {
   let kept = "{}";
-  const database: LedgerDatabase = {
+  const database: ReturnType<typeof sqliteLedger> = {
     change: async (_budget, edit) => {
       const [text, result] = edit(kept, 0);
       kept = text;

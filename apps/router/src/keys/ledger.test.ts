@@ -5,8 +5,7 @@ import { seededRandom } from "evaluator-kit";
 import { openPglite } from "evaluator-runs/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { type Held, reservedNano } from "./budget-state.ts";
-import { Ledger } from "./ledger.ts";
-import { postgresLedger, sqliteLedger } from "./ledger.ts";
+import { Ledger, postgresLedger, sqliteLedger } from "./ledger.ts";
 
 const leaseMs = 60_000;
 const hourMs = 3_600_000;

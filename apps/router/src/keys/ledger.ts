@@ -96,7 +96,7 @@ function without(state: BudgetState, { id, known, paid }: Held) {
 }
 
 /** Keeps a text for each budget. */
-export interface LedgerDatabase {
+interface LedgerDatabase {
   /** Replaces a text while other processes wait. The time is that of a clock that is never set. */
   readonly change: <TResult>(
     budget: string,

@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import {
   type ActEntry,
   type BegunAct,
-  type EndedAct,
   isChanged,
   reasonToLeave,
   type SeenMail,
   settleAct,
   statesOf,
 } from "./act-states.ts";
+
+type EndedAct = ReturnType<typeof settleAct>;
 
 const mail: SeenMail = {
   uid: 5,

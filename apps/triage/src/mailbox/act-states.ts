@@ -35,7 +35,7 @@ export interface BegunAct extends Act {
 }
 
 /** The row after a command: whether it took effect, and the mail then. */
-export type EndedAct = Omit<Place, "account"> & Pick<SeenMail, "flags"> & { isDone: boolean };
+type EndedAct = Omit<Place, "account"> & Pick<SeenMail, "flags"> & { isDone: boolean };
 
 /** Both rows of a command; without the second one, it was cut. */
 export interface ActEntry {

@@ -1,11 +1,15 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import { openAiClientModels, openAiError, readOpenAiUsage, toOpenAiUsage } from "../openai-form.ts";
 import { toObject } from "../parse-body.ts";
-import { readResponsesRequest, type ResponsesBody } from "./responses-request.ts";
+import {
+  type ClientTool,
+  readResponsesRequest,
+  type ResponsesBody,
+  toClientTools,
+} from "./responses-request.ts";
 import { givenOf } from "../../conversation/conversation.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
-import { type ClientTool, toClientTools } from "./responses-request.ts";
 import { type ItemEvent, OutputItem } from "./output-items.ts";
 
 /** OpenAI's Responses API, as Codex, the `openai` package and `@ai-sdk/openai` speak it. */
