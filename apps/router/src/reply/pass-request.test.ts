@@ -5,7 +5,7 @@ import { plantedKey } from "../testing/keep-output.ts";
 import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
-import type { PassedRequest } from "./pass-request.ts";
+import type { PassedRequest } from "./ask-model.ts";
 import { connectUpstream, type Upstream } from "./upstream.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
 

@@ -2,7 +2,7 @@ import { html, type Html, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { addressOf, type listMessages, type MessageFilter } from "./latest-messages.ts";
 import type { LoggedRecord } from "./read-records.ts";
-import { isOfEmulator, reportPage, tierBadge, timeText } from "./report-page.ts";
+import { isOfEmulator, reportPage, tierBadge } from "./report-page.ts";
 import { dollars } from "./summary.ts";
 
 type MessagePage = Awaited<ReturnType<typeof listMessages>>;
@@ -62,6 +62,10 @@ function toRow(listed: ReturnType<typeof toListed>, day: string | null) {
     costUsd === null ? "–" : dollars.format(costUsd),
     ms === null ? "–" : ms.toLocaleString("en"),
   ];
+}
+
+function timeText(time: string): Html {
+  return html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
 }
 
 /** A form of fields in the address, which works without a script. */

@@ -40,8 +40,3 @@ export function isOfEmulator({ evaluatorModelId, wire, upstream }: LoggedRecord)
 export function tierBadge(tier: Tier | null): Html {
   return tier === null ? html`none` : html`<span class="badge" data-tier="${tier}">${tier}</span>`;
 }
-
-/** Returns a time of the log for a person. */
-export function timeText(time: string): Html {
-  return html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
-}
