@@ -1,6 +1,6 @@
 import { en } from "zod/locales";
 import * as z from "zod/mini";
-import { isObject } from "./input/input-record.ts";
+import { parseJsonAs } from "./input/input-record.ts";
 import { LOWEST } from "./thresholds/learn-then-test.ts";
 
 // Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
@@ -110,29 +110,6 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
     what: "a calibration",
     latest: LATEST_VERSION,
   });
-}
-
-/** Parses JSON and checks it by a schema. @throws Error that names the problem. */
-export function parseJsonAs<TSchema extends z.ZodMiniType>(
-  schema: TSchema,
-  text: string,
-  { what, latest }: { readonly what: string; readonly latest: number },
-): z.infer<TSchema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error("is not JSON", { cause: error });
-  }
-  const version = isObject(value) ? value["version"] : null;
-  if (typeof version === "number" && version > latest) {
-    throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
-  throw new Error(`is not ${what}: ${field}: ${issue?.message ?? "is wrong"}`);
 }
 
 /** Returns how a question is recalibrated, or null if it is not. */

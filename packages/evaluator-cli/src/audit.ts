@@ -5,10 +5,11 @@ import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-k
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
-import { type ActColumn, readActs } from "./read-acts.ts";
+import { readActs } from "./read-acts.ts";
 import { fieldsOf, readArtifact } from "./read-files.ts";
 import { count, range } from "./report/sentences.ts";
 
+type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;
 
 /** Tests on later labels whether the promises that acts rest on were kept. */

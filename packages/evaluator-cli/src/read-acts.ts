@@ -26,7 +26,7 @@ const about = { kind: "boolean", options: ["no", "yes"] } as const;
  * The acts on one question that rest on one calibration, which is named as their model. A value is how
  * sure the answer is of its act.
  */
-export class ActColumn extends AnswerColumn {
+class ActColumn extends AnswerColumn {
   /** The ids of all acts, also of those without a row. */
   readonly #actedOn = new Set<string>();
   /** By row. */

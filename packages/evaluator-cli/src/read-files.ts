@@ -9,8 +9,8 @@ import {
   type InputRecord,
 } from "evaluator-calibration/reports";
 import {
-  CliError,
   type CliContext,
+  CliError,
   createProgress,
   printable,
   readParsedFile,
@@ -18,7 +18,10 @@ import {
   UsageError,
 } from "evaluator-kit";
 import { readTable, TableError } from "evaluator-runs/table";
-import type { TakeEntry } from "./records/read-run.ts";
+import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
+import { openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
+
+import { tableSource } from "./records/table-source.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
 export function answerNames(given: readonly string[] = [], more: readonly string[]) {
@@ -89,13 +92,10 @@ export async function journalReader(
   name: string,
   context: CliContext,
 ): Promise<JournalReader | null> {
-  // Each is loaded for its journal alone.
-  if (isDatabaseUrl(name)) {
-    const { readRun } = await import("./records/read-run.ts");
-    return (take) => readRun(name, context, take);
-  }
+  if (isDatabaseUrl(name)) return (take) => readRun(name, context, take);
   const path = resolve(context.cwd, name);
   if (!(await isDatabase(path))) return null;
+  // Loaded for a journal alone, like withResults.
   const { readEntries } = await import("evaluator-runs");
   return async (take) => {
     for (const entry of readEntries(path)) take(entry);
@@ -195,4 +195,22 @@ export async function readQuestionsFile(name: string | undefined, { cwd }: CliCo
   // Loaded for a file alone.
   const { readQuestions } = await import("evaluator-runs/source");
   return await readQuestions(resolve(cwd, name), null);
+}
+
+/** Takes a record of a journal. */
+type TakeEntry = (entry: AnsweredEntry | UnansweredEntry) => void;
+
+/** Reads the newest run of a database, record by record. */
+async function readRun(url: string, context: CliContext, take: TakeEntry): Promise<void> {
+  const { withResults } = await import("evaluator-runs/results");
+  const services = { openCatalog, openRuns, openTransport };
+  const program = { ...services, source: tableSource, ...context };
+  await withResults({ journal: url }, program, async ({ rows, questions, facts: [run] }) => {
+    const service = { address: run?.wire ?? "", modelId: run?.modelId ?? "" };
+    for await (const { input, kept: evaluation } of rows) {
+      const { id, state } = input;
+      if (evaluation === null) take({ id, evaluation });
+      else take({ id, state, questions, service, evaluation });
+    }
+  });
 }

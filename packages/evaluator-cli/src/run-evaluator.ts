@@ -1,17 +1,22 @@
 import {
-  CliError,
   type CliContext,
+  CliError,
   createCommand,
   examples,
   packageVersion,
   runCommand,
 } from "evaluator-kit";
-import { addRunCommands, type ProgramContext } from "evaluator-runs/commands";
+import {
+  addRunCommands,
+  openRuns,
+  openTransport,
+  type ProgramContext,
+  withoutKeys,
+} from "evaluator-runs/commands";
 import { askCommands, engineOption } from "./commands/ask-commands.ts";
-import { declareDemo } from "./commands/demo-command.ts";
+
 import { reportCommands } from "./commands/report-commands.ts";
 import type { TypedWord } from "./commands/shared-options.ts";
-import { runServices } from "./engines/run-services.ts";
 import { tableSource } from "./records/table-source.ts";
 
 /** Runs the typed command and returns its exit code. */
@@ -62,7 +67,7 @@ function createProgram(context: ProgramContext) {
     const { serveTools } = await import("./mcp/serve-tools.ts");
     await serveTools(options, context);
   });
-  declareDemo(program).action(async (options) => {
+  askCommands.demo(program).action(async (options) => {
     const { demo } = await import("./demo/demo.ts");
     await demo(options, context, runEvaluator);
   });
@@ -102,4 +107,28 @@ function createProgram(context: ProgramContext) {
     await record({ ...options, names }, context);
   });
   return program;
+}
+
+type Services = Pick<ProgramContext, "openTransport" | "openCatalog" | "openRuns" | "mayCost">;
+type ServiceOptions = Parameters<Services["openTransport"]>[0];
+
+/** The services of runs: the typed engine, or the emulator in this process. */
+const runServices: Services = {
+  openTransport: async (options) =>
+    options.offline === true ? await openTransport(options) : (await engineOf(options)).transport,
+  async openCatalog(options) {
+    if (options.offline === true) return null;
+    const { catalogOf } = await import("./engines/engine.ts");
+    // A price is worth a short wait, and no run fails for want of it.
+    const limits = { env: options.env, maxRetries: 0, deadlineMs: 3000 };
+    return catalogOf(await engineOf(options), limits);
+  },
+  openRuns,
+  mayCost: async (options) => options.offline !== true && !(await engineOf(options)).isFree,
+};
+
+// Loaded late: with it the client is loaded, which --help does without.
+async function engineOf({ engine, dryRun, env }: ServiceOptions) {
+  const { readEngine } = await import("./engines/engine.ts");
+  return readEngine(engine, dryRun === true ? await withoutKeys(env) : env);
 }

@@ -131,3 +131,8 @@ function isWithinDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((nested) => isWithinDepth(nested, levels - 1));
 }
+
+/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
+export function isVendorPath(path: string): boolean {
+  return path.startsWith("/direct/") || path === "/v1/systemone";
+}

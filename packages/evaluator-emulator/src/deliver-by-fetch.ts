@@ -1,7 +1,7 @@
 import type { Delivery } from "./call.ts";
 
 /** Answers a request, and decides how its response is sent. */
-export type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
+type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
 
 /** Returns a `fetch` that answers in this process; any host will do, and a bare path. */
 export function fetchBy(answer: Answer) {

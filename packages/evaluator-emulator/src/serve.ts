@@ -13,8 +13,10 @@ import {
   selfSignedCertificate,
 } from "evaluator-kit";
 import type { Delivery } from "./call.ts";
-import { type Answer, fetchBy, halfOf, isEventStream } from "./deliver-by-fetch.ts";
+import { fetchBy, halfOf, isEventStream } from "./deliver-by-fetch.ts";
 import type { FetchEmulator } from "./fetch-emulator.ts";
+
+type Answer = Parameters<typeof fetchBy>[0];
 
 /** The addresses of a listening emulator. */
 export interface EmulatorAddress {

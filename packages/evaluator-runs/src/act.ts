@@ -13,10 +13,12 @@ import { z } from "zod";
 import { decisionsOf, readCalibration } from "./calibration.ts";
 import { readTable } from "./input/read-table.ts";
 import { type RunResults, withResults } from "./journal-results.ts";
-import type { ActCommand } from "./options.ts";
+import type { FileCommand } from "./options.ts";
 import { toInputPath, toJournalPath } from "./output/paths.ts";
 import { formatRecords, toSafeTexts } from "./output/write-records.ts";
 import type { ProgramContext } from "./service.ts";
+
+type ActCommand = FileCommand<"act">;
 
 /**
  * Prints the acts that a calibration promises on the answers of a run, in the order of its input, or why

@@ -11,9 +11,9 @@ import {
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
 import type { RunStore } from "./run-store.ts";
-import type { StatusCommand } from "./options.ts";
+import type { FileCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
-import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { fromKeptText } from "./journal/kept-answer.ts";
 import { needJournalAddress } from "./journal-address.ts";
@@ -23,7 +23,7 @@ import { alignColumns } from "./columns/table.ts";
 
 /** Prints everything that the journal keeps about one record. */
 export async function explainRecord(
-  command: StatusCommand & { readonly id: string },
+  command: FileCommand<"status"> & { readonly id: string },
   context: ProgramContext,
 ): Promise<number> {
   const { stdout, source } = context;
@@ -62,6 +62,8 @@ function describeOfFile(journal: JournalReader, id: string, { word }: RecordSour
   const isApplied = artifact !== undefined && evaluation?.modelId === artifact.model.id;
   return describeEntry(entry, word, isApplied ? calibratedAnswers(evaluation, artifact) : null);
 }
+
+type JournalEntry = ReturnType<JournalReader["find"]>;
 
 function describeEntry(
   entry: JournalEntry,

@@ -3,7 +3,7 @@ export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/
 export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 export type { Journal } from "./journal/journal.ts";
 export type { Machine } from "./machine.ts";
-export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/plan-file.ts";
+export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/promise-sheet.ts";
 export type { PlanInput } from "./run/plan-calls.ts";
 export {
   type JournalSetup,

@@ -7,7 +7,7 @@ import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
-import type { JournalReader, NewRecords, RecordEnd, RunFacts } from "./journal/journal-reader.ts";
+import type { JournalReader, NewRecords, RunFacts } from "./journal/journal-reader.ts";
 import { callKey, setupHash } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
@@ -182,6 +182,7 @@ async function fileResults(
   };
 }
 
+type RecordEnd = ReturnType<JournalReader["endOf"]>;
 type FileSetup = Awaited<ReturnType<typeof setupOf>>;
 
 /** Reads the rows from the journal alone, in no order, in a third of the time. */

@@ -1,6 +1,13 @@
-import { type Command, examples, Option, UsageError, wholeNumber } from "evaluator-kit";
-import type { RecordSource, StateOptions } from "./input/record-source.ts";
-import { declareLabel } from "./label-options.ts";
+import {
+  type Command,
+  examples,
+  Option,
+  questionActions,
+  share,
+  UsageError,
+  wholeNumber,
+} from "evaluator-kit";
+import type { RecordSource } from "./input/record-source.ts";
 import type { ProgramContext } from "./service.ts";
 import {
   count,
@@ -14,9 +21,10 @@ import {
 type Declared = ReturnType<typeof declareCommands>;
 type Typed<TName extends keyof Declared> = ReturnType<Declared[TName]["opts"]>;
 
-interface FileArgument {
+/** The options of a command whose only argument is the input of the run. */
+export type FileCommand<TName extends keyof Declared> = Typed<TName> & {
   readonly file?: string | undefined;
-}
+};
 
 /** Options that the source or the program of a command adds. */
 interface MoreOptions {
@@ -32,17 +40,13 @@ interface MoreOptions {
 
 /** The options of `run`, with its argument and the options of the source. */
 export type RunCommand = Typed<"run"> &
-  MoreOptions & { readonly file: string; readonly state: StateOptions };
+  MoreOptions & { readonly file: string; readonly state: ReturnType<RecordSource["readState"]> };
 /** The options of `work`, with its argument. */
-export type WorkCommand = Typed<"work"> & Pick<MoreOptions, "engine"> & FileArgument;
-/** The options of `status`, with its argument. */
-export type StatusCommand = Typed<"status"> & FileArgument;
-/** The options of `query`, with its arguments. */
-export type QueryCommand = Typed<"query"> & FileArgument & { readonly text?: string | undefined };
+export type WorkCommand = FileCommand<"work"> & Pick<MoreOptions, "engine">;
 /** The options of `export`, with its argument. */
-export type ExportCommand = Typed<"export"> & Pick<MoreOptions, "since"> & FileArgument;
-/** The options of `act`, with its argument. */
-export type ActCommand = Typed<"act"> & FileArgument;
+export type ExportCommand = FileCommand<"export"> & Pick<MoreOptions, "since">;
+/** The options of `label`, with its argument. */
+export type LabelCommand = Typed<"label"> & { readonly file: string };
 /** How a service is asked. */
 export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price" | "rate">;
 
@@ -172,6 +176,41 @@ const declareExport = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.only)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules);
+
+const declareLabel = (program: Command, { word }: RecordSource) =>
+  program
+    .command("label")
+    .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
+    .description(
+      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or\nCtrl-C ends it. One page at a time saves into a file. With --for-promise it prints after each label\nwhat the labels promise (the plan is in .promise.json).`,
+    )
+    .argument("<file>", "the input of the run")
+    .option("--question <id>", "the question to begin with (default: the first boolean)")
+    .addOption(
+      new Option("--count <n>", `how many ${word}s to draw for each question`)
+        .argParser(wholeNumber({ min: 1, max: 100_000 }))
+        .default(100),
+    )
+    .option(
+      "--one-per <column>",
+      `at most one ${word} of each value of a field of the state, such as thread: labels of one thread are not independent`,
+    )
+    .addOption(
+      new Option(
+        "--for-promise <id=yes|no|top>",
+        `draw only ${word}s that might be acted on, one by one, until the labels promise the act; may be given again, and then the acts share the confidence`,
+      )
+        .argParser(questionActions)
+        .conflicts(["count", "onePer"]),
+    )
+    .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
+    .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
+    .addOption(
+      new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ max: 2 ** 31 })),
+    )
+    .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
+    .option("--labeler <name>", "who labels", "person")
+    .addOption(sharedOptions.port);
 
 const declareAct = (program: Command, source: RecordSource) =>
   program

@@ -2,7 +2,7 @@ import { pause, printable, truncateColumns } from "evaluator-kit";
 import type { RunInfo, WorkerInfo } from "./postgres/index.ts";
 import type { RunStore } from "./run-store.ts";
 import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
-import type { StatusCommand } from "./options.ts";
+import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
@@ -18,7 +18,10 @@ const REDRAW_MS = 1000; // chosen, not measured: as often as workers report
  * Prints the progress, rate, cost and workers of runs; in a terminal until no run is under way, or
  * until Ctrl-C. Returns the exit code.
  */
-export async function showStatus(command: StatusCommand, context: ProgramContext): Promise<number> {
+export async function showStatus(
+  command: FileCommand<"status">,
+  context: ProgramContext,
+): Promise<number> {
   const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") return await shown(context, fileProgress(address.path, context));
   return await withRuns(address.url, context, (runs) =>
@@ -67,7 +70,7 @@ async function shown(
   }
 }
 
-async function describeRuns(runs: RunStore, { run }: StatusCommand) {
+async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
   const infos = run === undefined ? await runs.list() : [await runs.get(run)];
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [

@@ -1,5 +1,11 @@
 import { type Form, formOf, type QuestionKind } from "../kinds.ts";
-import { CalibrationInputError, listNames, quote, type SourceLocation } from "./input-record.ts";
+import {
+  CalibrationInputError,
+  listNames,
+  quote,
+  type SourceLocation,
+  yesOrNo,
+} from "./input-record.ts";
 
 const bases = ["model", "recorded", "rule", "lexical"] as const;
 
@@ -34,16 +40,6 @@ export interface RecordAnswer {
   /** The probability of yes, or one for each option. */
   readonly values: readonly number[];
   readonly source: AnswerSource;
-}
-
-const WORDS = new Map<unknown, number>([
-  ...[true, 1, "1", "true", "yes"].map((word) => [word, 1] as const),
-  ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
-]);
-
-/** Returns 1 for a word of yes, 0 for one of no, and −1 for any other value. */
-export function yesOrNo(value: unknown): number {
-  return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
 }
 
 /** How the values and truths of a form are read, and named in messages. */

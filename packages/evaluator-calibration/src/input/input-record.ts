@@ -1,3 +1,5 @@
+import type * as z from "zod/mini";
+
 /** One record of a file and the line it begins on. */
 export interface InputRecord {
   readonly line: number;
@@ -47,4 +49,37 @@ export function idOf(record: Fields, location: SourceLocation): string {
   const missing = `has no id among ${listNames(Object.keys(record))}`;
   const problem = id === undefined ? missing : `id is ${quote(id)}`;
   throw new CalibrationInputError(location, `${problem}; each record needs its own id`);
+}
+
+/** Parses JSON and checks it by a schema. @throws Error that names the problem. */
+export function parseJsonAs<TSchema extends z.ZodMiniType>(
+  schema: TSchema,
+  text: string,
+  { what, latest }: { readonly what: string; readonly latest: number },
+): z.infer<TSchema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error("is not JSON", { cause: error });
+  }
+  const version = isObject(value) ? value["version"] : null;
+  if (typeof version === "number" && version > latest) {
+    throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
+  throw new Error(`is not ${what}: ${field}: ${issue?.message ?? "is wrong"}`);
+}
+
+const WORDS = new Map<unknown, number>([
+  ...[true, 1, "1", "true", "yes"].map((word) => [word, 1] as const),
+  ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
+]);
+
+/** Returns 1 for a word of yes, 0 for one of no, and −1 for any other value. */
+export function yesOrNo(value: unknown): number {
+  return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
 }

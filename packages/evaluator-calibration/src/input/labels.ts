@@ -1,4 +1,3 @@
-import { yesOrNo } from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -7,6 +6,7 @@ import {
   isObject,
   quote,
   type SourceLocation,
+  yesOrNo,
 } from "./input-record.ts";
 
 /**

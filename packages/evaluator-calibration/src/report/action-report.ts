@@ -103,13 +103,3 @@ export function toLocked(
   const { question, action, threshold, level, acted: n, wrong } = search.promised;
   return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
 }
-
-/** Returns the threshold of a plan in the form of an artifact. */
-export function toSequential(
-  { plan: { maxRisk }, question, action, level, draw }: PlannedPromise,
-  { confidence }: ActionOptions,
-): LockedThreshold | null {
-  const { promised } = draw.state;
-  const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
-  return promised && { ...promise, ...promised };
-}

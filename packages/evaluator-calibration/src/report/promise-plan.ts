@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { parseJsonAs } from "../artifact.ts";
+import { CalibrationInputError, parseJsonAs } from "../input/input-record.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
-import { CalibrationInputError } from "../input/input-record.ts";
 import type { LabelJoin } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";

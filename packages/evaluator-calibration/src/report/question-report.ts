@@ -9,7 +9,6 @@ import {
   actionsOf,
   reportAction,
   toLocked,
-  toSequential,
 } from "./action-report.ts";
 import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
@@ -26,6 +25,7 @@ import {
 import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
 import { scoreRows } from "./score-report.ts";
+import type { LockedThreshold } from "../artifact.ts";
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
@@ -223,4 +223,14 @@ function worstRows(rows: Rows) {
     answer: options[top[row] as number] ?? "",
     probability,
   }));
+}
+
+/** Returns the threshold of a plan in the form of an artifact. */
+function toSequential(
+  { plan: { maxRisk }, question, action, level, draw }: PlannedPromise,
+  { confidence }: ActionOptions,
+): LockedThreshold | null {
+  const { promised } = draw.state;
+  const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
+  return promised && { ...promise, ...promised };
 }

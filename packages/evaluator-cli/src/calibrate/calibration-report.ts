@@ -13,7 +13,6 @@ import type { readAnswers, readRecords } from "../read-files.ts";
 import {
   count,
   describeBasis,
-  describeClusters,
   describeJoin,
   describeWorth,
   nameSource,
@@ -197,4 +196,13 @@ function describeMiscalibration({ miscalibration, miscalibrationByChance }: Curv
 function describeGroup({ group, n, promised }: QuestionReport["groups"][number]): string {
   const acts = promised.map(nameThreshold).join(", ") || "no threshold can be promised";
   return `${group} (${count(n)}): ${acts}`;
+}
+
+/** Returns how many groups the labels are from, if several are of one. */
+function describeClusters({ clusters, isOnePer }: QuestionReport): string | null {
+  if (clusters === null) return null;
+  const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
+  return isOnePer
+    ? `${from}; a promise takes one label of each`
+    : `${from}; labels of one group are not independent (--one-per group)`;
 }

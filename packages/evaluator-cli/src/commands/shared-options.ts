@@ -63,7 +63,7 @@ export const engineForms = {
 export const serverNames = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
 /** The typed options or levels of a question, each with its description. */
-export type Names = readonly (readonly [name: string, description: string])[];
+type Names = readonly (readonly [name: string, description: string])[];
 
 interface TypedKind {
   /** The words after the text, for help; null if there are none. */

@@ -1,9 +1,15 @@
-import { type CliContext, exitCodes, UsageError } from "evaluator-kit";
+import { join } from "node:path";
+import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
+import type { Questions } from "evaluator-client";
+import { type Journal, openJournal, type RunOptions, runRecords } from "evaluator-runs";
+import type { KeptEvaluation } from "evaluator-runs/results";
+import { printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { askEngines } from "./ask-engines.ts";
-import { readAsked } from "./asked.ts";
+import { type Asked, readAsked } from "./asked.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
 import { writeComparison } from "./comparison-report.ts";
+import { callLimits, type Engine, toEngineError } from "../engines/engine.ts";
+import { makeFolder } from "../write-report.ts";
 
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
@@ -35,4 +41,77 @@ function endingOf({ questions, margin }: Comparison): number {
   );
   if (judgements.has("worse")) return exitCodes.failed;
   return judgements.has("not shown") ? exitCodes.notEnoughEvidence : exitCodes.done;
+}
+
+// Chosen, not measured: a record may be rejected; this many before the first answer are the engine's fault.
+const FAILURES_AT_START = 5;
+
+/** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
+async function askEngines(asked: Asked, context: CliContext) {
+  const path = join(await makeFolder(asked.options.out, context), "answers.sqlite");
+  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = asked.options;
+  const { signal, stderr: progress } = context;
+  const limits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
+  const answered: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
+  let spentUsd = 0;
+  for (const engine of asked.engines) {
+    using journal = openAnswers(path, asked.questions, engine);
+    const { transport, usdPerMillionTokens } = engine;
+    const budget = { maxCostUsd: maxCost - spentUsd, usdPerMillionTokens };
+    const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
+    const outcome = await askMissing(asked, engine, run);
+    spentUsd += outcome.costUsd;
+    if (outcome.isBudgetSpent) throw outOfBudget(spentUsd, outcome, engine);
+    answered.push({ engine, ...readAnswers(journal, asked, engine) });
+  }
+  return answered;
+}
+
+function openAnswers(path: string, questions: Questions, { transport }: Engine): Journal {
+  try {
+    return openJournal(path, { questions, transport });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(`${error.message} Or choose another folder with --out.`, { cause: error });
+  }
+}
+
+async function askMissing(asked: Asked, engine: Engine, options: RunOptions) {
+  const records = Array.from(asked.states, ([id, state]) => ({ id, state }));
+  const print = (text: string) =>
+    options.progress?.write(printable`${engine.name}: ${text}` + "\n");
+  print(`${printCounted(records.length, "record")}.`);
+  try {
+    const outcome = await runRecords(records, options);
+    const { answered, skipped, failed } = outcome;
+    print(`${answered} answered, ${skipped} answered already, ${failed} failed.`);
+    return outcome;
+  } catch (error) {
+    throw toEngineError(error, engine);
+  }
+}
+
+function outOfBudget(
+  spentUsd: number,
+  { records, answered, skipped, failed }: Awaited<ReturnType<typeof runRecords>>,
+  { name }: Engine,
+): CliError {
+  const left = records - answered - skipped - failed;
+  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${String(left)} records left.`;
+  return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
+}
+
+function readAnswers(journal: Journal, { states, questions }: Asked, { name, transport }: Engine) {
+  const evaluations = new Map<string, KeptEvaluation>();
+  const failures = new Map<string, string>();
+  // SGLang does not name the model that answers; it is the requested one.
+  const requestedId = transport.target?.modelId ?? null;
+  for (const id of states.keys()) {
+    const { evaluation, error } = journal.endOf(id, questions);
+    if (evaluation === null) failures.set(id, error ?? "It has no answer.");
+    else evaluations.set(id, { ...evaluation, modelId: evaluation.modelId ?? requestedId });
+  }
+  const [failure = null] = failures.values();
+  if (evaluations.size > 0 || failure === null) return { evaluations, failures };
+  throw new CliError(printable`${name} answered nothing. ${failure}`);
 }

@@ -8,11 +8,10 @@ import {
 } from "evaluator-kit";
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { curvePlots, METHOD } from "../report/page-parts.ts";
+import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
 import { count, percent, range, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
-import type { EnginePair } from "./engine-pairs.ts";
 
 type ComparedQuestion = Comparison["questions"][number];
 type EngineOnQuestion = ComparedQuestion["engines"][number];
@@ -114,7 +113,7 @@ function describeCompared({ engines, pairs }: ComparedQuestion, { margin }: Comp
   return [...differences, ...lines];
 }
 
-function describePair({ mistakes, covered }: EnginePair): string {
+function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]): string {
   const { n, both, correlation } = mistakes;
   const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
   const found =
@@ -241,4 +240,10 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
     <p class="quiet">${worth} Skill ${percent(skill.value)} (${range(skill)}).</p>
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
+}
+
+/** Returns a question's curve, and the histogram of its printed probabilities. */
+function curvePlots(points: Parameters<typeof curvePlot>[0], what: string): Html {
+  return html`${curvePlot(points, { what, title: "Printed and come true" })}
+  ${histogramPlot(points, what)}`;
 }

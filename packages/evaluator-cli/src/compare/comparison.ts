@@ -4,10 +4,18 @@ import {
   reportQuestions,
   toLabelledRows,
 } from "evaluator-calibration/reports";
+import type { KeptEvaluation } from "evaluator-runs/results";
+import type { Engine } from "../engines/engine.ts";
 import { describeBasis } from "../report/sentences.ts";
-import type { AnsweredEngine } from "./ask-engines.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines } from "./engine-pairs.ts";
+
+/** An engine's answers, and the reasons of its failures, by the ids of the records. */
+interface AnsweredEngine {
+  readonly engine: Engine;
+  readonly evaluations: ReadonlyMap<string, KeptEvaluation>;
+  readonly failures: ReadonlyMap<string, string>;
+}
 
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;

@@ -9,10 +9,7 @@ interface JudgedEngine {
   readonly report: QuestionReport;
 }
 
-/** Two engines on one question: whether they make the same mistakes, and what they may act on together. */
-export type EnginePair = ReturnType<typeof pairEngines>[number];
-
-/** Returns each two engines with their common mistakes and their common coverage. */
+/** Returns each two engines on one question: their common mistakes, and what they may act on together. */
 export function pairEngines(engines: readonly JudgedEngine[]) {
   return engines.flatMap((one, at) =>
     engines.slice(at + 1).map((other) => ({

@@ -14,11 +14,10 @@ import {
 import { readAnswers } from "evaluator-runs";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { drawSheets, LabelFile, readTable, savedLabels } from "evaluator-runs/label";
-import type { DemoOptions } from "../commands/demo-command.ts";
+import type { AskOptions } from "../commands/ask-commands.ts";
 import { makeFolder } from "../write-report.ts";
 import { type DemoPage, PERSON, serveDemo } from "./demo-page.ts";
-import { inventTickets } from "./invented-tickets.ts";
-import { simulatedTransport } from "./simulated-model.ts";
+import { inventTickets, simulatedTransport } from "./simulated-model.ts";
 
 const about =
   "Demo: a simulated model answers 400 invented tickets. No model is asked, no key is used, nothing leaves this machine.";
@@ -41,7 +40,7 @@ const commands = {
 const WORK = ".work";
 
 interface Demo {
-  readonly options: DemoOptions;
+  readonly options: AskOptions<"demo">;
   readonly folder: string;
   readonly tickets: ReturnType<typeof inventTickets>;
   readonly context: CliContext;
@@ -50,7 +49,7 @@ interface Demo {
 }
 
 /** Shows on invented tickets how a promise is made, used and broken; sets the exit code. */
-export async function demo(options: DemoOptions, context: CliContext, run: Demo["run"]) {
+export async function demo(options: AskOptions<"demo">, context: CliContext, run: Demo["run"]) {
   const { out, seed } = options;
   const folder = resolve(context.cwd, out);
   if (existsSync(folder) && !existsSync(join(folder, "demo.json"))) {

@@ -20,7 +20,7 @@ import {
   readTextFile,
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
-import { type Names, typedKinds, type TypedWord } from "../commands/shared-options.ts";
+import { typedKinds, type TypedWord } from "../commands/shared-options.ts";
 import { readQuestionsFile } from "../read-files.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
@@ -71,7 +71,7 @@ function exampleOf(kind: KindName): string {
   return `--${kind} ${typedKinds[kind].example}`;
 }
 
-function namesIn(typed: TypedWord | undefined, kind: KindName): Names {
+function namesIn(typed: TypedWord | undefined, kind: KindName) {
   if (typed?.kind !== kind) throw mistyped(kind);
   const parts = typed.word.split(",").map((part) => part.trim());
   const names = parts.map((part) => {

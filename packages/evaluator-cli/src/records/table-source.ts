@@ -1,6 +1,6 @@
-import { Option } from "evaluator-kit";
-import type { RecordSource } from "evaluator-runs/source";
-import { stateColumns, toRecordColumns } from "./state-columns.ts";
+import { CliError, InvalidArgumentError, isRecord, Option, printable } from "evaluator-kit";
+import type { InputOptions, RecordForm, RecordSource, RunRecord } from "evaluator-runs/source";
+import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 
 /** Records of any kind, in CSV or JSON, as the records of runs. */
 export const tableSource: RecordSource = {
@@ -24,11 +24,130 @@ export const tableSource: RecordSource = {
   readState: ({ id, state }) => toRecordColumns({ id, columns: state }),
   // Loaded late, since --help needs none of it.
   async open(path, options) {
-    const { openTable } = await import("./table-input.ts");
-    return await openTable(path, options);
+    const { openRecords } = await import("evaluator-runs/source");
+    const { readTable } = await import("evaluator-runs/table");
+    return await openRecords(path, tableForm(options, readTable), options);
   },
   columns: [],
   queryColumns: [{ name: "state", what: "as JSON", of: ({ state }) => JSON.stringify(state) }],
   table: null,
   keepStateOptions: toRecordColumns,
 };
+
+/** More columns than these are no state that a person wants. Chosen, not measured. */
+const COLUMNS_AT_MOST = 1000;
+
+/** Returns how a table is read, and the checks of all its records; no problem quotes a value. */
+function tableForm(
+  { state: options = {}, questions }: InputOptions,
+  split: RecordForm<RunRecord>["split"],
+): RecordForm<RunRecord> {
+  const wanted = toRecordColumns(options);
+  const seen = new Set<string>();
+  return {
+    split,
+    check(value) {
+      if (!isRecord(value)) return wrong("is not an object; write { id, … }");
+      const record = value as JsonObject;
+      noteColumns(record, wanted, seen);
+      const id = idOf(record, wanted.id);
+      if (id === undefined) return wrong(`has no id; ${idAdvice}`);
+      const state = stateOf(record, wanted);
+      if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
+      return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
+    },
+    checkFile() {
+      const { id, columns } = wanted;
+      if (seen.size === 0)
+        return "it has no record; write CSV with a header, or JSON with one record a line";
+      if (!seen.delete(id)) return noColumn(id, `${idAdvice}, in the column that --id names`);
+      if (columns === null) return questions ? answerInState(seen, questions) : null;
+      const unseen = columns.find(([, column]) => column !== id && !seen.has(column));
+      return unseen ? noColumn(unseen[1], "choose those of the state with --state") : null;
+    },
+    advice: "Check the path.",
+  };
+}
+
+const idAdvice = "give every record its own id";
+
+function wrong(problem: string, id?: string) {
+  return { id, record: null, problems: [problem] };
+}
+
+function noColumn(name: string, advice: string): string {
+  return printable`no record has the column "${name}"; ${advice}`;
+}
+
+function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: Set<string>): void {
+  const names = columns === null ? Object.keys(record) : [id, ...columns.map(([, name]) => name)];
+  for (const name of names) if (Object.hasOwn(record, name)) seen.add(name);
+  if (columns !== null || seen.size <= COLUMNS_AT_MOST) return;
+  throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
+}
+
+/** Returns the id as text; undefined if there is none. */
+function idOf(record: JsonObject, column: string): string | undefined {
+  const id = Object.hasOwn(record, column) ? record[column] : undefined;
+  if (typeof id === "string") return id.trim() === "" ? undefined : id;
+  // Beyond these, two different numbers can be one.
+  return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
+}
+
+/** A key of the state, and the column of its value. */
+type StateColumn = readonly [key: string, column: string];
+
+/** Which columns of a record are its id and its state. */
+type RecordColumns = {
+  readonly id: string;
+  /** Null for all columns except the id. */
+  readonly columns: readonly StateColumn[] | null;
+};
+
+/** Adds the columns of `subject,text=body` to those typed before. */
+function stateColumns(text: string, previous: readonly StateColumn[] = []): readonly StateColumn[] {
+  const typed = text.split(",").map((part): StateColumn => {
+    const [key = "", column = key] = part.split(/=(.*)/s, 2).map((side) => side.trim());
+    return [key, column];
+  });
+  const all = [...previous, ...typed];
+  const keys = new Set(all.map(([key]) => key));
+  if (keys.size === all.length && !all.flat().includes("")) return all;
+  throw new InvalidArgumentError("Use columns, each once, such as subject,body or text=body.");
+}
+
+/** Returns typed or kept options with their defaults. */
+function toRecordColumns(options: Readonly<Record<string, unknown>>): RecordColumns {
+  const { id = "id", columns = null } = options as Partial<RecordColumns>;
+  return { id, columns };
+}
+
+/** Returns the state of a record: the values that it has; null if all of them are blank. */
+function stateOf(record: JsonObject, { id, columns }: RecordColumns): JsonObject | null {
+  const wanted =
+    columns ?? Object.keys(record).flatMap((key) => (key === id ? [] : [[key, key] as const]));
+  const values = wanted.flatMap(([key, column]): [string, JsonValue][] => {
+    const value = Object.hasOwn(record, column) ? record[column] : undefined;
+    return value === undefined ? [] : [[key, value]];
+  });
+  return values.every(([, value]) => isBlank(value)) ? null : Object.fromEntries(values);
+}
+
+function isBlank(value: JsonValue): boolean {
+  return typeof value === "string" ? value.trim() === "" : value === null;
+}
+
+/** Returns the problem of a state that no one chose if a column may hold an answer; null if none may. */
+function answerInState(names: ReadonlySet<string>, questions: Questions): string | null {
+  const answers = new Set([...Object.keys(questions), "truth", "label"].map(normalise));
+  const isAnswer = (name: string) => answers.has(normalise(name));
+  const found = [...names].find(isAnswer);
+  if (found === undefined) return null;
+  const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
+  const example = others.slice(0, 3).join(",") || "COLUMN";
+  return printable`it has the column "${found}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
+}
+
+function normalise(name: string): string {
+  return name.trim().toLowerCase();
+}

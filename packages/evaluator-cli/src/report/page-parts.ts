@@ -1,6 +1,6 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { printShare } from "evaluator-kit";
-import { band, bars, curve, dot, html, type Html, plot } from "evaluator-kit/page";
+import { band, bars, curve, dot, type Html, plot } from "evaluator-kit/page";
 import { count, percent, range } from "./sentences.ts";
 
 const compact = (rows: number) => rows.toLocaleString("en", { notation: "compact" });
@@ -13,12 +13,6 @@ type Points = CurveReport["points"];
 
 const toPoints = (...all: readonly (readonly [x: number, y: number])[]) =>
   all.map(([x, y]) => ({ x, y }));
-
-/** Returns a question's curve, and the histogram of its printed probabilities. */
-export function curvePlots(points: Points, what: string): Html {
-  return html`${curvePlot(points, { what, title: "Printed and come true" })}
-  ${histogramPlot(points, what)}`;
-}
 
 const CHANCE = "90 % of lines lie here if every printed value is true";
 

@@ -202,7 +202,7 @@ function nameAction(action: ActionReport["action"]): string {
 }
 
 /** A threshold that new labels tested once, or label by label. */
-export type TestedThreshold =
+type TestedThreshold =
   | ThresholdCheck
   | (Pick<ThresholdCheck, "locked" | "n" | "wrong"> & {
       readonly verdict: "alarm" | "no alarm";
@@ -249,15 +249,6 @@ function describeAgreements({ agreements, ceiling }: QuestionReport): string[] {
   if (ceiling === null) return lines;
   const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
   return [...lines, `${most}: if two labels differ, an answer fits at most one`];
-}
-
-/** Returns how many groups the labels are from, if several are of one. */
-export function describeClusters({ clusters, isOnePer }: QuestionReport): string | null {
-  if (clusters === null) return null;
-  const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
-  return isOnePer
-    ? `${from}; a promise takes one label of each`
-    : `${from}; labels of one group are not independent (--one-per group)`;
 }
 
 function nameLabeler(name: string): string {

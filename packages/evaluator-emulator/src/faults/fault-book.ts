@@ -1,10 +1,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, createView, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Call, type Trap, trapKinds } from "../call.ts";
+import { type Call, isVendorPath, type Trap, trapKinds } from "../call.ts";
 import { isEventStream } from "../deliver-by-fetch.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
 import { gatewayError, vendorError } from "../request-error.ts";
-import { isVendorPath } from "../vendor/vendor-routes.ts";
 import type { Fault } from "./fault.ts";
 
 /** A fault that changes the response of a call. */

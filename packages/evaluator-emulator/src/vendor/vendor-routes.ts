@@ -4,6 +4,7 @@ import {
   bearerKey,
   type Call,
   type EmulatorContext,
+  isVendorPath,
   readJson,
   type Side,
   withErrors,
@@ -40,11 +41,6 @@ export function vendorRoutes(context: EmulatorContext): Side {
     response.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
     return response;
   };
-}
-
-/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
-export function isVendorPath(path: string): boolean {
-  return path.startsWith("/direct/") || path === "/v1/systemone";
 }
 
 /** Bodies that cannot be read are errors of a field. */

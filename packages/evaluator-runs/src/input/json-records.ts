@@ -20,7 +20,7 @@ export type JsonRecord = { readonly line: number } & (
 );
 
 /** Returns the value of a JSON text. @throws SyntaxError of `JSON.parse` if it is none. */
-export type JsonParser = (text: string) => unknown;
+type JsonParser = (text: string) => unknown;
 
 /**
  * Reads the records of UTF-8 JSON, those of one piece of the text at a time: an array, an object with

@@ -1,8 +1,7 @@
-import { CsvSplitter } from "./csv-splitter.ts";
-import { type JsonParser, type JsonRecord, readJsonRecords } from "./json-records.ts";
+import { isUtf8 } from "node:buffer";
+import { CliError, printable } from "evaluator-kit";
+import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { peek, toUtf8Chunks } from "./utf8-chunks.ts";
-
-export { TableError } from "./csv-splitter.ts";
 
 /** The start of a file that shows its format: more than any byte order mark and space before it. */
 const PEEK_BYTES = 4096;
@@ -15,7 +14,7 @@ const PEEK_BYTES = 4096;
  */
 export async function* readTable(
   chunks: AsyncIterable<Buffer>,
-  parseLine?: JsonParser,
+  parseLine?: Parameters<typeof readJsonRecords>[2],
 ): AsyncGenerator<Iterable<JsonRecord>> {
   const { start, all, close } = await peek(toUtf8Chunks(chunks), PEEK_BYTES);
   try {
@@ -32,4 +31,153 @@ async function* readCsv(chunks: AsyncIterable<Buffer>): AsyncGenerator<Iterable<
   const splitter = new CsvSplitter();
   for await (const chunk of chunks) yield splitter.split(chunk);
   yield splitter.end();
+}
+
+const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 44, 59];
+const LINE_ENDS = new Set([NEWLINE, RETURN]);
+
+/** A line of a table that cannot be read, so that no later one can. */
+export class TableError extends CliError {
+  readonly line: number;
+  readonly problem: string;
+
+  constructor(line: number, problem: string) {
+    super(`line ${line}: ${problem}`);
+    this.line = line;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Splits values that commas, semicolons or tabs separate, with a header. A record is an object with
+ * a text for each column; an empty cell is an empty text.
+ */
+class CsvSplitter {
+  #header: readonly string[] | null = null;
+  /** One of them, as soon as the header shows it. */
+  #delimiters = new Set([COMMA, SEMICOLON, TAB]);
+  #records: JsonRecord[] = [];
+  #cells: string[] = [];
+  /** The part of a cell before the current piece. */
+  #cell = "";
+  #quotes: "none" | "open" | "closed" = "none";
+  #before: number | undefined;
+  #line = 1;
+  #recordLine = 1;
+  #quoteLine = 1;
+
+  /** Takes a piece of any size; returns the records that are complete. @throws TableError */
+  split(chunk: Buffer): JsonRecord[] {
+    // All separators are ASCII, so that each cell can be decoded alone.
+    const text = chunk.toString("latin1");
+    let from = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      // Most characters are letters, which end no cell.
+      if (code > SEMICOLON && this.#quotes !== "closed") continue;
+      const isFirst = from === at && this.#cell === "";
+      const isSyntax = this.#isSyntax(code, isFirst);
+      this.#countLine(code, at === 0 ? this.#before : text.charCodeAt(at - 1));
+      if (!isSyntax) continue;
+      this.#cell += text.slice(from, at);
+      from = at + 1;
+      this.#take(code);
+    }
+    this.#cell += text.slice(from);
+    this.#before = text.charCodeAt(text.length - 1);
+    return this.#records.splice(0);
+  }
+
+  /** Returns the last record. @throws TableError if a quote is not closed. */
+  end(): JsonRecord[] {
+    if (this.#quotes === "open") {
+      const problem = "a quote opens here and never closes; a quote inside a cell is written twice";
+      this.#refuse(problem, this.#quoteLine);
+    }
+    this.#endCell();
+    this.#endRecord();
+    return this.#records.splice(0);
+  }
+
+  #isSyntax(code: number, isFirst: boolean): boolean {
+    if (this.#quotes === "closed") return true;
+    if (code === QUOTE) return isFirst || this.#quotes === "open";
+    return this.#quotes === "none" && (this.#delimiters.has(code) || LINE_ENDS.has(code));
+  }
+
+  #countLine(code: number, before: number | undefined): void {
+    if (code === RETURN || (code === NEWLINE && before !== RETURN)) this.#line += 1;
+    if (code !== NUL) return;
+    const problem = "has a NUL character, so that it is binary or UTF-16; save it as UTF-8 text";
+    this.#refuse(problem, this.#line);
+  }
+
+  #take(code: number): void {
+    if (code === QUOTE) this.#takeQuote();
+    else if (this.#delimiters.has(code)) {
+      if (this.#header === null) this.#delimiters = new Set([code]);
+      this.#endCell();
+    } else if (LINE_ENDS.has(code)) {
+      this.#endCell();
+      this.#endRecord();
+    } else {
+      const problem = `text follows the quote that closes the cell of line ${this.#quoteLine}`;
+      this.#refuse(`${problem}; a quote inside a cell is written twice`, this.#line);
+    }
+  }
+
+  #takeQuote(): void {
+    if (this.#quotes === "none") this.#quoteLine = this.#line;
+    // The second of two quotes is one.
+    if (this.#quotes === "closed") this.#cell += '"';
+    this.#quotes = this.#quotes === "open" ? "closed" : "open";
+  }
+
+  #endCell(): void {
+    this.#cells.push(this.#decode(this.#cell));
+    this.#cell = "";
+    this.#quotes = "none";
+  }
+
+  #decode(cell: string): string {
+    if (!/[\u0080-\u00FF]/.test(cell)) return cell;
+    const bytes = Buffer.from(cell, "latin1");
+    if (isUtf8(bytes)) return bytes.toString();
+    const problem = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
+    return this.#refuse(problem, this.#recordLine);
+  }
+
+  #endRecord(): void {
+    const [cells, line] = [this.#cells, this.#recordLine];
+    [this.#cells, this.#recordLine] = [[], this.#line];
+    if (cells.length === 1 && cells[0]?.trim() === "") return;
+    if (this.#header === null) {
+      this.#takeHeader(cells, line);
+      return;
+    }
+    if (cells.length !== this.#header.length) {
+      const problem = `has ${cells.length} cells, and the header ${this.#header.length}`;
+      const advice = "a cell that holds a comma or a line break needs quotes around it";
+      this.#refuse(`${problem}; ${advice}`, line);
+    }
+    const value = Object.fromEntries(this.#header.map((name, i) => [name, cells[i] as string]));
+    this.#records.push({ line, value });
+  }
+
+  #takeHeader(cells: readonly string[], line: number): void {
+    const names = new Set<string>();
+    for (const [i, cell] of cells.entries()) {
+      const name = cell.trim();
+      const rule = "the first row gives each column its own name";
+      if (name === "") this.#refuse(`column ${i + 1} has no name; ${rule}`, line);
+      if (names.has(name))
+        this.#refuse(printable`two columns are named "${name.slice(0, 60)}"; ${rule}`, line);
+      names.add(name);
+    }
+    this.#header = [...names];
+  }
+
+  #refuse(problem: string, line: number): never {
+    throw new TableError(line, problem);
+  }
 }

@@ -25,7 +25,7 @@ export interface InputRecord<TState = JsonObject> {
 }
 
 /** Typed or kept options of a source that add to the state of a record; its input parses them. */
-export type StateOptions = Readonly<Record<string, unknown>>;
+type StateOptions = Readonly<Record<string, unknown>>;
 
 /** An input with checked records. It is read again for each pass and never held in memory. */
 export interface RecordInput<TState = JsonObject> {

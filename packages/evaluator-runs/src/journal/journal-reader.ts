@@ -50,7 +50,7 @@ const runFactsSchema = z.object({
 export type RunFacts = z.infer<typeof runFactsSchema>;
 
 /** Everything that a journal keeps about one record. */
-export interface JournalEntry extends CallSetup {
+interface JournalEntry extends CallSetup {
   readonly id: string;
   readonly state: JsonValue;
   /** Null if the answer was changed after it was written. */
@@ -58,7 +58,7 @@ export interface JournalEntry extends CallSetup {
 }
 
 /** How the newest call about a record ended. */
-export interface RecordEnd {
+interface RecordEnd {
   /** The state that the model read; null without an answer. */
   readonly state: JsonValue;
   readonly evaluation: KeptEvaluation | null;

@@ -22,7 +22,7 @@ const labelSchema = z.looseObject({
 /** One line of a file of labels; unknown fields are kept. */
 export type SavedLabel = z.infer<typeof labelSchema>;
 /** The fields that no two labels of a file share. */
-export type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw" | "origin">;
+type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw" | "origin">;
 
 const anotherFile = "name another file with --labels";
 

@@ -2,7 +2,7 @@ import { type JsonValue, type Question, truthsOf } from "evaluator-client";
 import { isRecord, page, truncateCharacters } from "evaluator-kit";
 import { html, type Html } from "evaluator-kit/html";
 import type { PageLink } from "evaluator-kit/page";
-import type { LabelFile } from "./label-file.ts";
+import type { SavedLabel } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 
 // Without b for back and s for skip.
@@ -16,8 +16,6 @@ export function answerKeys(question: Question) {
   });
 }
 
-type SavedLabel = ReturnType<LabelFile["find"]>;
-
 interface SheetView {
   /** The program's name. */
   readonly program: string;
@@ -26,7 +24,7 @@ interface SheetView {
   readonly sheets: readonly LabelSheet[];
   readonly sheet: LabelSheet;
   /** The label of each record of the sheet. */
-  readonly saved: readonly SavedLabel[];
+  readonly saved: readonly (SavedLabel | undefined)[];
   /** The record shown, and its index; null at the end. */
   readonly record: { readonly id: string; readonly at: number; readonly state: JsonValue } | null;
   readonly nextCommand: string;
@@ -127,7 +125,7 @@ function recordForm(
 function answerButton(
   { key, name, description, truth }: ReturnType<typeof answerKeys>[number],
   index: number,
-  saved: SavedLabel,
+  saved: SavedLabel | undefined,
 ) {
   return html`<button
     class="button"

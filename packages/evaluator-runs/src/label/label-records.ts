@@ -3,7 +3,7 @@ import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
-import type { LabelCommand } from "../label-options.ts";
+import type { LabelCommand } from "../options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { labelApp, savedLabels } from "./label-app.ts";

@@ -2,7 +2,7 @@ import { AnswerTable, drawRecords } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { readJournal } from "../journal/read-journal.ts";
-import type { LabelCommand } from "../label-options.ts";
+import type { LabelCommand } from "../options.ts";
 import type { SavedLabel } from "./label-file.ts";
 
 /** One question, and the records to label, in order. */

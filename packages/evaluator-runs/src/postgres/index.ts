@@ -3,7 +3,7 @@ export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export { type Cell, type Connection, type Database, openDatabase, type Query } from "./database.ts";
 export type { RunRecord } from "./load-run.ts";
-export { migrate } from "./migrate.ts";
+export { migrate } from "./schema.ts";
 export { postgresLimits } from "./postgres-limits.ts";
 export {
   type ChunkRecord,

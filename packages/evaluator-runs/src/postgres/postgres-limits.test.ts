@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LimitStore } from "evaluator-client";
 import { leaseFrom, pauseAll } from "evaluator-client/leases";
-import { migrateDatabase } from "./migrate.ts";
+import { migrateDatabase } from "./schema.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 import { PostgresRuns } from "./postgres-runs.ts";
 import { openPglite, type PgliteDatabase } from "../testing/pglite-database.ts";

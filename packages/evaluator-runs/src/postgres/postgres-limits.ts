@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import type { LimitRow, LimitStore } from "evaluator-client";
 import { escapeLiteral } from "pg";
 import { type Connection, type Database, openDatabase } from "./database.ts";
-import { migrateDatabase } from "./migrate.ts";
+import { migrateDatabase } from "./schema.ts";
 
 // Longer than the writes that a crash may lose.
 const CLOSED_AFTER_START_MS = 1000;

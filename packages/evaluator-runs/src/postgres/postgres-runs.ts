@@ -5,7 +5,7 @@ import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
 import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
-import { migrateDatabase } from "./migrate.ts";
+import { migrateDatabase } from "./schema.ts";
 import { RunLoader } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";

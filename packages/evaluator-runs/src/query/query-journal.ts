@@ -10,7 +10,7 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { alignColumns } from "../columns/table.ts";
-import type { QueryCommand } from "../options.ts";
+import type { FileCommand } from "../options.ts";
 import type { OutputFormat } from "../shared-options.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { needJournalAddress } from "../journal-address.ts";
@@ -26,6 +26,8 @@ const ROWS_SHOWN = 1000;
 const CHARACTERS_SHOWN = 2_000_000;
 /** The most columns of a terminal for one cell. */
 const CELL_COLUMNS = 80;
+
+type QueryCommand = FileCommand<"query"> & { readonly text?: string | undefined };
 
 /** Runs a read-only query over a journal's results, or lists the tables without one; returns the exit code 0. */
 export async function queryJournal(

@@ -250,3 +250,8 @@ function actOf({ column: { asked, part }, share }: Named, isHigh: boolean): stri
   if (part === "confidence" || asked.short.form !== "probability") return null;
   return isHigh ? "yes" : "no";
 }
+
+/** Returns whether a record meets all conditions. */
+export function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
+  return conditions.every(({ meets }) => meets(record));
+}

@@ -1,8 +1,8 @@
 import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluator-calibration";
 import { printShare, toPrintable } from "evaluator-kit";
 import { printCount } from "../amounts.ts";
-import type { AnsweredRecord } from "./conditions.ts";
-import { meetsAll, type Rule } from "./rules-file.ts";
+import { type AnsweredRecord, meetsAll } from "./conditions.ts";
+import type { Rule } from "./rules-file.ts";
 
 /** The act that a rule asks for on a record, if it is promised. */
 type RuleAct =

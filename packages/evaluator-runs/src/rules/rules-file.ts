@@ -12,7 +12,7 @@ import { calibratedAnswers, decisionsOf } from "../calibration.ts";
 import type { Column, RecordSetup, ResultRow } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import { type AnsweredRecord, type Condition, readConditions } from "./conditions.ts";
+import { type AnsweredRecord, type Condition, meetsAll, readConditions } from "./conditions.ts";
 import { ConditionError, tokensOf } from "./tokens.ts";
 
 /** An action for the records that meet some conditions. */
@@ -119,11 +119,6 @@ export function toAnswered(
       return decisionsOf(kept, calibration);
     },
   };
-}
-
-/** Returns whether a record meets all conditions. */
-export function meetsAll(conditions: readonly Condition[], record: AnsweredRecord): boolean {
-  return conditions.every(({ meets }) => meets(record));
 }
 
 /** `--since` and `--only`, as typed. */
