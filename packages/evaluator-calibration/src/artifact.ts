@@ -52,6 +52,8 @@ const lockedThresholdSchema = z.object({
 });
 /** A threshold with a promised risk: act at this printed value and above. */
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
+/** `yes`, `no`, or `top` for the most probable option or level. */
+export type Action = LockedThreshold["action"];
 
 const LATEST_VERSION = 2;
 

@@ -4,8 +4,7 @@ import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
 import { withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts } from "./output/write-records.ts";
-import { planOf } from "./rules/plan.ts";
-import { readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
+import { planOf, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
 
 /**

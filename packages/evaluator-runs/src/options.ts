@@ -9,14 +9,7 @@ import {
 } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 import type { ProgramContext } from "./service.ts";
-import {
-  count,
-  firstOption,
-  optionalFile,
-  outputFormats,
-  sharedOptions,
-  usd,
-} from "./shared-options.ts";
+import { count, optionalFile, outputFormats, sharedOptions } from "./shared-options.ts";
 
 type Declared = ReturnType<typeof declareCommands>;
 type Typed<TName extends keyof Declared> = ReturnType<Declared[TName]["opts"]>;
@@ -57,7 +50,7 @@ type DeclaredFor = Pick<ProgramContext, "source" | "engineOption" | "mayCost">;
 const tableOptions = () => [
   new Option("--raw", "print the answers and providerMetadata of each call before the table"),
   new Option("--sort <field>", "sort the table by a field of the results (default: importance)"),
-  firstOption("--top <n>", "print only the first N rows of the table"),
+  sharedOptions.top,
   sharedOptions.only,
 ];
 
@@ -80,18 +73,14 @@ export function addRunOptions<TArguments extends unknown[]>(
   { source, engineOption, mayCost }: DeclaredFor,
 ) {
   const declared = command
-    .addOption(firstOption("--limit <n>", "only the first N records"))
+    .addOption(sharedOptions.limit)
     .option(
       "--questions <file>",
       `a JSON object of id to question${source.questions ? " (default: those of the source)" : ""}`,
     )
     .addOption(sharedOptions.offline)
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
-    .addOption(
-      new Option("--max-cost <usd>", "stop before the run costs more")
-        .argParser(usd)
-        .default(Number.POSITIVE_INFINITY, "no limit"),
-    )
+    .addOption(sharedOptions.maxCost)
     .addOption(sharedOptions.price)
     .option("-y, --yes", `do not ask before a run ${mayCost ? "that may cost money" : "above $1"}`)
     .addOption(sharedOptions.concurrency)

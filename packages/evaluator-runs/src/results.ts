@@ -6,7 +6,7 @@ export type { NewRecords, RunFacts } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { ResultRecord } from "./output/write-records.ts";
 export type { AnsweredRecord } from "./rules/conditions.ts";
-export { planOf } from "./rules/plan.ts";
+export { planOf } from "./rules/rules-file.ts";
 export { describeFilter, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";
 export type { BaseAnswers } from "./workers/open-runs.ts";

@@ -9,7 +9,7 @@ export type OutputFormat = (typeof outputFormats)[number];
 /** Parses a whole number from 1 up. */
 export const count = wholeNumber({ min: 1 });
 /** Parses US dollars. */
-export const usd = decimal({ what: "US dollars" });
+const usd = decimal({ what: "US dollars" });
 
 /** Parses a day of the calendar, such as `2026-11-02`. */
 export function day(text: string): string {
@@ -24,10 +24,10 @@ export const optionalFile =
   "the input of the run; without it and --journal the only journal in the folder";
 
 /** Returns an option that takes all unless typed. */
-export const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
+const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
   new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
 
-/** Options that several commands have. */
+/** Options that several commands have, or several programs. */
 export const sharedOptions = {
   journal: ({ suffix, journalVariable: variable }: RecordSource) =>
     new Option(
@@ -37,6 +37,11 @@ export const sharedOptions = {
   run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
     count,
   ),
+  limit: firstOption("--limit <n>", "only the first N records"),
+  top: firstOption("--top <n>", "print only the first N rows of the table"),
+  maxCost: new Option("--max-cost <usd>", "stop before the run costs more")
+    .argParser(usd)
+    .default(Number.POSITIVE_INFINITY, "no limit"),
   offline: new Option(
     "--offline",
     "let the emulator on this machine answer; needs no key",

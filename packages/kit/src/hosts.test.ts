@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isForeignRequest, isLoopbackHost, toHostname } from "./hosts.ts";
+import { isForeignRequest, isLoopbackHost, toHostname } from "./listen.ts";
 
 test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("%s stays on this machine", (host) => {
   expect(isLoopbackHost(host)).toBe(true);

@@ -4,7 +4,6 @@ export * from "./commands.ts";
 export * from "./context.ts";
 export * from "./errors.ts";
 export * from "./file-system.ts";
-export * from "./hosts.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
 export * from "./printable.ts";

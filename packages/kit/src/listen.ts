@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, isIPv4, type Server } from "node:net";
 import { CliError, describeSystemError, systemErrorCode } from "./errors.ts";
-import { toHostname } from "./hosts.ts";
 
 /** An address to listen on, and the names of its settings for messages. */
 interface ListenOptions {
@@ -62,4 +61,35 @@ function describeProblem(
     default:
       return `cannot be opened: ${describeSystemError(error) ?? code}`;
   }
+}
+
+/** Returns whether only this machine can reach a host to listen on. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** Returns an address as in a URL, with IPv6 in brackets. */
+export function toHostname(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+/**
+ * Returns whether a request to a local server comes from a foreign page: its host is neither loopback
+ * nor one of `names` (DNS rebinding), or its origin, which only browsers send, is another site.
+ */
+export function isForeignRequest(
+  { host, origin }: { readonly [THeader in "host" | "origin"]?: string | null | undefined },
+  names: readonly string[] = [],
+): boolean {
+  const isOwn = (name: string) => isLoopbackName(name) || names.includes(name.toLowerCase());
+  if (!isOwn((host ?? "").replace(/:\d{1,5}$/, ""))) return true;
+  if (origin === null || origin === undefined) return false;
+  const url = URL.parse(origin);
+  return url === null || !isOwn(url.hostname);
+}
+
+// Every name under "localhost" means this machine (RFC 6761).
+function isLoopbackName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === "[::1]" || lower.endsWith(".localhost") || isLoopbackHost(lower);
 }

@@ -1,4 +1,4 @@
-import type { LockedThreshold } from "../artifact.ts";
+import type { Action, LockedThreshold } from "../artifact.ts";
 import type { Form } from "../kinds.ts";
 import { LOWEST, type searchPromises } from "../thresholds/learn-then-test.ts";
 import {
@@ -10,9 +10,6 @@ import {
 } from "../thresholds/risk-coverage.ts";
 import { actionRows, type LabelledRows, shareOfRows } from "./labelled-rows.ts";
 import type { PlannedPromise } from "./promise-plan.ts";
-
-/** `yes`, `no`, or `top` for the most probable option or level. */
-export type Action = LockedThreshold["action"];
 
 /** The actions on each form of answers. */
 export const actionsOf: Readonly<Record<Form, readonly Action[]>> = {

@@ -3,13 +3,7 @@ import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
 import { searchPromises } from "../thresholds/learn-then-test.ts";
-import {
-  type Action,
-  type ActionOptions,
-  actionsOf,
-  reportAction,
-  toLocked,
-} from "./action-report.ts";
+import { type ActionOptions, actionsOf, reportAction, toLocked } from "./action-report.ts";
 import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
@@ -25,7 +19,7 @@ import {
 import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
 import { scoreRows } from "./score-report.ts";
-import type { LockedThreshold } from "../artifact.ts";
+import type { Action, LockedThreshold } from "../artifact.ts";
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {

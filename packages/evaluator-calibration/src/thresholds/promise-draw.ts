@@ -1,12 +1,13 @@
+import type { Action } from "../artifact.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { checkRows, type Numbers } from "../math/rows.ts";
 import { type Bound, checkShare } from "./intervals.ts";
-import { type PromiseAction, regionOf } from "./learn-then-test.ts";
+import { regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
 
 /** How labels are drawn for the promise of one action. */
 export interface PromiseDrawOptions extends Bound {
-  readonly action: PromiseAction["action"];
+  readonly action: Action;
   /** The same seed draws the same records from the same pool. */
   readonly seed: number;
   /** How many actions share 1 − confidence. @default 1 */

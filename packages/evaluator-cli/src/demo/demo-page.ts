@@ -5,7 +5,7 @@ import { labelApp, servePage } from "evaluator-runs/label";
 type LabelOptions = Parameters<typeof labelApp>[0];
 
 /** The page, and the steps that it leads through. */
-export interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
+interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
   readonly sheet: LabelOptions["first"];
   readonly port: number;
   readonly context: CliContext;

@@ -16,7 +16,7 @@ import type { ProgramContext } from "evaluator-runs/commands";
 import { drawSheets, LabelFile, readTable, savedLabels } from "evaluator-runs/label";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { makeFolder } from "../write-report.ts";
-import { type DemoPage, PERSON, serveDemo } from "./demo-page.ts";
+import { PERSON, serveDemo } from "./demo-page.ts";
 import { inventTickets, simulatedTransport } from "./simulated-model.ts";
 
 const about =
@@ -156,7 +156,11 @@ async function answerTickets(agent: 1 | 2, given: Demo) {
 }
 
 /** Labels the tickets that the person left, each with its truth. */
-async function labelRest(sheet: DemoPage["sheet"], labels: LabelFile, { tickets }: Demo) {
+async function labelRest(
+  sheet: Parameters<typeof savedLabels>[0],
+  labels: LabelFile,
+  { tickets }: Demo,
+) {
   const truths = new Map(tickets.map(({ id, truth }) => [id, truth]));
   const saved = savedLabels(sheet, labels, PERSON);
   const left = sheet.records.filter((_, index) => saved[index] === undefined);

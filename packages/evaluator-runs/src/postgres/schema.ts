@@ -134,14 +134,7 @@ const oneClock = `
 `;
 
 /** The schema's migrations, in order; the first makes version 1, which had only limits. */
-export const migrations: readonly string[] = [
-  "",
-  runTables,
-  runFunctions,
-  refusals,
-  limits,
-  oneClock,
-];
+const migrations: readonly string[] = ["", runTables, runFunctions, refusals, limits, oneClock];
 
 // The oldest version that the PostgreSQL project supported in 2025.
 const OLDEST_SERVER = 13;

@@ -26,7 +26,7 @@ export interface AnsweredRecord {
 }
 
 /** One condition; a record without an answer meets none about answers. */
-export interface Condition {
+interface Condition {
   readonly meets: (record: AnsweredRecord) => boolean;
   /** The acts on a question's answer that it asks for, as `decide` names them; null for none. */
   readonly wanted: { readonly question: string; readonly acts: readonly string[] } | null;

@@ -9,8 +9,7 @@ import { resultColumns, toRecord } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type AnsweredRecord, readConditions } from "./conditions.ts";
-import { planOf } from "./plan.ts";
-import { readRules, toAnswered } from "./rules-file.ts";
+import { planOf, readRules, toAnswered } from "./rules-file.ts";
 import { sampleQuestions } from "../testing/samples.ts";
 
 const questions = {

@@ -1,4 +1,3 @@
 export * from "./html.ts";
 export * from "./page.ts";
 export * from "./plot.ts";
-export * from "./reports-beside.ts";
