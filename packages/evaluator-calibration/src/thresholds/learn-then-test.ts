@@ -1,4 +1,3 @@
-import type { Action } from "../artifact.ts";
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
 import { type Bound, checkShare, labelsForZeroErrors } from "./intervals.ts";
@@ -18,7 +17,8 @@ export interface PromiseOptions extends Bound, Weighted {
 /** One action on one question, and its labelled rows. */
 export interface PromiseAction extends Weighted {
   readonly question: string;
-  readonly action: Action;
+  /** `yes`, `no`, or `top` for the most probable option or level. */
+  readonly action: "yes" | "no" | "top";
   /** How sure each answer is of the action: p for yes, 1 − p for no. */
   readonly sureness: Numbers;
   /** 1 if acting would be wrong. */
@@ -30,7 +30,7 @@ export interface PromiseAction extends Weighted {
 const START_SHARE = 0.35;
 
 /** The lowest threshold of each action: below 0.51, a yes would be a no. */
-export const LOWEST: Readonly<Record<Action, number>> = {
+export const LOWEST: Readonly<Record<PromiseAction["action"], number>> = {
   yes: 0.51,
   no: 0.51,
   top: 0,

@@ -1,13 +1,12 @@
-import type { Action } from "../artifact.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { checkRows, type Numbers } from "../math/rows.ts";
 import { type Bound, checkShare } from "./intervals.ts";
-import { regionOf } from "./learn-then-test.ts";
+import { type PromiseAction, regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
 
 /** How labels are drawn for the promise of one action. */
 export interface PromiseDrawOptions extends Bound {
-  readonly action: Action;
+  readonly action: PromiseAction["action"];
   /** The same seed draws the same records from the same pool. */
   readonly seed: number;
   /** How many actions share 1 − confidence. @default 1 */
