@@ -1,9 +1,7 @@
 import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import type { QueryResult, RunInfo, RunQuery, RunRow } from "./postgres/index.ts";
-import type { RunStore } from "./run-store.ts";
-import { readCalibration } from "./calibration.ts";
+import type { QueryResult, RunInfo, RunQuery, RunRow, RunStore } from "./postgres/index.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
@@ -12,9 +10,9 @@ import { callKey, setupHash } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
 import {
+  readSetup,
   recordNames,
   type RecordSetup,
-  resultColumns,
   type ResultRow,
   toRecord,
   toValues,
@@ -31,7 +29,7 @@ type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibrat
 };
 
 /** The results of a run. */
-export interface RunResults extends Awaited<ReturnType<typeof setupOf>> {
+export interface RunResults extends Awaited<ReturnType<typeof readSetup>> {
   /** The rows, for one pass. */
   readonly rows: AsyncIterable<ResultRow>;
   /** Returns the records that no run before had; null if there are none. */
@@ -91,7 +89,7 @@ async function databaseResults(
 ): Promise<RunResults> {
   const info = await findRun(runs, command);
   const questions = JSON.parse(info.setup.questions) as Questions;
-  const setup = await setupOf(questions, command.calibration, context);
+  const setup = await readSetup(questions, command.calibration, context);
   const toRow = (row: RunRow) => toAnsweredRow(row, setup);
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
     for await (const row of runs.rows(info.run)) yield toRow(row);
@@ -151,7 +149,7 @@ async function fileResults(
   const newest = journal.newestRun();
   if (newest === null) throw new CliError(printable`No run has asked yet about ${inputPath}.`);
   const calibration = command.calibration ?? newest.begin?.options.calibration;
-  const setup = await setupOf(newest.questions, calibration, context);
+  const setup = await readSetup(newest.questions, calibration, context);
   const { signal, source } = context;
   const state = newest.begin?.options ?? {};
   const open = () => source.open(inputPath, { skipInvalid: true, signal, state });
@@ -183,7 +181,7 @@ async function fileResults(
 }
 
 type RecordEnd = ReturnType<JournalReader["endOf"]>;
-type FileSetup = Awaited<ReturnType<typeof setupOf>>;
+type FileSetup = Awaited<ReturnType<typeof readSetup>>;
 
 /** Reads the rows from the journal alone, in no order, in a third of the time. */
 function keptRows(
@@ -251,15 +249,4 @@ function toRow(input: RunRecord, end: RecordEnd, setup: RecordSetup): ResultRow 
       return (record ??= toRecord(input, end, setup));
     },
   };
-}
-
-async function setupOf(
-  questions: Questions,
-  file: string | undefined | null,
-  context: ProgramContext,
-) {
-  const calibration = file == null ? null : await readCalibration(file, questions, context);
-  const { source } = context;
-  const columns = resultColumns(source.columns, questions, calibration);
-  return { source, questions, calibration, columns };
 }

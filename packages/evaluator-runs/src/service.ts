@@ -16,7 +16,7 @@ import type {
   Transport,
   TransportName,
 } from "evaluator-client";
-import type { RunStore } from "./run-store.ts";
+import type { RunStore } from "./postgres/index.ts";
 import type { Machine } from "./machine.ts";
 import type { RecordSource } from "./input/record-source.ts";
 

@@ -1,6 +1,5 @@
 import { pause, printable, truncateColumns } from "evaluator-kit";
-import type { RunInfo, WorkerInfo } from "./postgres/index.ts";
-import type { RunStore } from "./run-store.ts";
+import type { RunInfo, RunStore, WorkerInfo } from "./postgres/index.ts";
 import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";

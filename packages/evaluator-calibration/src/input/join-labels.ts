@@ -7,7 +7,7 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import { isUnlabelledLogLine, parseLabel } from "./labels.ts";
+import { parseLabel } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export type JoinedColumn = ReturnType<typeof emptyJoin>;
@@ -69,7 +69,7 @@ export interface JoinOptions {
 /** What labels are joined with: a table of answers, or one like it. */
 type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "knows">;
 
-type Label = ReturnType<typeof parseLabel>;
+type Label = NonNullable<ReturnType<typeof parseLabel>>;
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
@@ -125,9 +125,9 @@ export class LabelJoin {
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
   add(record: InputRecord, file: string): void {
-    if (isUnlabelledLogLine(record.value)) return;
     const { by = "group", onePer = "group" } = this.#options;
     const label = parseLabel(record, { file, by, onePer });
+    if (label === null) return;
     if (label.isOverride) {
       this.overrides += 1;
       return;

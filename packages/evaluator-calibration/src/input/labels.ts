@@ -10,7 +10,8 @@ import {
 } from "./input-record.ts";
 
 /**
- * Returns the label of a record; `by` and `onePer` are the fields of its group and its cluster.
+ * Returns the label of a record; `by` and `onePer` are the fields of its group and its cluster. Null for a
+ * line of a router's decision log without a label.
  *
  * @throws CalibrationInputError that names the invalid field.
  */
@@ -23,6 +24,7 @@ export function parseLabel(
   if (!isObject(given)) {
     throw new CalibrationInputError(location, `is no JSON object; ${wanted}`);
   }
+  if ("requestId" in given && !("feedback" in given || "truth" in given)) return null;
   const value = "feedback" in given ? toLabel(given) : given;
   const { truth, skipped } = value;
   const id = idOf(value, location);
@@ -63,11 +65,6 @@ export function parseLabel(
 function toLabel({ requestId, feedback, ...fields }: Fields): Fields {
   if (requestId === undefined) return { feedback, ...fields };
   return { id: requestId, question: "tier", truth: feedback, labeler: "feedback" };
-}
-
-/** Whether a record is a line of a router's decision log without a label. */
-export function isUnlabelledLogLine(value: unknown): boolean {
-  return isObject(value) && "requestId" in value && !("feedback" in value || "truth" in value);
 }
 
 function isBlank(value: unknown): boolean {

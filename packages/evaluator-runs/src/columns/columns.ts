@@ -1,7 +1,8 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { recalibrationOf } from "evaluator-calibration/statistics";
 import { type Answer, questionKinds, type Questions, type ValueField } from "evaluator-client";
-import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
+import type { CliContext } from "evaluator-kit";
+import { type CalibratedAnswers, calibratedAnswers, readCalibration } from "../calibration.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { ResultRecord } from "../output/write-records.ts";
@@ -92,16 +93,19 @@ export interface RecordSetup {
   readonly calibration: CalibrationArtifact | null;
 }
 
-/** Returns the columns of the results of a run: those of its source, and those of its questions. */
-export function resultColumns(
-  own: readonly RecordColumn[],
+/** Reads how the records of a run are shown, with the calibration in a file, if one is named. */
+export async function readSetup(
   questions: Questions,
-  artifact: CalibrationArtifact | null,
-): Column[] {
-  return [
-    ...own.map((column) => Object.assign({ asked: null }, column)),
-    ...columnsOf(questions, { artifact }),
+  file: string | null | undefined,
+  context: CliContext & { readonly source: RecordSource },
+) {
+  const { source } = context;
+  const calibration = file == null ? null : await readCalibration(file, questions, context);
+  const columns: Column[] = [
+    ...source.columns.map((column) => Object.assign({ asked: null }, column)),
+    ...columnsOf(questions, { artifact: calibration }),
   ];
+  return { source, questions, calibration, columns };
 }
 
 /** A record of a run, and its result. */

@@ -9,6 +9,8 @@ export {
   type ChunkRecord,
   PostgresRuns,
   postgresRuns,
+  type RunStore,
+  type RunWriter,
   type WorkerReport,
 } from "./postgres-runs.ts";
 export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";

@@ -181,3 +181,8 @@ export async function postgresRuns(
     throw error;
   }
 }
+
+/** A store of runs, with the methods of {@link PostgresRuns} and PostgreSQL's rules of commits. */
+export type RunStore = Pick<PostgresRuns, keyof PostgresRuns>;
+/** Commits the outcomes of the calls of a run. */
+export type RunWriter = ReturnType<RunStore["writer"]>;

@@ -5,7 +5,7 @@ import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
-import { resultColumns, toRecord } from "../columns/columns.ts";
+import { columnsOf, toRecord } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { type AnsweredRecord, readConditions } from "./conditions.ts";
@@ -16,7 +16,7 @@ const questions = {
   ...sampleQuestions,
   "my question": choice("Which?", { "an option": "one", "a.b": "two" }),
 };
-const named = resultColumns([], questions, null);
+const named = columnsOf(questions);
 
 const mail: AnsweredRecord = {
   record: {
@@ -177,7 +177,7 @@ function answered(p: number, artifact = calibration): AnsweredRecord {
   const answers = { ...mail.answers, scam: yes, brand_deal: yes, "my question": own };
   const kept = { answers, confidence: {}, modelId: "m" } as unknown as KeptEvaluation;
   const input = { id: `p-${p}`, state: {}, source: null };
-  const columns = resultColumns([], questions, artifact);
+  const columns = columnsOf(questions, { artifact });
   const record = toRecord(input, { evaluation: kept, error: null }, { columns, calibration });
   const source = { dayOf: () => "2026-11-02" } as unknown as RecordSource;
   return toAnswered({ input, kept, record }, { calibration: artifact, source }, null);
@@ -187,7 +187,7 @@ function answered(p: number, artifact = calibration): AnsweredRecord {
 async function planIn(text: string, artifact = calibration) {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "rules.txt"), text);
-  const rules = await readRules("rules.txt", resultColumns([], questions, artifact), { cwd });
+  const rules = await readRules("rules.txt", columnsOf(questions, { artifact }), { cwd });
   const plan = planOf(rules, artifact);
   const taken = Array.from({ length: 101 }, (_, at) => plan.take(answered(at / 100, artifact)));
   return { taken, rules: plan.rules() };

@@ -1,8 +1,7 @@
 import { printable, UsageError } from "evaluator-kit";
 import type { RunCommand } from "../options.ts";
-import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
-import { type Column, recordNames, resultColumns } from "../columns/columns.ts";
+import { type Column, readSetup, recordNames } from "../columns/columns.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { readFilter } from "../rules/rules-file.ts";
 import { serviceOf, type ProgramContext } from "../service.ts";
@@ -23,11 +22,8 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
   const opened = await source.open(inputPath, { ...run, questions, signal, stdin, newId });
-  const calibration =
-    run.calibration === undefined
-      ? null
-      : await readCalibration(run.calibration, questions, context);
-  const columns = resultColumns(source.columns, questions, calibration);
+  const setup = await readSetup(questions, run.calibration, context);
+  const { columns } = setup;
   checkSort(run, columns);
   const isShown = readFilter(run, columns);
   const { offline, engine, dryRun } = run;
@@ -36,16 +32,13 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const input = (await opened.withState?.(program)) ?? opened;
   return {
     ...context,
+    ...setup,
     run,
     inputPath,
     outputPath,
     journalPath,
     /** All records; the run takes the first ones, up to its limit. */
     input,
-    questions,
-    columns,
-    /** The calibration of the results; null for none. */
-    calibration,
     /** Returns whether the table shows a record; null if it shows all. */
     isShown,
     transport,

@@ -4,4 +4,4 @@ export { readEvaluation } from "../postgres/answers.ts";
 export { DatabaseError, toDatabaseError } from "../postgres/database-error.ts";
 export type { Query } from "../postgres/database.ts";
 export { Sample } from "../postgres/packed-text.ts";
-export type { RunStore, RunWriter } from "../run-store.ts";
+export type { RunStore, RunWriter } from "../postgres/index.ts";

@@ -3,8 +3,7 @@ import type { JsonObject, Questions } from "evaluator-client";
 import { type RecordSetup, toRecord, toValues } from "../columns/columns.ts";
 import type { RecordSource, RunRecord } from "../input/record-source.ts";
 import { callKey, fromKeptText } from "../journal/kept-answer.ts";
-import type { RunInfo, RunRow } from "../postgres/index.ts";
-import type { RunStore } from "../run-store.ts";
+import type { RunInfo, RunRow, RunStore } from "../postgres/index.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**

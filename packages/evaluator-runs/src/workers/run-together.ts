@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { printable } from "evaluator-kit";
-import type { RunInfo, RunRecord } from "../postgres/index.ts";
-import type { RunStore } from "../run-store.ts";
+import type { RunInfo, RunRecord, RunStore } from "../postgres/index.ts";
 import { printCount } from "../amounts.ts";
 import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";

@@ -7,7 +7,7 @@ import {
   type Questions,
 } from "evaluator-client";
 import { pause } from "evaluator-kit";
-import type { ChunkRecord, LeasedChunk, RunInfo } from "../postgres/index.ts";
+import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../postgres/index.ts";
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
@@ -15,7 +15,6 @@ import { evaluatorRuntime } from "../machine.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
-import type { RunStore, RunWriter } from "../run-store.ts";
 
 // A lease lasts ten seconds, so two touches may be missed.
 const TOUCH_MS = 3000;

@@ -1,7 +1,7 @@
 import type { LeasedChunk, RunsOptions } from "../../postgres/chunk-queue.ts";
 import type { RunRecord } from "../../postgres/load-run.ts";
 import type { NewRun, RunInfo, RunRow } from "../../postgres/run-reader.ts";
-import type { RunStore } from "../../run-store.ts";
+import type { RunStore } from "../../postgres/index.ts";
 import { newRun } from "../sample-runs.ts";
 
 /** An empty store of runs, and the means to change it from outside. */
