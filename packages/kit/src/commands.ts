@@ -159,7 +159,7 @@ export function printShare(share: number): string {
 }
 
 /** An action that depends on an answer, as in `--action refund=yes`. */
-interface QuestionAction {
+export interface QuestionAction {
   readonly question: string;
   readonly action: "yes" | "no" | "top";
 }
