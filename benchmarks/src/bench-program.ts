@@ -69,6 +69,8 @@ const longScale: typeof shortScale = {
 const sections = {
   calls: async (context) => (await import("./calls/calls-section.ts")).callsSection(context),
   router: async (context) => (await import("./router/router-section.ts")).routerSection(context),
+  serverless: async (context) =>
+    (await import("./serverless/serverless-section.ts")).serverlessSection(context),
   stream: async (context) => (await import("./stream/stream-section.ts")).streamSection(context),
   triage: async (context) => (await import("./triage/triage-section.ts")).triageSection(context),
 } as const satisfies Record<string, (context: SectionContext) => Promise<readonly ReportTable[]>>;

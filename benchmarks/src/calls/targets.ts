@@ -6,7 +6,7 @@ import type { BenchmarkServer } from "../process/start-servers.ts";
 import { apiKey, gatewayHeaders as headers, mailState, openPost } from "../sample-requests.ts";
 
 /** The four triage questions (contract section 4.7). */
-const questions = mail.request.body.questions as Questions;
+export const questions = mail.request.body.questions as Questions;
 
 /** The answers as a library gives them, read to the end: question id to answer. */
 type GivenAnswers = Readonly<Record<string, object>>;
@@ -15,7 +15,7 @@ type GivenAnswers = Readonly<Record<string, object>>;
 type Ask = (state: ReturnType<typeof mailState>) => Promise<GivenAnswers>;
 
 /** The addresses of a target, and the build of this SDK that it uses. */
-interface TargetSetUp {
+export interface TargetSetUp {
   readonly addresses: BenchmarkServer["addresses"];
   /** The folder of the built client. */
   readonly clientFolder: string;

@@ -1,0 +1,67 @@
+import { startChild } from "evaluator-kit/child";
+import type { ReportTable, SectionContext } from "../bench-program.ts";
+import { compareRounds, printSummary, rotate, summarise } from "../figures.ts";
+import { type ColdService, coldTargets } from "./cold-process.ts";
+import { type DistantService, distance } from "./distant-server.ts";
+
+type Measured = Record<"importMs" | "callMs" | "burstMs" | "steadyUs", number>;
+
+const names = Object.keys(coldTargets) as (keyof typeof coldTargets)[];
+const [reference] = names;
+
+/** Measures programs that start cold: loading, the first call, and a burst of calls over TLS to a distant server. */
+export async function serverlessSection(context: SectionContext): Promise<ReportTable[]> {
+  const distant = startChild<DistantService>(new URL("distant-server.ts", import.meta.url));
+  const { origin, ca } = await distant.ask("listen");
+  const addresses = { gateway: `${origin}/v4/ai`, direct: origin };
+  const setUp = { addresses, ca, clientFolder: context.clientFolder };
+  const measured = new Map(names.map((name) => [name, [] as Measured[]]));
+  for (let round = 0; round < context.scale.rounds; round += 1) {
+    context.tell(`serverless, round ${round + 1} of ${context.scale.rounds}`);
+    for (const target of rotate(names, round)) {
+      const first = await askCold("call", { ...setUp, target });
+      measured.get(target)?.push({ ...first, ...(await askCold("burst", { ...setUp, target })) });
+    }
+  }
+  await distant.close();
+  const { oneWayMs, serviceMs } = distance;
+  return [
+    {
+      title: `Cold start and a burst of 64 calls over TLS, ${oneWayMs} ms away, ${serviceMs} ms of service`,
+      columns: ["", "import, CPU ms", "first call, CPU ms", "burst, ms", "burst", "steady CPU"],
+      rows: names.map((name) => [name, ...cellsOf(name, measured)]),
+      note: "First call and burst include the import. Ratios are against the first row; steady is 2,000 calls, 64 at once.",
+    },
+  ];
+}
+
+/** Asks a new process, which has loaded nothing yet. */
+async function askCold<TName extends keyof ColdService>(
+  name: TName,
+  setUp: Parameters<ColdService[TName]>[0],
+) {
+  const child = startChild<ColdService>(new URL("cold-process.ts", import.meta.url));
+  try {
+    return await child.ask(name, setUp as never);
+  } finally {
+    await child.close();
+  }
+}
+
+function cellsOf(
+  name: keyof typeof coldTargets,
+  measured: ReadonlyMap<string, readonly Measured[]>,
+): string[] {
+  const seriesOf = (name: string | undefined, key: keyof Measured) =>
+    measured.get(name ?? "")?.map((each) => each[key]) ?? [];
+  const absolute = (key: keyof Measured) => printSummary(summarise(seriesOf(name, key)));
+  const ratio = (key: keyof Measured) =>
+    printSummary(compareRounds(seriesOf(name, key), seriesOf(reference, key)), "×");
+  return [
+    absolute("importMs"),
+    absolute("callMs"),
+    absolute("burstMs"),
+    ratio("burstMs"),
+    ratio("steadyUs"),
+  ];
+}
