@@ -1,4 +1,4 @@
-import { startChild } from "evaluator-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import type { ReportTable, SectionContext } from "../bench-program.ts";
 import { compareRounds, printSummary, rotate, summarise } from "../figures.ts";
 import { type ColdService, coldTargets } from "./cold-process.ts";
@@ -19,8 +19,9 @@ export async function serverlessSection(context: SectionContext): Promise<Report
   for (let round = 0; round < context.scale.rounds; round += 1) {
     context.tell(`serverless, round ${round + 1} of ${context.scale.rounds}`);
     for (const target of rotate(names, round)) {
-      const first = await askCold("call", { ...setUp, target });
-      measured.get(target)?.push({ ...first, ...(await askCold("burst", { ...setUp, target })) });
+      const first = await askCold((child) => child.ask("call", { ...setUp, target }));
+      const burst = await askCold((child) => child.ask("burst", { ...setUp, target }));
+      measured.get(target)?.push({ ...first, ...burst });
     }
   }
   await distant.close();
@@ -29,23 +30,16 @@ export async function serverlessSection(context: SectionContext): Promise<Report
     {
       title: `Cold start and a burst of 64 calls over TLS, ${oneWayMs} ms away, ${serviceMs} ms of service`,
       columns: ["", "import, CPU ms", "first call, CPU ms", "burst, ms", "burst", "steady CPU"],
-      rows: names.map((name) => [name, ...cellsOf(name, measured)]),
+      rows: names.map((name) => cellsOf(name, measured)),
       note: "First call and burst include the import. Ratios are against the first row; steady is 2,000 calls, 64 at once.",
     },
   ];
 }
 
 /** Asks a new process, which has loaded nothing yet. */
-async function askCold<TName extends keyof ColdService>(
-  name: TName,
-  setUp: Parameters<ColdService[TName]>[0],
-) {
+async function askCold<TResult>(ask: (child: Child<ColdService>) => Promise<TResult>) {
   const child = startChild<ColdService>(new URL("cold-process.ts", import.meta.url));
-  try {
-    return await child.ask(name, setUp as never);
-  } finally {
-    await child.close();
-  }
+  return await ask(child).finally(() => child.close());
 }
 
 function cellsOf(
@@ -58,6 +52,7 @@ function cellsOf(
   const ratio = (key: keyof Measured) =>
     printSummary(compareRounds(seriesOf(name, key), seriesOf(reference, key)), "×");
   return [
+    name,
     absolute("importMs"),
     absolute("callMs"),
     absolute("burstMs"),

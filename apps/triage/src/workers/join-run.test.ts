@@ -33,6 +33,7 @@ test("a run that is joined is not planned again: before its first call it reads 
     return sampleResponse();
   });
   await startTriage(words, { ...given, transport: interrupted, signal });
+  await answersRead(); // the counts of the run above are written after this
   const readBefore = await answersRead();
   let read = Promise.resolve(Number.NaN);
   const transport = recordingTransport((index) => {
