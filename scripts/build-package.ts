@@ -3,14 +3,15 @@ import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { bundleCode } from "./bundle-code.ts";
-import { toTypesPath, writeDeclarations } from "./declarations.ts";
+import { writeDeclarations } from "./declarations.ts";
 import {
   packagesNamedIn,
   packedPaths,
   readManifest,
   readPrivatePackages,
-} from "./private-packages.ts";
-import { startFile } from "./start-file.ts";
+  startFile,
+  toTypesPath,
+} from "./packed-package.ts";
 
 // node scripts/build-package.ts [OUT], in a package's folder: builds the package for publishing
 // into OUT (default: dist) and writes its manifest. In the repository, exports name the sources,

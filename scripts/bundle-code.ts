@@ -4,14 +4,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build as esbuild, type Plugin } from "esbuild";
 import { bundleScript } from "evaluator-kit/bundle-script";
-import type { Variant } from "./private-packages.ts";
+import { type PackedFrom, toPackedMap, type Variant } from "./packed-package.ts";
 
 /** What is bundled. */
-export interface Bundle extends Variant {
-  /** Of the workspace. */
-  readonly folder: string;
-  /** Of the package. */
-  readonly packageOut: string;
+interface Bundle extends Variant, PackedFrom {
   /** Of the code in it. */
   readonly out: string;
   /** The source of each file of the package. */
@@ -20,7 +16,6 @@ export interface Bundle extends Variant {
   readonly external: readonly string[];
   /** The condition of `imports`; null for Node alone. */
   readonly condition: string | null;
-  readonly toPacked: (file: string) => string | null;
 }
 
 /** Bundles code with its maps, and copies the files that it reads. Returns the folders of the libraries in it. */
@@ -156,19 +151,4 @@ async function withAssets(text: string, source: string, { packageOut, toPacked }
     targets.set(whole, file ? packedUrl : `${packedUrl}.href`);
   }
   return text.replace(assets, (whole) => targets.get(whole) ?? whole);
-}
-
-/** Returns a source map as it is in the package, with the paths of the sources there. */
-export function toPackedMap(
-  text: string,
-  { from, to }: { readonly from: string; readonly to: string },
-  { packageOut, toPacked }: Pick<Bundle, "packageOut" | "toPacked">,
-): string {
-  const map = JSON.parse(text) as { sources: string[] };
-  const paths = map.sources.map((source) => {
-    // The place of a library in the list, to which its first line is mapped.
-    const packed = toPacked(resolve(dirname(from), source)) ?? "LICENSES.txt";
-    return relative(dirname(to), join(packageOut, packed)).split("\\").join("/");
-  });
-  return JSON.stringify({ ...map, sources: paths });
 }

@@ -4,20 +4,19 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { type Bundle, toPackedMap } from "./bundle-code.ts";
-import type { Manifest } from "./private-packages.ts";
+import {
+  type PackedFrom,
+  type readPrivatePackages,
+  toPackedMap,
+  toTypesPath,
+} from "./packed-package.ts";
 
-type Package = Pick<Bundle, "folder" | "packageOut" | "toPacked"> & {
+interface Package extends PackedFrom {
   readonly sources: readonly string[];
-  readonly inlined: readonly { readonly path: string; readonly manifest: Manifest }[];
-};
+  readonly inlined: ReturnType<typeof readPrivatePackages>;
+}
 
 const root = dirname(import.meta.dirname);
-
-/** Returns the declarations of a source in the package, by the path of the source there. */
-export function toTypesPath(packed: string): string {
-  return packed.replace("src/", "types/").replace(/\.ts$/, ".d.ts");
-}
 
 /** Writes the declarations of sources and of all that they import of the package, with maps. */
 export async function writeDeclarations(given: Package): Promise<void> {

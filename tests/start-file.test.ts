@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { beforeAll, expect, test } from "vitest";
-import { startFile } from "../scripts/start-file.ts";
+import { startFile } from "../scripts/packed-package.ts";
 import { runCommand } from "./run-command.ts";
 
 const manifest = { name: "evaluator-some", version: "1.0.0", engines: { node: ">=22.19" } };

@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -6,17 +6,8 @@ import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import process, { platform } from "node:process";
 import { text } from "node:stream/consumers";
-import { isDeepStrictEqual, parseArgs, promisify } from "node:util";
-import {
-  type Mutant,
-  mutate,
-  parseMutants,
-  problemsOf,
-  readMutants,
-  root,
-  seedsOf,
-  topics,
-} from "./mutants.ts";
+import { isDeepStrictEqual, parseArgs } from "node:util";
+import { type Mutant, mutate, problemsOf, readMutants, root, seedsOf } from "./mutants.ts";
 
 // Makes each mistake of the lists in a copy of the repository, runs the test that must notice it, and
 // prints the mistakes that were not noticed.
@@ -37,8 +28,6 @@ const problems = {
 /** A problem that the user can solve; its message is all that is printed. */
 class UserError extends Error {}
 
-const run = promisify(execFile);
-
 /** Process ids of running tests. */
 const running = new Set<number>();
 const copies: string[] = [];
@@ -56,9 +45,9 @@ try {
   process.exitCode = 1;
 }
 
-async function testMutants(args: readonly string[]): Promise<number> {
+async function testMutants(args: string[]): Promise<number> {
   const all = readMutants();
-  const mutants = await chosenMutants(all, readOptions(args));
+  const mutants = chosenMutants(all, readOptions(args));
   const invalid = problemsOf(all);
   if (invalid.length > 0) throw new UserError(invalid.join("\n"));
   const queue = [...Map.groupBy(mutants, ({ killedBy }) => killedBy).entries()].toSorted(
@@ -93,16 +82,10 @@ async function testMutants(args: readonly string[]): Promise<number> {
   return total === mutants.length ? 0 : 1;
 }
 
-interface Options {
-  readonly changed: boolean;
-  readonly ids: readonly string[];
-}
-
-function readOptions(args: readonly string[]): Options {
+function readOptions(args: string[]) {
   const options = { changed: { type: "boolean" }, id: { type: "string", multiple: true } } as const;
   try {
-    const { values } = parseArgs({ args: [...args], options });
-    const { changed = false, id: ids = [] } = values;
+    const { changed = false, id: ids = [] } = parseArgs({ args, options }).values;
     if (changed && ids.length > 0) throw new Error("--changed and --id exclude each other.");
     return { changed, ids };
   } catch (error) {
@@ -110,48 +93,38 @@ function readOptions(args: readonly string[]): Options {
   }
 }
 
-async function chosenMutants(all: readonly Mutant[], { changed, ids }: Options) {
+function chosenMutants(all: readonly Mutant[], { changed, ids }: ReturnType<typeof readOptions>) {
   const unknown = ids.find((id) => !all.some((mutant) => mutant.id === id));
   if (unknown !== undefined) throw new UserError(`--id: there is no mutant "${unknown}".`);
   if (ids.length > 0) return all.filter(({ id }) => ids.includes(id));
-  if (!changed) return all;
-  const base = await mergeBase();
-  const files = new Set(
-    await Promise.all([
-      git("diff", "--name-only", base),
-      git("ls-files", "--others", "--exclude-standard"),
-    ]).then((lists) => lists.flatMap((list) => list.split("\n"))),
-  );
-  const changedTopics = topics.filter((topic) => files.has(topic));
-  const texts = await Promise.all(
-    changedTopics.map((topic) => git("show", `${base}:${topic}`).catch(() => "[]")),
-  );
-  const old = new Map(texts.flatMap(parseMutants).map((mutant) => [mutant.id, mutant]));
-  const inChanged = new Set(
-    (await Promise.all(changedTopics.map((topic) => readFile(join(root, topic), "utf8"))))
-      .flatMap(parseMutants)
-      .filter((mutant) => !isDeepStrictEqual(mutant, old.get(mutant.id)))
-      .map(({ id }) => id),
-  );
+  return changed ? changedMutants(all) : all;
+}
+
+/** Returns the mutants that this branch changes, or whose file or test it changes. */
+function changedMutants(all: readonly Mutant[]): readonly Mutant[] {
+  // A checkout of a pull request has no local main.
+  const base = git("merge-base", "main", "HEAD") ?? git("merge-base", "origin/main", "HEAD");
+  const changes = base === null ? null : git("diff", "--name-only", base);
+  const added = git("ls-files", "--others", "--exclude-standard");
+  if (changes === null || added === null)
+    throw new UserError("--changed needs a git repository with the branch main and its history.");
+  const files = new Set([changes, added].flatMap((list) => list.split("\n")));
+  const before = readMutants((topic) => git("show", `${base}:${topic}`));
   return all.filter(
-    ({ id, file, killedBy }) => files.has(file) || files.has(killedBy) || inChanged.has(id),
+    (mutant) =>
+      files.has(mutant.file) ||
+      files.has(mutant.killedBy) ||
+      !before.some((other) => isDeepStrictEqual(mutant, other)),
   );
 }
 
-/** Returns the commit at which this branch left main. A checkout of a pull request has no local main. */
-async function mergeBase(): Promise<string> {
-  for (const main of ["main", "origin/main"]) {
-    const base = await git("merge-base", main, "HEAD").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT")
-        throw new UserError("--changed needs git, which is not installed.");
-    });
-    if (base !== undefined) return base.trim();
-  }
-  throw new UserError("--changed needs a git repository with the branch main and its history.");
-}
-
-async function git(...args: string[]): Promise<string> {
-  return (await run("git", args, { cwd: root, maxBuffer: 2 ** 27 })).stdout;
+/** Returns the output of git, or null if it fails. */
+function git(...args: string[]): string | null {
+  const options = { cwd: root, encoding: "utf8", maxBuffer: 2 ** 27 } as const;
+  const { error, status, stdout } = spawnSync("git", args, options);
+  if (error !== undefined && "code" in error && error.code === "ENOENT")
+    throw new UserError("--changed needs git, which is not installed.");
+  return status === 0 ? stdout.trim() : null;
 }
 
 /** Copies the sources, and links what is installed, so a mistake never reaches the working tree. */
@@ -260,13 +233,11 @@ async function runNode(args: readonly string[], cwd: string) {
 function killGroup(pid: number): void {
   // Windows knows no groups of processes.
   if (platform === "win32") spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"]);
-  else if (isRunning(-pid)) process.kill(-pid, "SIGKILL");
-}
-
-function isRunning(group: number): boolean {
-  try {
-    return process.kill(group, 0);
-  } catch {
-    return false;
+  else {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // All of its processes have ended.
+    }
   }
 }

@@ -17,18 +17,15 @@ export interface Mutant {
 }
 
 export const root = dirname(dirname(import.meta.dirname));
-/** The files with the mutants, by topic. */
-export const topics = globSync("tests/mutants/*.json", { cwd: root }).map(toPosix).toSorted();
 const keys = ["id", "file", "before", "after", "killedBy", "harm"];
 
-/** Reads the mutants of all topics. */
-export function readMutants(): Mutant[] {
-  return topics.flatMap((topic) => parseMutants(readFileSync(join(root, topic), "utf8")));
-}
-
-/** Parses the text of a file with mutants. */
-export function parseMutants(text: string): readonly Mutant[] {
-  return JSON.parse(text) as Mutant[];
+/** Reads the mutants of all topics, from the working tree or as another version of the repository has them. */
+export function readMutants(read: (topic: string) => string | null = readSource): Mutant[] {
+  // Git and the lists of tests write paths with slashes on each system.
+  const topics = globSync("tests/mutants/*.json", { cwd: root }).map((file) =>
+    file.replaceAll("\\", "/"),
+  );
+  return topics.toSorted().flatMap((topic) => JSON.parse(read(topic) ?? "[]") as Mutant[]);
 }
 
 /** Returns the seeds of `simulate:SEED,SEED`, none for a test file. */
@@ -44,22 +41,22 @@ export function mutate({ before, after }: Mutant, source: string): string {
 
 /** Returns a sentence for each mutant that does not apply, or that breaks a rule of its form. */
 export function problemsOf(mutants: readonly Mutant[]): string[] {
-  const sources = new Map<string, string | undefined>();
+  const sources = new Map<string, string | null>();
   const ids = new Set<string>();
   return mutants.flatMap((mutant) => {
     const { id, file } = mutant;
     if (!sources.has(file)) sources.set(file, readSource(file));
     const problems = ids.has(id) ? ["has the id of another mutant"] : problemsIn(mutant);
     ids.add(id);
-    const source = sources.get(file);
-    if (source === undefined) problems.push(`names ${file}, which does not exist`);
+    const source = sources.get(file) ?? null;
+    if (source === null) problems.push(`names ${file}, which does not exist`);
     else problems.push(...problemsOfChange(mutant, source));
     return problems.map((problem) => `The mutant "${id}" ${problem}.`);
   });
 }
 
-function readSource(file: string): string | undefined {
-  return existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+function readSource(file: string): string | null {
+  return existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : null;
 }
 
 function problemsIn(mutant: Mutant): string[] {
@@ -84,8 +81,4 @@ function problemsOfChange(mutant: Mutant, source: string): string[] {
   // Each test would fail, whatever it checks.
   const { errors } = parseSync(file, mutate(mutant, source));
   return errors.length > 0 ? [`is no TypeScript: ${errors[0]?.message}`] : [];
-}
-// Git and the lists of tests write paths with slashes on each system.
-function toPosix(path: string): string {
-  return path.replaceAll("\\", "/");
 }

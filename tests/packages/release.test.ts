@@ -6,7 +6,7 @@ import { env } from "node:process";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { packagesNamedIn } from "../../scripts/private-packages.ts";
+import { packagesNamedIn } from "../../scripts/packed-package.ts";
 import { folderOf, publishedPackages } from "../pack-client.ts";
 import { outputOf, runCommand } from "../run-command.ts";
 

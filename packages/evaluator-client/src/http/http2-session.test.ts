@@ -42,8 +42,8 @@ async function openSession() {
   const post = (body: string, signal = new AbortController().signal) => {
     const endpoint = { method: "POST", url: `${origin}/path`, headers: {} } as const;
     const exchange = new UndiciExchange({ endpoint, hint: "" }, { signal });
-    const headers = { ":method": "POST", ":path": "/path" };
-    session.send({ headers, body, exchange, refusals: 0 });
+    const http2Headers = { ":method": "POST", ":path": "/path" };
+    session.send({ http2Headers, body, exchange });
     return exchange.response;
   };
   const changed = () => new Promise<void>((resolve) => onChange.mockImplementationOnce(resolve));

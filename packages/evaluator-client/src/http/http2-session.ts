@@ -7,8 +7,9 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { type Clock, systemClock } from "../clock.ts";
-import type { Http2Request } from "./http2-request.ts";
-import type { UndiciExchange } from "./undici-exchange.ts";
+import type { OriginRequest, UndiciExchange } from "./undici-exchange.ts";
+
+type Http2Request = Pick<OriginRequest, "http2Headers" | "body" | "exchange">;
 
 interface SessionListener<TRequest> {
   /** Called for a request that the server has surely not processed. */
@@ -103,9 +104,9 @@ export class Http2Session<TRequest extends Http2Request> {
   }
 
   send(request: TRequest): void {
-    const { headers, body, exchange } = request;
+    const { http2Headers, body, exchange } = request;
     const startedAtMs = this.#clock.now();
-    const stream = this.#session.request(headers, { endStream: body === null });
+    const stream = this.#session.request(http2Headers, { endStream: body === null });
     if (this.#inFlight === 0) this.#session.ref();
     this.#inFlight += 1;
     let isAnswered = false;

@@ -2,8 +2,8 @@
 import { afterUndiciLoaded } from "./before-undici.ts";
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import type { OriginRequest } from "./http2-request.ts";
 import type { proxiesInUse } from "./network-environment.ts";
+import type { OriginRequest } from "./undici-exchange.ts";
 
 afterUndiciLoaded();
 

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http2";
 import type { Dispatcher } from "undici";
 import { EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
@@ -10,6 +11,14 @@ import {
   isSuccess,
   type ResponseHeaders,
 } from "./http-response.ts";
+
+/** A request in the forms of both protocols. */
+export interface OriginRequest {
+  readonly http1: Omit<Dispatcher.DispatchOptions, "body">;
+  readonly http2Headers: OutgoingHttpHeaders;
+  readonly body: string | null;
+  readonly exchange: UndiciExchange;
+}
 
 const utf8 = new TextDecoder();
 

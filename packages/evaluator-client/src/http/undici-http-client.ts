@@ -10,9 +10,8 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
-import { toHttp2Headers } from "./http2-request.ts";
-import { dispatcherOf, leave } from "./own-connections.ts";
 import { isInRange, proxiesInUse, readHttp2, unusedProxyHint } from "./network-environment.ts";
+import { dispatcherOf, leave } from "./own-connections.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
@@ -124,4 +123,20 @@ function replacementInUse(hasProxies: boolean): Replacement {
 function targetOf({ url, method }: HttpEndpoint) {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search, method, ...noTimeouts };
+}
+
+/** Headers of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2). */
+const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer-encoding"]);
+
+/** Returns the headers of requests to an endpoint over HTTP/2. */
+function toHttp2Headers({ url, method, headers }: HttpEndpoint) {
+  const { host, pathname, search } = new URL(url);
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    ":method": method,
+    ":scheme": "https",
+    ":authority": host,
+    ":path": pathname + search,
+    ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.has(name))),
+  };
 }

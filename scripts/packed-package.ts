@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 /** How code is bundled for the runtimes of one condition of a package's `imports`. */
 export interface Variant {
@@ -10,7 +10,7 @@ export interface Variant {
 }
 
 /** The fields of a package.json that the build reads. */
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly private?: boolean;
@@ -57,6 +57,35 @@ export function packedPaths(folder: string, inlined: PrivatePackages) {
   };
 }
 
+/** A workspace, and the package that is built from it. */
+export interface PackedFrom {
+  /** Of the workspace. */
+  readonly folder: string;
+  /** Of the package. */
+  readonly packageOut: string;
+  readonly toPacked: ReturnType<typeof packedPaths>;
+}
+
+/** Returns the declarations of a source in the package, by the path of the source there. */
+export function toTypesPath(packed: string): string {
+  return packed.replace("src/", "types/").replace(/\.ts$/, ".d.ts");
+}
+
+/** Returns a source map as it is in the package, with the paths of the sources there. */
+export function toPackedMap(
+  text: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  { packageOut, toPacked }: PackedFrom,
+): string {
+  const map = JSON.parse(text) as { sources: string[] };
+  const paths = map.sources.map((source) => {
+    // The place of a library in the list, to which its first line is mapped.
+    const packed = toPacked(resolve(dirname(from), source)) ?? "LICENSES.txt";
+    return relative(dirname(to), join(packageOut, packed)).split("\\").join("/");
+  });
+  return JSON.stringify({ ...map, sources: paths });
+}
+
 /** Returns those of some packages that the code in a folder names, however it loads them. */
 export function packagesNamedIn(folder: string, packages: readonly string[]): string[] {
   const texts = globSync("**/*.{js,d.ts}", { cwd: folder }).map((file) => {
@@ -65,4 +94,25 @@ export function packagesNamedIn(folder: string, packages: readonly string[]): st
   return packages.filter((name) => {
     return texts.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`));
   });
+}
+
+/**
+ * Returns the file that npm starts as a program of a package: it has no import, which an old Node would
+ * load before the check, and fail with a stack.
+ *
+ * @param program - The file of the program itself, beside it.
+ */
+export function startFile(program: string, { name, engines }: Manifest): string {
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines?.node ?? "") ?? [];
+  if (minor === undefined) throw new Error(`${name} has no engines.node such as ">=22.19".`);
+  return `#!/usr/bin/env node
+const { node, bun, deno } = process.versions;
+const [major, minor] = node.split(".").map(Number);
+if (bun || deno || major > ${major} || (major === ${major} && minor >= ${minor})) {
+  await import("./${program}");
+} else {
+  console.error("${name} needs Node ${major}.${minor} or later, and this is Node " + node + ".");
+  process.exitCode = 1;
+}
+`;
 }
