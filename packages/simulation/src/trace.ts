@@ -13,7 +13,7 @@ export class Trace {
   /** Adds an event at a time in milliseconds. Its parts contain no path, real time or machine name. */
   add(atMs: number, ...parts: readonly (string | number | null)[]): void {
     const line = `${atMs.toFixed(3)} ${parts.join(" ")}`;
-    this.#hash.update(line).update("\n");
+    this.#hash.update(`${line}\n`);
     this.#onLine?.(line);
   }
 

@@ -12,6 +12,7 @@ export class ClientGroup {
   readonly #limits: SharedByClients["limits"];
   readonly #connection: StoreConnection;
   readonly #cached = new Map<string, Evaluation>();
+  readonly #right = new Map<string, string>();
   readonly #known = new Map<string, number>();
   /** Clients that have ended. */
   #ended = 0;
@@ -43,7 +44,7 @@ export class ClientGroup {
     if (setting === undefined) return;
     const clock = this.#world.startProcess(name);
     const limits = distantLimits(this.#limits, this.#connection, clock);
-    const shared = { limits, cached: this.#cached, known: this.#known };
+    const shared = { limits, cached: this.#cached, known: this.#known, right: this.#right };
     const process = new ClientProcess({ world: this.#world, name, setting, shared }, clock);
     this.#world.watch(process.live().then(() => (this.#ended += 1)));
   }

@@ -188,7 +188,9 @@ export class ClientProcess {
     const isSecond = setting.hasFallback && modelId === secondModel;
     const model = isSecond ? secondModel : setting.model;
     const url = `${isSecond ? secondAddress : setting.baseUrl}/evaluation-model`;
-    const right = JSON.stringify(answersTo({ state, model, url }));
+    const asked = `${model} ${url} ${state}`;
+    const right = shared.right.get(asked) ?? JSON.stringify(answersTo({ state, model, url }));
+    shared.right.set(asked, right);
     const isRight = JSON.stringify(answers) === right;
     const seen = () => `${name} has the answer of ${modelId} over ${transport} about another call`;
     world.checks.expect("nothing-wrong", isRight, seen);

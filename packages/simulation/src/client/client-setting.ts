@@ -1,5 +1,6 @@
 import {
   createEvaluator,
+  createPacer,
   type Evaluator,
   gatewayTransport,
   type LimitStore,
@@ -7,6 +8,7 @@ import {
   sharedPacer,
   type Transport,
 } from "evaluator-client";
+import { watchProbes } from "./watch-probes.ts";
 import { type Budget, budget } from "evaluator-client/budget";
 import { cache, type EvaluationStore } from "evaluator-client/cache";
 import { fallback } from "evaluator-client/fallback";
@@ -34,6 +36,8 @@ export interface ClientSetting {
 export interface SharedByClients {
   readonly limits: LimitStore;
   readonly cached: EvaluationStore;
+  /** The right answers as JSON, by model, address and state. */
+  readonly right: Map<string, string>;
   /** When each answer was there, by model, address and state. */
   readonly known: Map<string, number>;
 }
@@ -113,10 +117,10 @@ export function connectClient(
     {
       transport,
       logger: { debug: log, info: log, warn: log, error: log },
-      ...(setting.pacing === "known" && { limits }),
-      ...(setting.pacing === "shared" && {
-        pacer: sharedPacer({ store: shared.limits, key: "all", limits }, runtime),
-      }),
+      pacer:
+        setting.pacing === "shared"
+          ? sharedPacer({ store: shared.limits, key: "all", limits }, runtime)
+          : watchProbes(createPacer(setting.pacing === "known" ? limits : {}, runtime), world),
     },
     runtime,
   );

@@ -7,26 +7,22 @@ const LENGTH = 8;
 export class Secrets {
   readonly #checks: Checks;
   readonly #pattern: RegExp;
-  /** Texts that were looked through, without their numbers: most differ only in these. */
-  readonly #seen = new Set<string>();
+  /** Is found in each text with a part of a secret, and in few others: a faster test. */
+  readonly #letters: RegExp;
 
+  /** @param secrets - Letters only. */
   constructor(checks: Checks, secrets: readonly string[]) {
     this.#checks = checks;
     const parts = secrets.flatMap((secret) =>
       Array.from({ length: secret.length - LENGTH + 1 }, (_, at) => secret.slice(at, at + LENGTH)),
     );
+    this.#letters = new RegExp(`[${secrets.join("")}]{${LENGTH}}`);
     this.#pattern = new RegExp(parts.join("|"));
   }
 
   /** Looks through a text; `where` names it in the result. */
   check(where: string, text: string): void {
-    const form = text.replaceAll(/\d+/g, "0");
-    if (this.#seen.has(form)) return;
-    this.#seen.add(form);
-    this.#checks.expect(
-      "secret",
-      !this.#pattern.test(text),
-      () => `a part of a key is in ${where}`,
-    );
+    const isFree = !this.#letters.test(text) || !this.#pattern.test(text);
+    this.#checks.expect("secret", isFree, () => `a part of a key is in ${where}`);
   }
 }

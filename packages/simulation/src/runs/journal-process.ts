@@ -5,7 +5,8 @@ import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
 import type { World } from "../world.ts";
 import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
-import { estimateUsd } from "./mail-source.ts";
+import { JournalCalls } from "./journal-calls.ts";
+import { estimateUsd, idOf, REPEATED_AFTER } from "./mail-source.ts";
 import { Spending } from "./spending.ts";
 import { programContext, type ProgramLife, RESULTS, runCommand, untilDone } from "./program.ts";
 
@@ -31,9 +32,9 @@ export class JournalProcess {
       world.kill("journal", "backAfterMs" in fault ? fault.backAfterMs : 0);
       this.#disk.losePower();
     });
-    const concurrency = random.whole(1, 6);
+    const concurrency = random.pick([1, 1, 2, 3, 4, 6] as const);
     const first = estimateUsd(0, this.#mailsOf(0));
-    const maxCost = random.chance(0.4) ? first * random.between(1.02, 2) : Infinity;
+    const maxCost = random.chance(0.6) ? first * random.between(1.02, 2) : Infinity;
     this.#command = { concurrency, maxCost };
     this.isOver = world.plan.records === 0;
   }
@@ -79,7 +80,10 @@ export class JournalProcess {
       faults: this.#faults,
       openRuns: isUnused,
       openLimits: isUnused,
-      followers: [new Spending(world, maxCost, concurrency)],
+      followers: [
+        new Spending(world, maxCost, concurrency),
+        new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun: this.#isBegun }),
+      ],
       isShared: false,
     });
     const askedBefore = world.service.costs.size;
@@ -128,6 +132,13 @@ export class JournalProcess {
     const records = rows as unknown as KeptRecord[];
     return records.toSorted((one, other) => numberOf(one) - numberOf(other));
   }
+
+  readonly #isBegun = (mail: number): boolean => {
+    const sql = "SELECT 1 FROM begun JOIN mails USING (call) WHERE id IN (?, ?)";
+    const ids = [idOf(mail), idOf(mail + REPEATED_AFTER)];
+    const ofMail = this.#disk.databaseAt(JOURNAL).database.prepare(sql);
+    return ofMail.get(...ids) !== undefined;
+  };
 
   #select(sql: string): Record<string, SQLOutputValue>[] {
     return this.#disk.databaseAt(JOURNAL).database.prepare(sql).all();

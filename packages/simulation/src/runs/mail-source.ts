@@ -6,9 +6,12 @@ import { questions } from "../service/answer.ts";
 /** The database of the runs that workers share. */
 export const RUNS_URL = `postgres://ada:${PASSWORD}@db.example/simulation`;
 
+/** Some mails have the state of the one so far before them. */
+export const REPEATED_AFTER = 4;
+
 /** Returns the state of a mail; some mails have the same. */
 function stateOf(index: number): JsonObject {
-  const mail = index % 9 === 8 ? index - 4 : index;
+  const mail = index % 9 === 8 ? index - REPEATED_AFTER : index;
   return { mail, text: "word ".repeat((mail * 7) % 30) };
 }
 
@@ -18,6 +21,16 @@ export function estimateUsd(from: number, to: number): number {
     estimateTokens({ state: stateOf(from + at), questions }),
   );
   return (tokens.reduce((sum, each) => sum + each, 0) * 0.042) / 1e6;
+}
+
+/** Returns the number of the mail that a request is about. */
+export function mailIn(body: string): number {
+  return Number(/^\{"state":\{"mail":(\d+)/.exec(body)?.[1]);
+}
+
+/** Returns how many mails have the state of this one at most. */
+export function timesIn(mail: number): number {
+  return (mail + REPEATED_AFTER) % 9 === 8 ? 2 : 1;
 }
 
 /** Returns the id of a mail. */

@@ -71,6 +71,7 @@ export function programContext(life: ProgramLife): ProgramContext {
 
 function followAll(followers: readonly RequestFollower[]): RequestFollower {
   return {
+    sent: (...request) => followers.forEach((each) => each.sent?.(...request)),
     arrived: (...request) => followers.forEach((each) => each.arrived?.(...request)),
     lost: (body) => followers.forEach((each) => each.lost?.(body)),
     refused: (...request) => followers.forEach((each) => each.refused?.(...request)),

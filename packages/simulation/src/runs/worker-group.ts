@@ -1,5 +1,5 @@
 import type { CliError } from "evaluator-kit";
-import { memoryLimits } from "evaluator-client";
+import { type LimitStore, memoryLimits } from "evaluator-client";
 import { loadRun, loadWork, type RunCommand } from "evaluator-runs/commands";
 import { distantLimits } from "../client/distant-limits.ts";
 import { Disk } from "../disk/disk.ts";
@@ -15,6 +15,7 @@ import { Leases } from "./leases.ts";
 import { estimateUsd } from "./mail-source.ts";
 import { Pauses } from "./pauses.ts";
 import { programContext, RESULTS, runCommand, untilDone } from "./program.ts";
+import { Repeats } from "./repeats.ts";
 import { Spending } from "./spending.ts";
 
 const WATCH_MS = 3000;
@@ -25,8 +26,9 @@ export class WorkerGroup {
   readonly #database: MemoryDatabase;
   readonly #connection: StoreConnection;
   readonly #command: Partial<RunCommand>;
-  readonly #limits: ReturnType<typeof memoryLimits>;
+  readonly #limits: LimitStore;
   readonly #leases: Leases;
+  readonly #pauses: Pauses;
   readonly #followers: readonly RequestFollower[];
   /** The answers that were committed, by their keys. */
   readonly #committed = new Map<string, string>();
@@ -43,7 +45,6 @@ export class WorkerGroup {
     this.#database = new MemoryDatabase({ clock, newId: world.newId });
     const faults = plan.faults.filter((fault) => fault.kind === "store");
     this.#connection = new StoreConnection(faults, world.random("store"));
-    this.#limits = memoryLimits({ clock });
     for (const fault of faults) {
       if (fault.what === "restart") time.schedule(fault.atMs, () => this.#database.restart());
       if (fault.what === "clock") {
@@ -59,10 +60,13 @@ export class WorkerGroup {
       maxCost: random.chance(0.4) ? estimateUsd(0, records) * random.between(1.02, 1.3) : Infinity,
       ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
     };
+    this.#pauses = new Pauses(world);
+    this.#limits = this.#pauses.watch(memoryLimits({ clock }));
     const { maxCost = Infinity, rate } = this.#command;
     this.#followers = [
       new Spending(world, maxCost, concurrency * plan.workers),
-      ...(rate === undefined ? [] : [new Pauses(world)]),
+      new Repeats(world),
+      ...(rate === undefined ? [] : [this.#pauses]),
     ];
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
     this.#names = new Set(records === 0 ? [] : names);

@@ -24,6 +24,8 @@ interface Request {
 
 /** What happens to the requests of a process, for those who follow it. */
 export interface RequestFollower {
+  /** A process sends a request. */
+  sent?(caller: Caller, body: string): void;
   /** A request arrived that was sent at that time. */
   arrived?(caller: Caller, body: string, sentAtMs: number): void;
   /** An answer was counted and lost, so that its caller does not know its price. */
@@ -89,6 +91,7 @@ export class ModelService {
           end(value);
         };
       const body = init.body as string;
+      caller.follower?.sent?.(caller, body);
       const headers = init.headers as Record<string, string>;
       const model = headers["ai-model-id"] ?? "";
       const state = body.slice('{"state":'.length, body.lastIndexOf(',"questions":'));

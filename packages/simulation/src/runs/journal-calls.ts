@@ -1,0 +1,54 @@
+import type { Caller, RequestFollower } from "../service/model-service.ts";
+import { estimateUsd } from "../service/answer.ts";
+import type { World } from "../world.ts";
+import { mailIn } from "./mail-source.ts";
+
+// The run estimates a request without the form of its body, some characters shorter.
+const ESTIMATED_ALIKE = 0.95;
+
+interface JournalOptions {
+  readonly world: World;
+  /** US dollars; Infinity for no limit. */
+  readonly maxUsd: number;
+  readonly concurrency: number;
+  /** Whether the journal has the call about a mail as begun. */
+  readonly isBegun: (mail: number) => boolean;
+}
+
+/** Follows one run with a journal: a call is noted before it is sent, and fits into the budget. */
+export class JournalCalls implements RequestFollower {
+  readonly #options: JournalOptions;
+  readonly #sent = new Set<number>();
+  #spentUsd = 0;
+  #answers = 0;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+  }
+
+  sent(_caller: Caller, body: string): void {
+    const { world, isBegun } = this.#options;
+    const mail = mailIn(body);
+    const seen = () => `the call about mail ${mail} is sent and not noted in the journal`;
+    world.checks.expect("money", isBegun(mail), seen);
+    if (!this.#sent.has(mail)) this.#checkBudget(body);
+    this.#sent.add(mail);
+  }
+
+  /** With one call at a time, all that was spent is known when the next one is sent. */
+  #checkBudget(body: string): void {
+    const { world, maxUsd, concurrency } = this.#options;
+    if (concurrency > 1) return;
+    const averageUsd = this.#spentUsd / Math.max(1, this.#answers);
+    const callUsd = Math.max(ESTIMATED_ALIKE * estimateUsd(body), averageUsd);
+    const isWithin = this.#spentUsd + callUsd <= maxUsd + 1e-12;
+    const seen = () => `${this.#spentUsd} spent and a call of ${callUsd} > ${maxUsd}`;
+    world.checks.expect("budget", isWithin, seen);
+  }
+
+  ended(_caller: Caller, _body: string, usd: number | null): void {
+    if (usd === null || usd === 0) return;
+    this.#spentUsd += usd;
+    this.#answers += 1;
+  }
+}
