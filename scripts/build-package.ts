@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import process from "node:process";
 import { bundleCode } from "./bundle-code.ts";
 import { writeDeclarations } from "./declarations.ts";
 import {
   packagesNamedIn,
-  packedPaths,
   readManifest,
-  readPrivatePackages,
+  readPackage,
+  root,
   startFile,
   toTypesPath,
 } from "./packed-package.ts";
@@ -21,13 +21,11 @@ import {
 // Fields that only the repository uses, or that are replaced below.
 const dropped = "scripts devDependencies publishConfig files private imports".split(" ");
 
-const root = dirname(import.meta.dirname);
 const folder = process.cwd();
 const out = resolve(folder, process.argv[2] ?? "dist");
 await rm(out, { recursive: true, force: true });
-const manifest = readManifest(folder);
-const inlined = readPrivatePackages(manifest, root);
-const toPacked = packedPaths(folder, inlined);
+const workspace = readPackage(folder, out);
+const { manifest, privatePackages, toPacked } = workspace;
 const { publishConfig = {}, dependencies = {}, peerDependencies = {}, bin = {} } = manifest;
 /** The source of each condition of `imports`; a package has one name there at most. */
 const conditions = Object.values(manifest.imports ?? {})[0] ?? {};
@@ -38,17 +36,17 @@ const exported = Object.entries(manifest.exports ?? {}).filter(
 );
 const toName = (key: string) => (key === "." ? "index" : key.slice(2));
 const [programName = "", program] = Object.entries(bin)[0] ?? [];
-const privateNames = new Set(inlined.map((one) => one.manifest.name));
+const privateNames = new Set(privatePackages.map((one) => one.manifest.name));
 // The build bundles the scripts of pages, which in the repository each program does.
-const privateDependencies = inlined
+const privateDependencies = privatePackages
   .flatMap((one) => Object.entries(one.manifest.dependencies ?? {}))
   .filter(([name]) => name !== "esbuild");
 
-for (const { path } of [{ path: folder }, ...inlined]) await copySources(path);
+for (const { path } of [{ path: folder }, ...privatePackages]) await copySources(path);
 const libraries = await bundleAll();
 if (exported.length > 0) {
   const sources = exported.map(([, path]) => path);
-  await writeDeclarations({ folder, packageOut: out, toPacked, sources, inlined });
+  await writeDeclarations({ ...workspace, sources });
 }
 if (program !== undefined) await writeFile(join(out, "bin.js"), startFile("main.js", manifest));
 await writeFile(join(out, "package.json"), `${JSON.stringify(toPublished(), null, 2)}\n`);
@@ -69,14 +67,12 @@ async function bundleAll(): Promise<Set<string>> {
   const entries = Object.fromEntries(exported.map(([key, path]) => [toName(key), path]));
   for (const [index, [condition, variant]] of variants.entries()) {
     const found = await bundleCode({
+      ...workspace,
       ...variant,
-      folder,
-      packageOut: out,
       out: index === 0 ? out : join(out, condition),
       entries: program === undefined ? entries : { ...entries, main: program },
       external: external.filter((name) => !privateNames.has(name)),
       condition: manifest.imports === undefined ? null : condition,
-      toPacked,
     });
     for (const library of found) libraries.add(library);
   }

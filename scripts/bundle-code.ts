@@ -4,10 +4,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build as esbuild, type Plugin } from "esbuild";
 import { bundleScript } from "evaluator-kit/bundle-script";
-import { type PackedFrom, toPackedMap, type Variant } from "./packed-package.ts";
+import { type PackedPackage, toPackedMap, type Variant } from "./packed-package.ts";
 
 /** What is bundled. */
-interface Bundle extends Variant, PackedFrom {
+interface Bundle extends Variant, PackedPackage {
   /** Of the code in it. */
   readonly out: string;
   /** The source of each file of the package. */

@@ -4,27 +4,19 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import {
-  type PackedFrom,
-  type readPrivatePackages,
-  toPackedMap,
-  toTypesPath,
-} from "./packed-package.ts";
+import { type PackedPackage, root, toPackedMap, toTypesPath } from "./packed-package.ts";
 
-interface Package extends PackedFrom {
+interface Package extends PackedPackage {
   readonly sources: readonly string[];
-  readonly inlined: ReturnType<typeof readPrivatePackages>;
 }
-
-const root = dirname(import.meta.dirname);
 
 /** Writes the declarations of sources and of all that they import of the package, with maps. */
 export async function writeDeclarations(given: Package): Promise<void> {
-  const { folder, packageOut, toPacked, sources, inlined } = given;
+  const { folder, packageOut, toPacked, sources, privatePackages } = given;
   const cache = join(root, "node_modules", ".cache");
   await mkdir(cache, { recursive: true });
   await using own = await mkdtempDisposable(join(cache, "build-"));
-  const named = new Map(inlined.flatMap(specifiersOf));
+  const named = new Map(privatePackages.flatMap(specifiersOf));
   await emit(given, [...named.values()], own.path);
   const found = new Set(sources.map((file) => join(folder, file)));
   // A set yields also those that are added meanwhile.
@@ -54,7 +46,10 @@ export async function writeDeclarations(given: Package): Promise<void> {
 
 const importPattern = /(?<=\b(?:from |import |import\())"([^"\n]+)"/g;
 
-function specifiersOf({ path, manifest: { name, exports = {} } }: Package["inlined"][number]) {
+function specifiersOf({
+  path,
+  manifest: { name, exports = {} },
+}: Package["privatePackages"][number]) {
   const entries = Object.entries(exports).filter(([, file]) => /^\.\/src\/(?!testing)/.test(file));
   return entries.map(([key, file]): [string, string] => [name + key.slice(1), resolve(path, file)]);
 }

@@ -1,6 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
+/** Of the repository. */
+export const root = dirname(import.meta.dirname);
+
 /** How code is bundled for the runtimes of one condition of a package's `imports`. */
 export interface Variant {
   /** Dependencies whose used parts are a part of the code. */
@@ -33,37 +36,35 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
+/** A workspace, and the package that is built from it. */
+export type PackedPackage = ReturnType<typeof readPackage>;
+
+/** Reads the workspace in a folder, whose package is built in another folder. */
+export function readPackage(folder: string, packageOut: string) {
+  const manifest = readManifest(folder);
+  const privatePackages = readPrivatePackages(manifest);
+  const places = [
+    { path: folder, prefix: "" },
+    ...privatePackages.map(({ path, manifest: { name } }) => ({
+      path,
+      prefix: `private/${name}/`,
+    })),
+  ];
+  /** Returns the path of a file of the repository in the package, or null if it is not part of it. */
+  function toPacked(file: string): string | null {
+    const place = places.find(({ path }) => file.startsWith(`${path}${sep}`));
+    if (place === undefined || file.includes(`${sep}node_modules${sep}`)) return null;
+    return place.prefix + relative(place.path, file).split(sep).join("/");
+  }
+  return { folder, packageOut, manifest, privatePackages, toPacked };
+}
+
 /** Returns the workspaces that a package depends on and that are not published; its code contains theirs. */
-export function readPrivatePackages({ dependencies = {} }: Manifest, root: string) {
-  const files = globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root });
-  return files
+function readPrivatePackages({ dependencies = {} }: Manifest) {
+  return globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root })
     .map((file) => join(root, dirname(file)))
     .map((path) => ({ path, manifest: readManifest(path) }))
     .filter(({ manifest }) => manifest.private && manifest.name in dependencies);
-}
-
-type PrivatePackages = ReturnType<typeof readPrivatePackages>;
-
-/** Returns a function from a file of the repository to its path in the tarball, or null if it is not part of it. */
-export function packedPaths(folder: string, inlined: PrivatePackages) {
-  const places = [
-    [folder, ""],
-    ...inlined.map(({ path, manifest }) => [path, `private/${manifest.name}/`]),
-  ];
-  return (file: string): string | null => {
-    const [path, prefix] = places.find(([place]) => file.startsWith(`${place}${sep}`)) ?? [];
-    if (path === undefined || file.includes(`${sep}node_modules${sep}`)) return null;
-    return prefix + relative(path, file).split(sep).join("/");
-  };
-}
-
-/** A workspace, and the package that is built from it. */
-export interface PackedFrom {
-  /** Of the workspace. */
-  readonly folder: string;
-  /** Of the package. */
-  readonly packageOut: string;
-  readonly toPacked: ReturnType<typeof packedPaths>;
 }
 
 /** Returns the declarations of a source in the package, by the path of the source there. */
@@ -75,7 +76,7 @@ export function toTypesPath(packed: string): string {
 export function toPackedMap(
   text: string,
   { from, to }: { readonly from: string; readonly to: string },
-  { packageOut, toPacked }: PackedFrom,
+  { packageOut, toPacked }: PackedPackage,
 ): string {
   const map = JSON.parse(text) as { sources: string[] };
   const paths = map.sources.map((source) => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
-import { type Draws, estimate, gainOf, mixAt, ROUNDING, toGaps } from "../labels/figures.ts";
+import { type Draws, estimate, gainOf, ROUNDING, toGaps } from "../labels/figures.ts";
 import { gapOf, type Point, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
 import { applyPolicy } from "../decision/decide.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -178,4 +178,10 @@ function keptShare(prompts: readonly JudgedPrompt[]): number {
     const kept = prompts.map(({ tiers, used, dear }) => tiers[used].quality - share * dear.quality);
     return pOfMean(kept, -share) <= 0.05;
   });
+}
+
+/** Returns the share of the dear tier in a random mix of both ends that has a cost, or the nearest one. */
+function mixAt(cost: number, cheap: Point, dear: Point): number {
+  const share = (cost - cheap.cost) / (dear.cost - cheap.cost) || 0; // equal costs: 0 of 0
+  return Math.min(Math.max(share, 0), 1);
 }

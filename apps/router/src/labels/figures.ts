@@ -1,6 +1,6 @@
 import type { Estimate } from "evaluator-calibration/reports";
 import { seededRandom } from "evaluator-kit";
-import { gapOf, type LabelledPrompt, type Point } from "./tier-points.ts";
+import { gapOf, type LabelledPrompt } from "./tier-points.ts";
 
 /** How often rows are drawn for an interval. */
 export type Draws = Readonly<Record<"seed" | "draws", number>>;
@@ -75,10 +75,4 @@ export const ROUNDING = 1e-9;
 
 function sumOf(rows: readonly OrderedGap[]): number {
   return rows.reduce((sum, { gap }) => sum + gap, 0);
-}
-
-/** Returns the share of the dear tier in a random mix of both ends that has a cost, or the nearest one. */
-export function mixAt(cost: number, cheap: Point, dear: Point): number {
-  const share = (cost - cheap.cost) / (dear.cost - cheap.cost) || 0; // equal costs: 0 of 0
-  return Math.min(Math.max(share, 0), 1);
 }

@@ -90,13 +90,3 @@ export function reportAction(
 
 /** The result of an action on labelled rows. */
 export type ActionReport = ReturnType<typeof reportAction>;
-
-/** Returns the threshold of a search in the form of an artifact. */
-export function toLocked(
-  search: Search | null,
-  { maxRisk, confidence }: ActionOptions,
-): LockedThreshold | null {
-  if (search === null || search.promised === null) return null;
-  const { question, action, threshold, level, acted: n, wrong } = search.promised;
-  return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
-}

@@ -3,7 +3,7 @@ import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
 import { searchPromises } from "../thresholds/learn-then-test.ts";
-import { type ActionOptions, actionsOf, reportAction, toLocked } from "./action-report.ts";
+import { type ActionOptions, actionsOf, reportAction } from "./action-report.ts";
 import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
@@ -227,4 +227,14 @@ function toSequential(
   const { promised } = draw.state;
   const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
   return promised && { ...promise, ...promised };
+}
+
+/** Returns the threshold of a search in the form of an artifact. */
+function toLocked(
+  search: ReturnType<typeof searchPromises>[number] | null,
+  { maxRisk, confidence }: ActionOptions,
+): LockedThreshold | null {
+  if (search === null || search.promised === null) return null;
+  const { question, action, threshold, level, acted: n, wrong } = search.promised;
+  return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
 }
