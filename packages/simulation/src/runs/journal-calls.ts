@@ -21,6 +21,8 @@ export class JournalCalls implements RequestFollower {
   readonly #sent = new Set<number>();
   #spentUsd = 0;
   #answers = 0;
+  /** The highest cost of a call, as the run expects it, in US dollars. */
+  #mostUsd = 0;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -33,6 +35,16 @@ export class JournalCalls implements RequestFollower {
     world.checks.expect("money", isBegun(mail), seen);
     if (!this.#sent.has(mail)) this.#checkBudget(body);
     this.#sent.add(mail);
+    this.#mostUsd = Math.max(this.#mostUsd, estimateUsd(body));
+  }
+
+  /** A run that its budget stopped has left less than its calls in flight and one more cost. */
+  stopped(): void {
+    const { world, maxUsd, concurrency } = this.#options;
+    const leftUsd = maxUsd - this.#spentUsd;
+    // An answer costs at most twice its estimate, and so does the longest mail.
+    const isSpent = this.#answers === 0 || leftUsd <= 2 * concurrency * this.#mostUsd;
+    world.checks.expect("budget", isSpent, () => `a run stops with ${leftUsd} of ${maxUsd} left`);
   }
 
   /** With one call at a time, all that was spent is known when the next one is sent. */

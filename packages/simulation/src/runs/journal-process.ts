@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from "node:sqlite";
-import type { CliError } from "evaluator-kit";
+import { CliError } from "evaluator-kit";
 import { loadRun, type RunCommand } from "evaluator-runs/commands";
 import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
@@ -73,6 +73,8 @@ export class JournalProcess {
   async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
     const { world, clock } = life;
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
+    const isBegun = this.#isBegun;
+    const calls = new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun });
     const context = programContext({
       ...life,
       mails,
@@ -80,16 +82,16 @@ export class JournalProcess {
       faults: this.#faults,
       openRuns: isUnused,
       openLimits: isUnused,
-      followers: [
-        new Spending(world, maxCost, concurrency),
-        new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun: this.#isBegun }),
-      ],
+      followers: [new Spending(world, maxCost, concurrency), calls],
       isShared: false,
     });
     const askedBefore = world.service.costs.size;
     const command = runCommand(this.#command);
     const run = await clock.time.outside(loadRun(command, context));
-    const exitCode = await run();
+    const exitCode = await run().catch((error: unknown) => {
+      if (error instanceof CliError && error.message.includes("--max-cost")) calls.stopped();
+      throw error;
+    });
     this.#checkRun(askedBefore);
     return exitCode;
   }
