@@ -57,7 +57,7 @@ export function parseArguments(words: readonly string[], cwd: string): Arguments
   const setting = {
     minutes: readMinutes(given.minutes ?? "60"),
     part: readChoice("part", given.part ?? "whole", ["client", "whole"]),
-    store: readChoice("store", given.store ?? "memory", ["memory"]),
+    store: readChoice("store", given.store ?? "memory", ["memory", "pglite"]),
   };
   return { from, seeds, isOne, setting, plan, isJson: given.json === true };
 }

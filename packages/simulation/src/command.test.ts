@@ -20,7 +20,7 @@ test.each([
   ["--seed 1 --from 2", "--from"],
   ["--from 4294967290 --seeds 9", "--seeds"],
   ["--part all", "--part"],
-  ["--store pglite", "--store"],
+  ["--store sqlite", "--store"],
   ["--minutes 0", "--minutes"],
   ["--minutes", "--minutes"],
   ["--plan nowhere.json", "--plan"],

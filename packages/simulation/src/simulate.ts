@@ -88,17 +88,17 @@ export async function playPlan(plan: Plan): Promise<Played> {
 /** Plays a plan once; `onLine` is called with each event. */
 export async function playOnce(plan: Plan, onLine: ((line: string) => void) | null = null) {
   const world = new World(plan, onLine);
-  await play(world);
+  const workers = await WorkerGroup.open(world);
+  await play(world, workers).finally(() => workers.close());
   return { world, trace: world.trace.digest() };
 }
 
 // A run ends so long after the last fault, plus its remaining work at the limit.
 const REST_MS = 600_000;
 
-async function play(world: World): Promise<void> {
+async function play(world: World, workers: WorkerGroup): Promise<void> {
   const { time, plan, checks } = world;
   const clients = new ClientGroup(world);
-  const workers = new WorkerGroup(world);
   const journal = new JournalProcess(world);
   const start = (name: string) => {
     for (const group of [clients, workers, journal]) group.start(name);

@@ -5,7 +5,7 @@ import { type Fault, faultKinds, faultSchema } from "./fault.ts";
 export const PLAN_VERSION = 1;
 
 const parts = ["client", "whole"] as const;
-const stores = ["memory"] as const;
+const stores = ["memory", "pglite"] as const;
 
 /** A simulation as data. The rest follows from the seed. */
 export const planSchema = z.strictObject({

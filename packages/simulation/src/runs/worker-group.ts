@@ -5,8 +5,8 @@ import { distantLimits } from "../client/distant-limits.ts";
 import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
 import { StoreConnection } from "../store-faults.ts";
-import { lostConnection, MemoryDatabase } from "../store/memory-database.ts";
-import { memoryRuns } from "../store/memory-runs.ts";
+import { openStore } from "../store/open-store.ts";
+import type { SharedStore } from "../store/shared-store.ts";
 import type { RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
@@ -23,7 +23,7 @@ const WATCH_MS = 3000;
 /** The processes that work on one run together, through a store that they share. */
 export class WorkerGroup {
   readonly #world: World;
-  readonly #database: MemoryDatabase;
+  readonly #store: SharedStore;
   readonly #connection: StoreConnection;
   readonly #command: Partial<RunCommand>;
   readonly #limits: LimitStore;
@@ -37,20 +37,12 @@ export class WorkerGroup {
   /** The workers that have not ended. */
   readonly #names: Set<string>;
 
-  constructor(world: World) {
-    const { plan, time } = world;
+  private constructor(world: World, connection: StoreConnection, store: SharedStore) {
+    const { plan } = world;
     const random = world.random("workers");
     this.#world = world;
-    const clock = world.machineClock();
-    this.#database = new MemoryDatabase({ clock, newId: world.newId });
-    const faults = plan.faults.filter((fault) => fault.kind === "store");
-    this.#connection = new StoreConnection(faults, world.random("store"));
-    for (const fault of faults) {
-      if (fault.what === "restart") time.schedule(fault.atMs, () => this.#database.restart());
-      if (fault.what === "clock") {
-        time.schedule(fault.atMs, () => this.#database.stepClock(fault.byMs));
-      }
-    }
+    this.#store = store;
+    this.#connection = connection;
     const { limit } = plan.service;
     const { workers, records } = plan;
     const concurrency = random.whole(1, 6);
@@ -61,7 +53,7 @@ export class WorkerGroup {
       ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
     };
     this.#pauses = new Pauses(world);
-    this.#limits = this.#pauses.watch(memoryLimits({ clock }));
+    this.#limits = this.#pauses.watch(memoryLimits({ clock: world.machineClock() }));
     const { maxCost = Infinity, rate } = this.#command;
     this.#followers = [
       new Spending(world, maxCost, concurrency * plan.workers),
@@ -70,7 +62,19 @@ export class WorkerGroup {
     ];
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
     this.#names = new Set(records === 0 ? [] : names);
-    this.#watchAnswers();
+    world.watch(this.#watchAnswers());
+  }
+
+  /** Opens the store of the workers. */
+  static async open(world: World): Promise<WorkerGroup> {
+    const faults = world.plan.faults.filter((fault) => fault.kind === "store");
+    const connection = new StoreConnection(faults, world.random("store"));
+    return new WorkerGroup(world, connection, await openStore(world, connection));
+  }
+
+  /** Closes the store. */
+  async close(): Promise<void> {
+    await this.#store.close();
   }
 
   /** The names of the workers that have not ended. */
@@ -109,7 +113,8 @@ export class WorkerGroup {
       disk: this.#diskOf(name),
       faults: new DiskFaults([], () => {}),
       mails: world.plan.records,
-      openRuns: async (_url, { supervises }) => this.#openRuns(clock, supervises),
+      openRuns: async (_url, { supervises }) =>
+        this.#leases.watch(await this.#store.openRuns(clock, supervises), clock),
       openLimits: async () => this.#openLimits(clock),
       followers: this.#followers,
       isShared: true,
@@ -124,22 +129,15 @@ export class WorkerGroup {
   }
 
   /** A committed answer stays as it is. */
-  #watchAnswers(): void {
+  async #watchAnswers(): Promise<void> {
     const { time, checks } = this.#world;
-    for (const [key, { digest }] of this.#database.tables.answers) {
+    for (const [key, digest] of await this.#store.digests()) {
       const known = this.#committed.get(key) ?? digest;
       checks.expect("nothing-lost", known === digest, () => "a committed answer was replaced");
       this.#committed.set(key, digest);
     }
-    if (!this.isOver) time.schedule(WATCH_MS, () => this.#watchAnswers());
-  }
-
-  #openRuns(clock: ProcessClock, supervises: boolean) {
-    const carry = <TResult>(call: () => Promise<TResult>) =>
-      this.#connection.call(clock, call, lostConnection);
-    const session = memoryRuns({ database: this.#database, clock, carry, supervises });
-    clock.onDeath(() => session.disconnect());
-    return this.#leases.watch(session, clock);
+    if (this.isOver) return;
+    time.schedule(WATCH_MS, () => this.#world.watch(this.#watchAnswers()));
   }
 
   #openLimits(clock: ProcessClock) {
@@ -171,12 +169,10 @@ export class WorkerGroup {
   async check(): Promise<void> {
     const { checks, plan } = this.#world;
     if (plan.workers === 0 || plan.records === 0) return;
-    const clock = this.#world.startProcess("reader");
-    const runs = memoryRuns({ database: this.#database, clock });
+    await using runs = await this.#store.openReader();
     const [info] = await runs.list();
     const rows: KeptRecord[] = [];
     for await (const row of runs.rows(1)) rows.push(row);
-    runs.disconnect();
     const answered = rows.filter(({ evaluation }) => evaluation !== null);
     this.#world.tallies.of("worker").distinct += answered.length;
     const isComplete = info?.stoppedBy?.includes("--max-cost") !== true;
