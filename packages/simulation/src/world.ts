@@ -1,8 +1,7 @@
 import type { Plan } from "./plan/plan.ts";
-import { PASSWORD } from "./password.ts";
 import { Checks } from "./properties/checks.ts";
 import { Tallies } from "./properties/tally.ts";
-import { Secrets } from "./properties/secrets.ts";
+import { PASSWORD, Secrets } from "./properties/secrets.ts";
 import { ModelService } from "./service/model-service.ts";
 import { ProcessClock } from "./time/process-clock.ts";
 import { Random } from "./time/random.ts";

@@ -1,5 +1,8 @@
 import type { Checks } from "./checks.ts";
 
+/** The password of the database, which no line may show. */
+export const PASSWORD = "qwhpgxzkvmnjtrys";
+
 // So many characters in a row count as a leak.
 const LENGTH = 8;
 

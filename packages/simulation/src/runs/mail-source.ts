@@ -1,6 +1,6 @@
 import { estimateTokens, type JsonObject } from "evaluator-client";
 import type { RecordSource } from "evaluator-runs";
-import { PASSWORD } from "../password.ts";
+import { PASSWORD } from "../properties/secrets.ts";
 import { questions } from "../service/answer.ts";
 
 /** The database of the runs that workers share. */

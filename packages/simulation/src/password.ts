@@ -1,2 +1,0 @@
-/** The password of the database, which no line may show. */
-export const PASSWORD = "qwhpgxzkvmnjtrys";
