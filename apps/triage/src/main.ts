@@ -21,7 +21,7 @@ await runProgram(
 // Mails stream through and are soon garbage: room for it that does not grow keeps the dry run of a
 // million in 190 MB instead of 400, in the same time. The second flag collects garbage when it
 // is half of the used memory: on a busy machine it grew to four times as much, and the run to 245 MB.
-// What is loaded after this is compiled anew in each start.
+// Modules that load after this are compiled again at each start.
 function limitGarbage(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--heap-growing-percent=50");

@@ -24,11 +24,11 @@ export interface Act extends Place {
   readonly command: "add" | "remove" | "move";
   /** The flag, or the folder to move to. */
   readonly target: string;
-  /** The mail as it is expected; its id and Message-ID must be equal. */
+  /** The expected mail; its id and Message-ID must match. */
   readonly known: Partial<SeenMail>;
 }
 
-/** The row before a command: the mail, and the next UID of the folder where it arrives. */
+/** The row before a command: the mail, and the next UID of the target folder. */
 export interface BegunAct extends Act {
   readonly mail: SeenMail;
   readonly arrival: { readonly uidvalidity: number; readonly uidnext: number } | null;

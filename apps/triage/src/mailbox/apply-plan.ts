@@ -7,7 +7,7 @@ import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { runActs } from "./run-acts.ts";
 
-/** Does to a mailbox what the lines of a plan name, and nothing else; returns the exit code. */
+/** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
   { plan, yes, limit }: { plan: string; yes?: true | undefined; limit: number },
   context: CliContext,

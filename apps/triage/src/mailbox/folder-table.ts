@@ -3,7 +3,7 @@ import { CliError, printable } from "evaluator-kit";
 import { openPrivateDatabase } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
 
-/** A folder as it was read last. */
+/** The state of a folder at its last read. */
 export interface FolderState {
   readonly account: string;
   readonly folder: string;

@@ -30,7 +30,7 @@ interface SyncTarget {
 type Box = Pick<MailboxObject, "uidValidity" | "highestModseq" | "noModseq" | "exists"> &
   Partial<Pick<MailboxObject, "uidNext">>;
 
-/** Decides from the last read and the folder as it is now which UIDs may be new. */
+/** Compares a folder with its last read, and decides which UIDs may be new. */
 export function planSync(known: FolderState | null, box: Box, since: string | null) {
   const isOther = known?.uidvalidity !== Number(box.uidValidity);
   const next = isOther || known.since !== since ? null : known.uidnext;
