@@ -102,6 +102,18 @@ test("finds the rate of a bucket, and lets it refuse less than 2 %", () => {
   }
 });
 
+test("a rate that others pressed down to one in many seconds is back in minutes", () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const sender = new Sender();
+    const isTaken = strays(0.5, seed);
+    while (sender.nowMs < 180_000) sender.send(1, isTaken, 300);
+    expect(sender.perSecond).toBeLessThan(0.4);
+    const startedAtMs = sender.nowMs;
+    while (sender.perSecond < 2) sender.send(1, never, 300);
+    expect((sender.nowMs - startedAtMs) / 60_000).toBeLessThan(15);
+  }
+});
+
 test("an attempt that was sent before the rate fell says nothing about the lower rate", () => {
   const sender = new Sender().send(100, never);
   const { rate } = sender;

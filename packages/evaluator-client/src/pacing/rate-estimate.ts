@@ -18,6 +18,9 @@ const STEP_AFTER_PAUSE = 0.125;
 const ENOUGH = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
+// Below this rate, evidence from fewer attempts suffices. For half, a rate of one in ten seconds needs ten
+// minutes to reach two a second, not five; for twice as much, a limit of one a second refuses 3 %.
+const SLOW_PER_MS = 50 / 60_000;
 
 /** The attempts from one on. */
 interface Evidence {
@@ -59,6 +62,8 @@ export class RateEstimate {
   isLimited = false;
   /** Attempts per millisecond; infinite while no limit is known. */
   #perMs = Number.POSITIVE_INFINITY;
+  /** The part of the usual evidence that suffices: 1 unless the rate is slow. */
+  #partNeeded = 1;
   #sent = 0;
   #successes = 0;
   readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
@@ -102,7 +107,9 @@ export class RateEstimate {
     this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
     this.#successes += 1;
     // A loop over an empty set would still allocate an iterator on each success.
-    if (this.#refused.size > 0) this.#forgetRefusedBefore(attempt);
+    if (this.#refused.size > 0) {
+      for (const refused of this.#refused) if (refused < attempt) this.#refused.delete(refused);
+    }
     if (!this.isLimited || attempt < this.#firstAfterCut) return;
     if (this.#experiment?.isLimit === false) this.#succeededInTrial(this.#experiment, nowMs);
     else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
@@ -165,10 +172,6 @@ export class RateEstimate {
     return count;
   }
 
-  #forgetRefusedBefore(attempt: number): void {
-    for (const refused of this.#refused) if (refused < attempt) this.#refused.delete(refused);
-  }
-
   #evidenceFrom(from: number, sinceMs: number): Evidence {
     return { from, sinceMs, successes: this.#successes, refused: 0 };
   }
@@ -208,7 +211,7 @@ export class RateEstimate {
   /** The refusals ended, which shows a limit, once {@link ALARM} of them would have been due. */
   #succeededInTrial(experiment: Experiment, nowMs: number): void {
     experiment.answered += 1;
-    if (this.#sent - experiment.from < ALARM / experiment.shareBefore) return;
+    if (this.#sent - experiment.from < (this.#partNeeded * ALARM) / experiment.shareBefore) return;
     this.#learnStrays(experiment);
     // The limit is between the rate of the trial and the one before: go on halfway.
     this.#range.floorPerMs = (1 - CUT / 2) * experiment.succeededPerMs;
@@ -234,6 +237,7 @@ export class RateEstimate {
   #stepTo(perMs: number, step: number, nowMs: number): void {
     this.#perMs = perMs;
     this.intervalMs = 1 / perMs;
+    this.#partNeeded = Math.min(1, perMs / SLOW_PER_MS);
     this.isLimited = perMs !== Number.POSITIVE_INFINITY;
     this.#step = step;
     this.#held = { from: this.#sent, sinceMs: nowMs, successes: this.#successes, balance: 0 };
@@ -241,7 +245,7 @@ export class RateEstimate {
 
   /** Adds a success or a weighted refusal to the balance, which moves the rate once it is high or low enough. */
   #weigh(by: number, nowMs: number): void {
-    const enough = 2 / this.#step;
+    const enough = Math.max(2, (2 * this.#partNeeded) / this.#step);
     this.#held.balance = Math.min(enough, this.#held.balance + by);
     if (this.#held.balance <= -enough) this.#fall(nowMs);
     else if (this.#held.balance === enough && nowMs - this.#held.sinceMs >= HOLD_MS) {
@@ -263,10 +267,10 @@ export class RateEstimate {
     const { ceilingPerMs } = this.#range;
     const isUsed = this.#successes - successes >= 0.75 * this.#perMs * (nowMs - sinceMs);
     const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;
-    // Well above the lowest rate that was refused, the limit has changed, and the steps double.
-    const isFarAbove = perMs > 1.125 * ceilingPerMs;
-    const largest = Math.max(LARGEST_STEP, this.#step);
-    this.#stepTo(perMs, isFarAbove ? Math.min(largest, 2 * this.#step) : this.#step, nowMs);
+    // Well above the lowest rate that was refused, the limit has changed: steps double, as at a slow rate.
+    const isDoubled = perMs > 1.125 * ceilingPerMs || (isUsed && this.#partNeeded < 1);
+    const larger = Math.min(LARGEST_STEP, 2 * this.#step);
+    this.#stepTo(perMs, isDoubled ? Math.max(this.#step, larger) : this.#step, nowMs);
     if (perMs > ceilingPerMs) this.#experiment = null;
   }
 
