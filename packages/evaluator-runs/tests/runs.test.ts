@@ -1,16 +1,10 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { inspect } from "node:util";
-import {
-  type Connection,
-  migrate,
-  type PostgresRuns,
-  postgresRuns,
-  type RunRecord,
-} from "evaluator-runs/postgres";
+import { type Connection, migrate, type PostgresRuns, postgresRuns } from "evaluator-runs/postgres";
 import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { answerTo, countedTo, newRun } from "../src/testing/sample-runs.ts";
+import { answerTo, countedTo, newRun, type SampleRecord } from "../src/testing/sample-runs.ts";
 import { makeDatabase, runSql } from "../src/testing/make-database.ts";
 
 const url = inject("postgresUrl");
@@ -31,7 +25,7 @@ async function workWith(runs: PostgresRuns, count: number): Promise<number> {
   const { missing } = await runs.readChunk(chunk);
   await runs.reserve(chunk, 1);
   const writer = runs.writer({ run, signal });
-  await Promise.all(missing.map(({ idx }) => writer.keep(answerTo(records[idx] as RunRecord))));
+  await Promise.all(missing.map(({ idx }) => writer.keep(answerTo(records[idx] as SampleRecord))));
   expect(await runs.touch(chunk)).toBe(true);
   expect(await runs.finish(chunk)).toBe(true);
   let answered = 0;

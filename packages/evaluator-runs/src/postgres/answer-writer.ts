@@ -1,5 +1,6 @@
 import { type Clock, pause } from "evaluator-kit";
 import { digestsOf } from "./answers.ts";
+import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
@@ -16,6 +17,8 @@ const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "f
 
 /** An answer, stored under a key of its content, with a digest that detects changes. */
 export interface KeptAnswer {
+  /** The record's index in its run. */
+  readonly idx: number;
   /** A hash of the call and the service. */
   readonly key: string;
   /** The state of the call, as JSON. */
@@ -30,7 +33,6 @@ export interface KeptAnswer {
 export type RecordEnd =
   | KeptAnswer
   | {
-      /** The record's index in its run. */
       readonly idx: number;
       readonly error: string;
       /** Whether the same call may succeed later. */
@@ -118,11 +120,12 @@ export class AnswerWriter {
     const first = ends.find((end) => "key" in end);
     if (first !== undefined) this.#packing ??= await readPacking(query, run, first.evaluation);
     const values = toValues(run, ends, this.#packing);
+    const chunks = ends.flatMap((end) => ("key" in end ? Math.floor(end.idx / CHUNK_SIZE) : []));
     try {
-      await query(KEEP_ENDS, [...values, false]);
+      await query(KEEP_ENDS, [...values, false, chunks]);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
-      await query(KEEP_ENDS, [...values, true]);
+      await query(KEEP_ENDS, [...values, true, chunks]);
     }
     const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
     if (refused.length === 0) return;
@@ -147,7 +150,8 @@ async function readPacking(query: Query, run: number, evaluation: string) {
 
 const UNIQUE_VIOLATION = "23505";
 
-const KEEP_ENDS = `select evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
+const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE})
+  from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
 
 function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
   const answers = ends.filter((end) => "key" in end);
@@ -176,8 +180,6 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): un
 }
 
 function toPacked(evaluation: string, packing: Packing) {
-  const text = packing && packing.sample.pack(evaluation);
-  return packing === null || text === null
-    ? { text: evaluation, setup: null }
-    : { text, setup: packing.setup };
+  const text = packing?.sample.pack(evaluation) ?? null;
+  return { text: text ?? evaluation, setup: text === null ? null : (packing?.setup ?? null) };
 }

@@ -46,7 +46,7 @@ const advice: Readonly<Record<ReportedFailure, string>> = {
     "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
   certificate:
     "PostgreSQL's TLS certificate is not one to trust. Name the certificate authority that signed it (sslrootcert=ca.pem in the URL, or ssl.ca), and the host as the certificate does.",
-  busy: "PostgreSQL takes no more connections. Raise max_connections, or lower max in the connection options.",
+  busy: "PostgreSQL takes no more connections, or two statements wait for each other. Raise max_connections, or lower max in the connection options.",
   denied:
     "PostgreSQL refused this user. Check user, password and database of the connection, and the user's grants on the schema evaluator.",
   "read-only":
@@ -62,6 +62,7 @@ const failureOfState: Readonly<Record<string, ReportedFailure>> = {
   "08": "unreachable",
   "25006": "read-only",
   "28": "denied",
+  "40P01": "busy",
   "3D000": "denied",
   "42501": "denied",
   "53100": "full",

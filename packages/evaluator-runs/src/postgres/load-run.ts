@@ -107,6 +107,7 @@ export class RunLoader extends RunReader {
     const chunks = rows.map(({ chunk }) => chunk);
     if (chunks.length === 0) return;
     await query(reopenStatement, [run, chunks]);
+    await query("select evaluator.count_again($1, null, null)", [run]);
     await this.queue.replace(query, run, chunks);
   }
 }
@@ -186,22 +187,12 @@ const unfinishedStatement = `
   order by chunk
 `;
 
-// The counts of a finished chunk are subtracted, and added when it finishes again.
 const reopenStatement = `
-  with taken as (
-    select coalesce(sum(answered), 0) as answered, coalesce(sum(asked), 0) as asked,
-      coalesce(sum(failed), 0) as failed, coalesce(sum(input_tokens), 0) as input_tokens,
-      coalesce(sum(cost_usd), 0) as cost_usd
-    from evaluator.chunks
-    where run = $1 and chunk = any($2) and finished_at is not null
-  ), opened as (
+  with opened as (
     update evaluator.chunks set finished_at = null, reserved_usd = 0
     where run = $1 and chunk = any($2)
   )
-  update evaluator.runs set
-    answered = runs.answered - taken.answered, asked = runs.asked - taken.asked,
-    failed = runs.failed - taken.failed, input_tokens = runs.input_tokens - taken.input_tokens,
-    cost_usd = runs.cost_usd - taken.cost_usd, chunks_left = cardinality($2::integer[]),
+  update evaluator.runs set chunks_left = cardinality($2::integer[]),
     state = 'open', stopped_by = null, failed_in_a_row = 0, finished_at = null
-  from taken where run = $1
+  where run = $1
 `;

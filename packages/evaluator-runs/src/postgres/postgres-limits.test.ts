@@ -182,6 +182,7 @@ describe("what PostgreSQL rejects", () => {
     ["53100", "full", "Make room"],
     ["42501", "denied", "grants"],
     ["53300", "busy", "max_connections"],
+    ["40P01", "busy", "wait for each other"],
     ["57P03", "unreachable", "Check that it runs"],
     ["XX000", "other", "schema evaluator"],
   ])("is a failure of its own: %s is %s", async (code, failure, next) => {
@@ -219,9 +220,9 @@ describe("the schema", () => {
   test("of a newer version is rejected with both versions", async () => {
     await database.query("update evaluator.schema_version set version = 99");
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
-    await database.query("update evaluator.schema_version set version = 6");
+    await database.query("update evaluator.schema_version set version = 7");
     expect(newer).toMatchObject({ failure: "newer-schema" });
-    expect(String(newer)).toMatch(/version 99, .* none after 6\. Upgrade/);
+    expect(String(newer)).toMatch(/version 99, .* none after 7\. Upgrade/);
   });
 
   test("of an older version names the next step of a user that may only read", async () => {
@@ -233,11 +234,11 @@ describe("the schema", () => {
     await database.query("reset role; drop owned by reader; drop role reader");
     expect(refused).toMatchObject({ failure: "denied", code: "42501" });
     expect(String(refused)).toMatch(
-      /version 4, .* version 6, .* Run .* once as the user that owns/,
+      /version 4, .* version 7, .* Run .* once as the user that owns/,
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");
-    expect(version).toEqual([{ version: 6 }]);
+    expect(version).toEqual([{ version: 7 }]);
   });
 
   test("is not left half made", async () => {

@@ -133,8 +133,30 @@ const oneClock = `
   end $$;
 `;
 
+const lateAnswers = `
+  -- Counts finished chunks again: a worker that was away may answer a record at which another one failed.
+  -- Then counts their run; with null for the chunks, only the run.
+  create or replace function evaluator.count_again(of_run integer, of_chunks integer[], size integer)
+  returns void ${byIndex} as $$
+  begin
+    update evaluator.chunks set (answered, asked, failed, input_tokens, cost_usd) = (
+        select answered, asked, failed, input_tokens, cost_usd
+        from evaluator.count_chunk(of_run, chunk * size, (chunk + 1) * size))
+      where run = of_run and chunk = any(of_chunks) and finished_at is not null;
+    if not found and of_chunks is not null then return; end if;
+    -- Who finishes another chunk meanwhile adds its counts before or after this.
+    perform from evaluator.runs where run = of_run for update;
+    update evaluator.runs set (answered, asked, failed, input_tokens, cost_usd) = (
+        select coalesce(sum(answered), 0), coalesce(sum(asked), 0), coalesce(sum(failed), 0),
+          coalesce(sum(input_tokens), 0), coalesce(sum(cost_usd), 0)
+        from evaluator.chunks where run = of_run and finished_at is not null)
+      where run = of_run;
+  end
+  $$;
+`;
+
 /** The schema's migrations, in order; the first makes version 1, which had only limits. */
-const migrations: readonly string[] = ["", runTables, runFunctions, refusals, limits, oneClock];
+const migrations = ["", runTables, runFunctions, refusals, limits, oneClock, lateAnswers];
 
 // The oldest version that the PostgreSQL project supported in 2025.
 const OLDEST_SERVER = 13;

@@ -2,9 +2,12 @@ import { hash } from "node:crypto";
 import type { RunRecord } from "../postgres/load-run.ts";
 import type { NewRun } from "../postgres/run-reader.ts";
 
+/** A record, and its index in its run. */
+export type SampleRecord = RunRecord & { readonly idx: number };
+
 /** Returns a record for each id. */
-export function recordsNamed(...ids: string[]): RunRecord[] {
-  return ids.map((id) => ({ id, key: keyOf(id), state: JSON.stringify({ about: id }) }));
+export function recordsNamed(...ids: string[]): SampleRecord[] {
+  return ids.map((id, idx) => ({ idx, id, key: keyOf(id), state: JSON.stringify({ about: id }) }));
 }
 
 /** Returns the key of a record. */
@@ -13,7 +16,7 @@ export function keyOf(id: string): string {
 }
 
 /** Returns a number of records. */
-export function countedTo(count: number): RunRecord[] {
+export function countedTo(count: number): SampleRecord[] {
   return recordsNamed(...Array.from({ length: count }, (_, index) => `m-${index}`));
 }
 
@@ -26,8 +29,8 @@ export function newRun(records: readonly RunRecord[], fields: Partial<NewRun> = 
 }
 
 /** Returns an answer to a record. */
-export function answerTo({ key, state }: RunRecord, text = "{}") {
-  return { key, state, evaluation: text, inputTokens: 300, costUsd: 0.25 };
+export function answerTo({ idx, key, state }: SampleRecord, text = "{}") {
+  return { idx, key, state, evaluation: text, inputTokens: 300, costUsd: 0.25 };
 }
 
 /** A call that failed, and may succeed later. */

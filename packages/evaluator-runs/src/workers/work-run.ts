@@ -278,5 +278,5 @@ function toEnd(
   const { evaluation } = outcome;
   const { inputTokens } = evaluation.usage;
   const costUsd = totals.usdOf(evaluation);
-  return { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
+  return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }

@@ -21,7 +21,14 @@ function runOver(records: readonly RunRecord[], fields: Partial<NewRun> = {}): N
 }
 
 function answerTo({ key, state }: Pick<RunRecord, "key" | "state">, evaluation = "{}") {
-  return { key, state, evaluation, inputTokens: 300, costUsd: 0.25 };
+  return {
+    idx: Number(key.slice("key-".length)),
+    key,
+    state,
+    evaluation,
+    inputTokens: 300,
+    costUsd: 0.25,
+  };
 }
 
 const failure = { error: "It is down.", isRetryable: true, isFinal: false };

@@ -67,6 +67,7 @@ export type KeptEnds = readonly [
   lastError: string | null,
   mostInARow: number,
   besideOthers: boolean,
+  chunks: readonly number[],
 ];
 
 /** The state of a worker at its last report. */

@@ -118,6 +118,17 @@ export class Tables {
       failures.set(idx, { error: errors[at] ?? "", isRefusal });
     }
     this.#countInARow(ends);
+    for (const chunk of new Set(ends[15])) this.#countAgain(run, chunk);
+  }
+
+  /** Counts a chunk again to which an answer came after it was finished. */
+  #countAgain(run: number, chunk: number): void {
+    const [row, of] = [this.chunksOf(run).get(chunk), this.runs.get(run)];
+    if (row === undefined || row.finishedAtMs === null || of === undefined) return;
+    addCounts(of, row, -1);
+    const { records: _records, ...counts } = this.count(run, chunk);
+    Object.assign(row, counts);
+    addCounts(of, row, 1);
   }
 
   #addAnswer(ends: KeptEnds, at: number): void {

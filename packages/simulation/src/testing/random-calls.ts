@@ -123,7 +123,7 @@ function randomEnd(random: Random): RecordEnd {
   if (random.chance(0.55)) {
     const state = `{"about":"m-${idx}"}`;
     const evaluation = JSON.stringify({ by: random.whole(0, 9), model: "m" });
-    return { key: `key-m-${idx}`, state, evaluation, inputTokens: 300, costUsd: 0.25 };
+    return { idx, key: `key-m-${idx}`, state, evaluation, inputTokens: 300, costUsd: 0.25 };
   }
   const kind = random.whole(0, 19);
   // The same for a record, as a later run takes the refusal of any run before.

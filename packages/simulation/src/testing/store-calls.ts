@@ -120,7 +120,7 @@ async function answerAll(leased: LeasedChunk, runs: RunStore, isFirstFailed: boo
   const ends = missing.map(({ idx, key, state }, at) =>
     at === 0 && isFirstFailed
       ? { idx, error: `It fails: ${idx}.`, isRetryable: true, isFinal: false }
-      : { key, state, evaluation: `{"of":${idx}}`, inputTokens: 300, costUsd: 0.25 },
+      : { idx, key, state, evaluation: `{"of":${idx}}`, inputTokens: 300, costUsd: 0.25 },
   );
   await Promise.all(ends.map((end) => writer.keep(end)));
   return { granted, missing: missing.length, isWhole: await runs.finish(leased) };

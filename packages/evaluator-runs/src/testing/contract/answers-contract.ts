@@ -1,8 +1,14 @@
 import { beforeEach, expect, test } from "vitest";
-import type { RunRecord } from "../../postgres/load-run.ts";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
 import type { RunStore } from "../../postgres/index.ts";
-import { answerTo, countedTo, failure, keyOf, recordsNamed } from "../sample-runs.ts";
+import {
+  answerTo,
+  countedTo,
+  failure,
+  keyOf,
+  recordsNamed,
+  type SampleRecord,
+} from "../sample-runs.ts";
 import { allRows, load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 
 /** How answers, failures and refusals are kept and read. */
@@ -23,7 +29,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     );
     const writer = runs.writer({ run: 1, signal });
     const evaluation = JSON.stringify({ text: texts });
-    await writer.keep(answerTo(records[2] as RunRecord, evaluation));
+    await writer.keep(answerTo(records[2] as SampleRecord, evaluation));
     await writer.keep({ ...failure, idx: 4, error: "Half\ta \\pair" });
     const rows = await allRows(runs, 1);
     expect(rows.map(({ idx }) => idx)).toEqual([...texts.keys()]);
@@ -49,7 +55,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     const records = recordsNamed("a", "b");
     await load(runs, records);
     const other = await store.openSession();
-    await runs.writer({ run: 1, signal }).keep(answerTo(records[0] as RunRecord));
+    await runs.writer({ run: 1, signal }).keep(answerTo(records[0] as SampleRecord));
     expect(await other.statusesOf(records.map(({ key }) => key))).toEqual(["answered", "unknown"]);
     expect(await other.get(1)).toMatchObject({ answered: 0, asked: 0 });
     await runs.reserve(await takeChunk(runs, 1), 0);
@@ -58,19 +64,19 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
 
   test("of two answers to the same call the first is kept", async () => {
     const [record] = recordsNamed("a");
-    await load(runs, [record as RunRecord]);
+    await load(runs, [record as SampleRecord]);
     const writer = runs.writer({ run: 1, signal });
-    await writer.keep(answerTo(record as RunRecord, "1"));
-    await writer.keep(answerTo(record as RunRecord, "2"));
+    await writer.keep(answerTo(record as SampleRecord, "1"));
+    await writer.keep(answerTo(record as SampleRecord, "2"));
     expect(await allRows(runs, 1)).toMatchObject([{ evaluation: "1", isChanged: false }]);
   });
 
   test("of answers to the same call that come at once one is kept, and each is reported", async () => {
     const [record] = recordsNamed("a");
-    await load(runs, [record as RunRecord]);
+    await load(runs, [record as SampleRecord]);
     const writer = runs.writer({ run: 1, signal });
     const texts = ['{"answer":1}', '{"answer":2}'];
-    await Promise.all(texts.map((text) => writer.keep(answerTo(record as RunRecord, text))));
+    await Promise.all(texts.map((text) => writer.keep(answerTo(record as SampleRecord, text))));
     const [row] = await allRows(runs, 1);
     expect(texts).toContain(row?.evaluation);
   });
@@ -135,7 +141,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     expect(await runs.refused(2)).toEqual(new Set([1]));
     const { missing } = await runs.readChunk(await takeChunk(runs, 2));
     expect(missing.map(({ id }) => id)).toEqual(["a", "c"]);
-    await runs.writer({ run: 1, signal }).keep(answerTo(records[1] as RunRecord));
+    await runs.writer({ run: 1, signal }).keep(answerTo(records[1] as SampleRecord));
     expect(await runs.statusesOf(keys)).toEqual(["unknown", "answered", "unknown"]);
   });
 
@@ -153,10 +159,32 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     expect(await runs.get(1)).toMatchObject({ state: "done", answered: 2, failed: 0 });
   });
 
+  test("an answer after a failure counts, also if it comes when the chunk is finished", async () => {
+    const records = countedTo(CHUNK_SIZE + 1);
+    await load(runs, records, { maxCostUsd: 30 });
+    const writer = runs.writer({ run: 1, signal });
+    const [first, second] = [await takeChunk(runs, 1), await takeChunk(runs, 1)];
+    for (const chunk of [first, second]) await runs.reserve(chunk, 0);
+    const [failed, ...others] = records;
+    await writer.keep({ ...failure, idx: 0 });
+    await Promise.all(others.map((record) => writer.keep(answerTo(record))));
+    for (const chunk of [first, second]) expect(await runs.finish(chunk)).toBe(true);
+    expect(await runs.get(1)).toMatchObject({ answered: 100, asked: 100, failed: 1, costUsd: 25 });
+    const { finishedAt } = await runs.get(1);
+    const late = (await store.openSession()).writer({ run: 1, signal });
+    await late.keep(answerTo(failed as SampleRecord));
+    const end = { state: "done", answered: 101, asked: 101, failed: 0, finishedAt };
+    expect(await runs.get(1)).toMatchObject({ ...end, inputTokens: 30_300, costUsd: 25.25 });
+    // The run may spend less, and its first chunk has no failure any more.
+    expect(await runs.reserve(second, 10)).toBe(4.75);
+    await load(runs, records);
+    expect(await runs.get(1)).toMatchObject(end);
+  });
+
   test("rows are from one snapshot, also if answers are kept meanwhile", async () => {
     const records = countedTo(6 * CHUNK_SIZE);
     await load(runs, records);
-    const last = records.at(-1) as RunRecord;
+    const last = records.at(-1) as SampleRecord;
     const kept: Promise<void>[] = [];
     let answered = 0;
     for await (const { idx, evaluation } of runs.rows(1)) {

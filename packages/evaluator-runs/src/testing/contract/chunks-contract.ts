@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunRecord } from "../../postgres/load-run.ts";
 import type { RunStore } from "../../postgres/index.ts";
-import { answerTo, countedTo, failure } from "../sample-runs.ts";
+import { answerTo, countedTo, failure, type SampleRecord } from "../sample-runs.ts";
 import { load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 
 // More than a heartbeat, and one round of supervision.
@@ -27,7 +26,7 @@ export function testChunks(
     const old = await takeChunk(runs, 1);
     await runs.reserve(old, 1);
     const writer = runs.writer({ run: 1, signal });
-    await writer.keep(answerTo(records[0] as RunRecord));
+    await writer.keep(answerTo(records[0] as SampleRecord));
     expect(await runs.finish(old)).toBe(false);
     const again = await takeChunk(runs, 1);
     expect(again).toMatchObject({ chunk: 0, lease: { id: old.lease.id } });
@@ -104,7 +103,7 @@ export function testChunks(
     const writers = [runs.writer({ run: 1, signal }), other.writer({ run: 1, signal })];
     const fail = async (idx: number) => await writers[idx % 2]?.keep({ ...failure, idx });
     for (let idx = 0; idx < 19; idx += 1) await fail(idx);
-    await writers[0]?.keep(answerTo(records[50] as RunRecord));
+    await writers[0]?.keep(answerTo(records[50] as SampleRecord));
     for (let idx = 20; idx < 39; idx += 1) await fail(idx);
     expect(await runs.get(1)).toMatchObject({ state: "open" });
     await fail(39);
@@ -139,7 +138,7 @@ export function testChunks(
     await load(runs, records);
     const writer = runs.writer({ run: 1, signal });
     const end = { ...failure, idx: 0, error: "The key is wrong.", isFinal: true };
-    await Promise.all([writer.keep(end), writer.keep(answerTo(records[1] as RunRecord))]);
+    await Promise.all([writer.keep(end), writer.keep(answerTo(records[1] as SampleRecord))]);
     expect(await runs.get(1)).toMatchObject({ state: "stopped", stoppedBy: "The key is wrong." });
   });
 

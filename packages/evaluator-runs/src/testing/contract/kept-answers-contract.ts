@@ -120,12 +120,12 @@ export function answersOf(store: StoreUnderTest): AnswersUnderTest {
     },
     async keep({ id, key, state }, end) {
       const writer = runs.writer({ run, signal });
+      const idx = records.findIndex((record) => record.id === id);
       if ("error" in end) {
-        const idx = records.findIndex((record) => record.id === id);
         await writer.keep({ idx, isRetryable: false, isFinal: false, ...end });
       } else {
         const kept = { state: JSON.stringify(state), evaluation: toKeptText(end.evaluation) };
-        await writer.keep({ key, ...kept, inputTokens: 300, costUsd: 0.25 });
+        await writer.keep({ idx, key, ...kept, inputTokens: 300, costUsd: 0.25 });
       }
     },
     async read() {
