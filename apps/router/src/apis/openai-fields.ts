@@ -32,9 +32,11 @@ export const openAiFields = {
 
 type OpenAiRequest = z.infer<z.ZodObject<typeof openAiFields>>;
 
-/** Accepts the formats of a reply; only JSON with a schema has further fields. */
+/** Accepts the formats of a reply. */
 export function formatOf<TFields extends z.ZodRawShape>(fields: TFields) {
-  const plain = z.object({ type: z.enum(["text", "json_object"]) });
+  // Together's form of a schema, which instructor sends.
+  const schema = field.jsonObject.nullish();
+  const plain = z.object({ type: z.enum(["text", "json_object"]), schema });
   const json = z.object({ type: z.literal("json_schema"), ...fields });
   const instead = "not supported; use text, json_object or json_schema";
   return z.discriminatedUnion("type", [plain, json], instead).nullish();

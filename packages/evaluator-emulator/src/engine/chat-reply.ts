@@ -10,7 +10,9 @@ import {
 } from "../gateway/text-reply.ts";
 
 const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
+const jsonSchema = z.record(z.string(), z.unknown());
 const shapeSchema = z.object({
+  stop: z.nullish(z.union([z.string(), z.array(z.string())])),
   tools: z.nullish(
     z.array(
       z.object({
@@ -33,14 +35,15 @@ const shapeSchema = z.object({
   response_format: z.nullish(
     z.object({
       type: z.string(),
-      json_schema: z.nullish(z.object({ schema: z.nullish(z.record(z.string(), z.unknown())) })),
+      schema: z.nullish(jsonSchema), // beside json_object, as llama.cpp takes it
+      json_schema: z.nullish(z.object({ schema: z.nullish(jsonSchema) })),
     }),
   ),
 });
 
 /** Reads the wanted tools and JSON, in OpenAI's form. */
 function readShape(body: unknown): ReplyShape {
-  const { tools, tool_choice, parallel_tool_calls, response_format } =
+  const { tools, tool_choice, parallel_tool_calls, response_format, stop } =
     shapeSchema.safeParse(body).data ?? {};
   const isJson = ["json_object", "json_schema"].includes(response_format?.type ?? "");
   return {
@@ -54,7 +57,8 @@ function readShape(body: unknown): ReplyShape {
         ? { name: tool_choice.function.name }
         : (tool_choice ?? "auto"),
     isParallel: parallel_tool_calls !== false,
-    json: isJson ? (response_format?.json_schema?.schema ?? {}) : null,
+    json: isJson ? (response_format?.json_schema?.schema ?? response_format?.schema ?? {}) : null,
+    stopSequences: typeof stop === "string" ? [stop] : (stop ?? []),
   };
 }
 

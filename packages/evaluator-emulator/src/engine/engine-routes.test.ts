@@ -186,3 +186,19 @@ interface ChatChunk {
   readonly choices: readonly { readonly delta: { readonly content?: string } }[];
   readonly usage?: unknown;
 }
+
+const mood = { type: "object", properties: { mood: { enum: ["glad", "sad"] } } };
+
+test.each([
+  [{ response_format: { type: "json_schema", json_schema: { schema: mood } } }, '{"mood":"sad"}'],
+  [{ response_format: { type: "json_object", schema: mood } }, '{"mood":"sad"}'],
+  [{ response_format: { type: "json_object" } }, expect.stringMatching(/^\{"reply":/)],
+  [{ response_format: { type: "text" }, stop: " comes" }, "This reply"],
+  [{ stop: ["local", "reply"] }, "This "],
+])("a chat with %j has the wanted form", async (wanted, content) => {
+  const { fetch } = createEmulator({ engine: "openai" });
+  const messages = [{ role: "user", content: "A sad film" }];
+  const body = JSON.stringify({ model: "m", messages, ...wanted });
+  const reply = await fetch("/v1/chat/completions", { method: "POST", body });
+  expect(await reply.json()).toMatchObject({ choices: [{ message: { content } }] });
+});

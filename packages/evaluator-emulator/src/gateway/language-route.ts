@@ -27,6 +27,7 @@ const shapeSchema = z.object({
   // The other tools are run by the provider.
   tools: z.prefault(z.array(z.union([toolSchema, otherTool])), []),
   toolChoice: z.optional(z.looseObject({ type: z.string(), toolName: z.optional(z.string()) })),
+  stopSequences: z.optional(z.array(z.string())),
   responseFormat: z.optional(
     z.object({ type: z.string(), schema: z.optional(z.record(z.string(), z.unknown())) }),
   ),
@@ -52,6 +53,7 @@ function readShape(body: unknown): ReplyShape {
           : "auto",
     isParallel: providerOptions?.openai?.parallelToolCalls !== false,
     json: responseFormat?.type === "json" ? (responseFormat.schema ?? {}) : null,
+    stopSequences: data?.stopSequences,
   };
 }
 
@@ -125,16 +127,20 @@ function callParts(call: PlayedCall): readonly object[] {
   ];
 }
 
-function replyEnd({ calls, inputTokens, outputTokens }: Reply, gatewayMetadata: object) {
+function replyEnd(reply: Reply, gatewayMetadata: object) {
+  const { calls, inputTokens, outputTokens, stopSequence } = reply;
   const isCalling = calls.length > 0;
   return {
     finishReason: isCalling
       ? { unified: "tool-calls", raw: "tool_calls" }
-      : { unified: "stop", raw: "stop" },
+      : { unified: "stop", raw: stopSequence === null ? "stop" : "stop_sequence" },
     usage: {
       inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: outputTokens, text: outputTokens, reasoning: 0 },
     },
-    providerMetadata: { gateway: gatewayMetadata },
+    providerMetadata: {
+      gateway: gatewayMetadata,
+      ...(stopSequence !== null && { anthropic: { stopSequence } }),
+    },
   };
 }

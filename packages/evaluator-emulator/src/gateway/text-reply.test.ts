@@ -93,3 +93,23 @@ test.each([
 ])("of tools it calls %s", (_which, wanted, names) => {
   expect(replyTo([message], wanted)?.calls.map(({ name }) => name)).toEqual(names);
 });
+
+test("a schema that only the instructions have is filled too", () => {
+  const schema = JSON.stringify({ properties: { seats: { type: "number" } } });
+  const instructions = { role: "system", content: `Answer in JSON.\n json schema: ${schema}\n` };
+  expect(replyTo([instructions, message])?.text).toBe('{"seats":2}');
+  expect(replyTo([instructions, message], { json: {} })?.text).toBe('{"seats":2}');
+  const broken = { role: "system", content: "json schema: {seats}" };
+  expect(replyTo([broken, message])?.text).toContain("You asked");
+});
+
+test("the stop sequence that comes first ends the text", () => {
+  const stopSequences = ["", "never", "model", "emulator"];
+  const reply = replyTo([message], { stopSequences });
+  expect(reply).toMatchObject({
+    text: "This reply comes from the local ",
+    stopSequence: "emulator",
+    outputTokens: 8,
+  });
+  expect(replyTo([message])).toMatchObject({ stopSequence: null });
+});

@@ -19,6 +19,8 @@ export interface ReplyShape {
   readonly isParallel: boolean;
   /** The schema of the wanted JSON, `{}` for any; null for text. */
   readonly json: Readonly<Record<string, unknown>> | null;
+  /** Texts that end the reply in front of them. */
+  readonly stopSequences?: readonly string[] | undefined;
 }
 
 /** A call of one of the caller's tools. */
@@ -44,13 +46,17 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
   const calls = hasResults ? [] : chooseCalls(question, shape, nextId);
   const intro = hasResults ? "The tools answered" : "You asked";
   const sentence = `${origin} ${intro}: "${shortened(message)}"`;
-  const text = calls.length > 0 ? "" : shapeText(sentence, message, shape);
+  const json = wantedJson(messages, shape);
+  const whole = calls.length > 0 ? "" : shapeText(sentence, message, json);
+  const stopSequence = firstOf(shape.stopSequences, whole);
+  const text = stopSequence === null ? whole : whole.slice(0, whole.indexOf(stopSequence));
   return {
     text,
+    stopSequence,
     calls,
     inputTokens: estimateTextTokens(messages.map(textOf).join("\n")),
     outputTokens: estimateTextTokens(text + calls.map(({ input }) => input).join("")),
-    basis: calls.length > 0 || shape.json !== null ? ("lexical" as const) : ("none" as const),
+    basis: calls.length > 0 || json !== null ? ("lexical" as const) : ("none" as const),
   };
 }
 
@@ -60,7 +66,25 @@ const messageSchema = z.object({
 });
 const promptSchema = z.array(messageSchema).check(z.minLength(1));
 
-function shapeText(reply: string, message: string, { json }: ReplyShape): string {
+/** The wanted schema, which some programs only write into their instructions. */
+function wantedJson(messages: z.infer<typeof promptSchema>, { json }: ReplyShape) {
+  if (json !== null && Object.keys(json).length > 0) return json;
+  const instructions = messages.filter(({ role }) => role === "system").map(textOf);
+  const [, text = ""] = /\bjson schema: (\{.*\})/i.exec(instructions.join("\n")) ?? [];
+  try {
+    return JSON.parse(text) as NonNullable<ReplyShape["json"]>; // in braces, so it is an object
+  } catch {
+    return json;
+  }
+}
+
+/** Returns the stop sequence that begins first in a text. */
+function firstOf(stopSequences: ReplyShape["stopSequences"], text: string): string | null {
+  const found = stopSequences?.filter((each) => each !== "" && text.includes(each)) ?? [];
+  return found.toSorted((one, other) => text.indexOf(one) - text.indexOf(other))[0] ?? null;
+}
+
+function shapeText(reply: string, message: string, json: ReplyShape["json"]): string {
   if (json === null) return reply;
   if (Object.keys(json).length === 0) return JSON.stringify({ reply });
   return JSON.stringify(fillSchema(json, message));
