@@ -68,7 +68,7 @@ test("the evaluation model reads the words of the user, without the program's re
     cline: fix,
     codex: fix,
     continue: fix,
-    librechat: ["Another one."],
+    librechat: ["Write a haiku about tests.\n\nAnother one."],
     "open-webui": ["What is in this picture?\n[image]"],
     "open-webui-title": [], // costs no evaluation
     opencode: fix,

@@ -11,6 +11,7 @@ import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api, ApiRequest } from "./api.ts";
+import { apis } from "./errors.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
@@ -74,21 +75,20 @@ export function createModelChooser(parts: ChooserParts) {
   }
 
   async function decideTurn(texts: readonly string[], asked: Asked): Promise<Chosen> {
-    const text = texts.at(-1) ?? "";
+    const state = toTierState(texts);
+    const evaluated = state.user_message;
     const { shadowModel } = routing.policy;
     const shadow = shadowModel === null ? null : targetOf(shadowModel, parts);
     const isShadow = shadow !== null && mayName(shadow, asked.call.key, current());
-    const shadowed = isShadow
-      ? await takeNamed(shadow, "shadow", { ...asked, evaluated: text })
-      : null;
+    const shadowed = isShadow ? await takeNamed(shadow, "shadow", { ...asked, evaluated }) : null;
     const call = isShadow
       ? asked.call
-      : await router.reserveAuto(asked.call, text, asked.conversation);
+      : await router.reserveAuto(asked.call, evaluated, asked.conversation);
     const turn = turnOf(call.caller, texts);
     const decide = async () => {
       const { decision, isKept } = await turn.decide(async (before) => {
-        const next = await router.decide(toTierState(text), call, { isShadow });
-        if (before === null || !staysWarm(before, next, text)) return next;
+        const next = await router.decide(state, call, { isShadow });
+        if (before === null || !staysWarm(before, next, texts.at(-1) ?? "")) return next;
         const { tierUsed, model, upstream, prices } = before.decision;
         return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" };
       });
@@ -144,11 +144,14 @@ function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
   if (name === autoModel) return name;
   const tier = tierNames.find((each) => each === name);
   if (tier !== undefined) return { tier };
-  const isModel = current.isConfigured(name) || routing.prices.has(name);
-  if (!isModel && options.clientModels === "auto" && api.clientModels.test(name)) {
+  if (!isModel(name, models) && options.clientModels === "auto" && api.clientModels.test(name)) {
     return smallModel.test(name) ? "cheapest" : autoModel;
   }
   return targetOf(name, models);
+}
+
+function isModel(name: string, { routing }: NamedModels): boolean {
+  return routing.services.replies.current.isConfigured(name) || routing.prices.has(name);
 }
 
 /** Returns the model of a name that is no tier's. @throws HttpError (404) */
@@ -168,9 +171,11 @@ export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void 
   });
   app.get("/v1/models/*", (c) => {
     const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
-    const { prices, services } = models.routing;
-    const isKnown = ownNames(models).includes(id) || prices.has(id);
-    if (isKnown || services.replies.current.isConfigured(id)) return c.json(toModel(c, id));
+    const { clientModels } = models.options;
+    const isClients = clientModels === "auto" && apis.some((api) => api.clientModels.test(id));
+    if (isClients || ownNames(models).includes(id) || isModel(id, models)) {
+      return c.json(toModel(c, id));
+    }
     throw missingModel(models);
   });
 }

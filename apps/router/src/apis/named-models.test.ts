@@ -84,3 +84,19 @@ describe.each(apiForms)("$path", (form) => {
     expect(seen).toHaveLength(1);
   });
 });
+
+test.each(["claude-opus-4-1", "claude-haiku-4-5", "gpt-5", "o4-mini"])(
+  "%s, a client's own name, can be looked up",
+  async (id) => {
+    const lookUp = async (env: Record<string, string>, headers = {}) => {
+      const { clientModels } = parseRouterOptions(env);
+      const { request } = await testRouter({}, { clientModels });
+      const response = await request(`/v1/models/${id}`, { headers });
+      return [response.status, await response.json()];
+    };
+    expect(await lookUp({})).toMatchObject([200, { id, object: "model" }]);
+    const asAnthropic = { "anthropic-version": "2023-06-01" };
+    expect(await lookUp({}, asAnthropic)).toMatchObject([200, { id, type: "model" }]);
+    expect(await lookUp({ ROUTER_CLIENT_MODELS: "named" })).toMatchObject([404, {}]);
+  },
+);

@@ -61,7 +61,16 @@ test("an image without text is a turn", () => {
 });
 
 test("the state is the message, cut as the contract says", () => {
-  expect(toTierState("x".repeat(30_000)).user_message).toHaveLength(20_000);
+  expect(toTierState(["x".repeat(30_000)]).user_message).toHaveLength(20_000);
+  const long = "Now translate this letter into Italian, please.";
+  expect(toTierState(["Prove it.", long])).toEqual({ user_message: long });
+});
+
+test("a follow-up is read after the text that it refers to", () => {
+  const work = "Write a complete payroll system with taxes for three countries";
+  const state = toTierState(["hi", work, "go on", "yes, do it"]);
+  expect(state).toEqual({ user_message: `${work}\n\ngo on\n\nyes, do it` });
+  expect(toTierState(["hi", "thanks"])).toEqual({ user_message: "hi\n\nthanks" });
 });
 
 test("requests for titles, tags and follow-ups are a client's task", () => {

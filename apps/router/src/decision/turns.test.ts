@@ -108,6 +108,17 @@ test.each([
   expect(staysWarm(before, decided(to, toPrice), "and now?")).toBe(stays);
 });
 
+test("a service that caches by itself, and counts reads alone, is warm after its first long reply", () => {
+  const before = (input: number, cacheWrite: number | null = null) => ({
+    decision: decided("frontier", price(10, 1)),
+    usage: { ...usage, input, cacheRead: 0, cacheWrite },
+  });
+  const next = decided("balanced", price(2));
+  expect(staysWarm(before(100_000), next, "yes, do it")).toBe(true);
+  expect(staysWarm(before(100_000, 0), next, "yes, do it")).toBe(false);
+  expect(staysWarm(before(1000), next, "yes, do it")).toBe(false); // too short to be cached
+});
+
 test("without a known price, a warm cache is not left; without a cache, it is", () => {
   const unknown = { ...decided("nano"), prices: { model: null, frontier: null } };
   expect(staysWarm({ decision: decided("fast"), usage }, unknown, "")).toBe(true);

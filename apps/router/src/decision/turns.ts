@@ -68,6 +68,9 @@ function keyOf(caller: string, texts: readonly string[]): string {
   return hash("sha256", parts.join(""), "base64");
 }
 
+/** The shortest prompt that OpenAI and others cache. */
+const MIN_CACHED_TOKENS = 1024;
+
 /**
  * Whether a cheaper model would cost more than the current one in this turn, because its cache is cold.
  * An unknown price counts as no saving.
@@ -79,7 +82,10 @@ export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newT
   if (from == null || to == null || to >= from) return false;
   const { input, cacheRead, cacheWrite, output } = usage;
   const [fresh, read, written] = [input ?? 0, cacheRead ?? 0, cacheWrite ?? 0];
-  const warm = read > 0 ? fresh + read + written : written; // a cache that was read has it all by now
+  // A service that counts reads alone caches each longer prompt by itself.
+  const isAutomatic = cacheRead !== null && cacheWrite === null && fresh >= MIN_CACHED_TOKENS;
+  const isCached = read > 0 || isAutomatic; // a cache that was read has it all by now
+  const warm = isCached ? fresh + read + written : written;
   if (warm === 0) return false;
   const cold = fresh + read + written - warm + estimateTokens(newText.length);
   const counts = { output, reasoning: null };

@@ -75,8 +75,8 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
 
 test("the forty follow-ups are judged with the figures of the docs", async () => {
   const { first } = await evaluate(await readLines("follow-ups.ndjson"));
-  expect(first.stdout).toContain("Right 37.5%");
-  expect(first.stdout).toMatch(/too high 2\.5% .*too low 60\.0% /);
+  expect(first.stdout).toContain("Right 65.0%");
+  expect(first.stdout).toMatch(/too high 15\.0% .*too low 20\.0% /);
 });
 
 test("scores of models say what is right, and costs what it costs", async () => {

@@ -157,8 +157,8 @@ function scaleScores(labels: readonly Label[], warn: (text: string) => void): La
   }));
 }
 
-/** Returns the text that decides: the user's last message, or none for a line of the decision log. */
+/** Returns the text that decides; it is empty for a line of the decision log. */
 export function toText(messages: Label["messages"]): string {
-  const last = messages.findLast(({ role }) => role === "user");
-  return toTierState(last?.content ?? "").user_message;
+  const users = messages.filter(({ role }) => role === "user");
+  return toTierState(users.map(({ content }) => content)).user_message;
 }

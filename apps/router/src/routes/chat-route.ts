@@ -22,7 +22,7 @@ export function addChatRoutes(
   app.post("/chat", ...guards.message, chatRoute(router, pingMs));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
-    const decision = await router.decideOnly(toTierState(message), callOf(c, "decide"));
+    const decision = await router.decideOnly(toTierState([message]), callOf(c, "decide"));
     setDecisionHeaders(c, decision);
     return c.json(decision);
   });
@@ -37,7 +37,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const message = await readMessage(c.req);
     const conversation = conversationOf(message);
     const call = await router.reserveAuto(callOf(c, "chat"), message, conversation);
-    const decision = await router.decide(toTierState(message), call);
+    const decision = await router.decide(toTierState([message]), call);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));
