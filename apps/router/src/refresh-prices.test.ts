@@ -1,13 +1,14 @@
 import { createCatalog } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
+import type { RouterConfig } from "./config/router-config.ts";
 import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
-import { gatewayUpstream } from "./reply/upstream.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 import { refreshPrices } from "./refresh-prices.ts";
-import { configureReplies } from "./services/configure-replies.ts";
+import { configureReplies } from "./services/connect-services.ts";
+import { gatewayUpstream } from "./testing/upstreams.ts";
 
 interface RefreshOptions {
   /** How often the list cannot be read first. */
@@ -16,6 +17,7 @@ interface RefreshOptions {
   /** Models that differ from the default ones. */
   readonly tierModels?: Partial<Record<Tier, string>>;
   readonly fallbackModels?: string[];
+  readonly config?: RouterConfig;
   /** @default the emulator's list */
   readonly list?: object;
 }
@@ -28,16 +30,17 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
     return list === undefined ? emulator.fetch(input, init) : Response.json(list);
   };
   const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
-  const { tierModels, fallbackModels = [] } = named;
+  const { tierModels, fallbackModels = [], config = null } = named;
   const options = parseRouterOptions({});
   const prices = new Map<string, ModelPrice>();
   const printed: string[] = [];
   await refreshPrices({
-    catalog,
     redact: redactor([]),
     replies: {
+      catalog,
       current: configureReplies(gatewayUpstream({ apiKey: "k" }), {
         ...options,
+        config,
         tierModels: { ...defaultTierModels, ...tierModels },
         policy: { ...options.policy, fallbackModels },
       }),
@@ -98,6 +101,29 @@ test("a model that does not exist is named, with the variable to change", async 
     "warning: ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
     "Not every tier has a price, so there is no price ratio.\n",
     "tried",
+  ]);
+});
+
+test("a model of the file is named by its place there", async () => {
+  const one = { type: "gateway", baseUrl: null, apiKey: "k", keyVariable: null } as const;
+  const target = (model: string) => ({ upstream: "one", model, price: null });
+  const tiers = {
+    fast: { targets: [target("a/fast"), target("openai/gpt-5-nano"), target("a/spare")] as const },
+  };
+  const config = {
+    file: "r.json",
+    upstreams: new Map([["one", one]]),
+    keys: [],
+    aliases: new Map(),
+  };
+  const { printed } = await refresh({
+    config: { ...config, tiers: { fast: { ...tiers.fast, maxRetries: 2 } } },
+    tierModels: { nano: "a/nano" },
+  });
+  expect(printed.slice(0, 3)).toEqual([
+    "warning: ROUTER_MODEL_NANO: the gateway's price list has no model a/nano.\n",
+    "warning: r.json: tiers.fast.model: the gateway's price list has no model a/fast.\n",
+    "warning: r.json: tiers.fast.fallbacks[1].model: the gateway's price list has no model a/spare.\n",
   ]);
 });
 

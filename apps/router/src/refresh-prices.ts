@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
-import { EvaluatorError } from "evaluator-client";
+import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
+import { givenOf } from "./conversation/conversation.ts";
 import { priceOf } from "./decision/replies.ts";
 import { tierNames } from "./decision/tier-question.ts";
-import { readPriceList } from "./reply/price-list.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 
-interface PriceRefresh extends Pick<Services, "catalog" | "redact" | "replies"> {
+interface PriceRefresh extends Pick<Services, "redact" | "replies"> {
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
   readonly signal: AbortSignal;
@@ -17,8 +17,8 @@ interface PriceRefresh extends Pick<Services, "catalog" | "redact" | "replies"> 
 
 /** Reads the price list, again each minute while it is unreadable, and prints missing models. */
 export async function refreshPrices(refresh: PriceRefresh) {
-  const { catalog, redact, prices, onTried } = refresh;
-  const { signal, write, warn, sleep = setTimeout } = refresh;
+  const { redact, prices, onTried, signal, write, warn, sleep = setTimeout } = refresh;
+  const { catalog } = refresh.replies;
   if (catalog === null) return onTried();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
@@ -40,16 +40,34 @@ export async function refreshPrices(refresh: PriceRefresh) {
 const unreadable =
   "The price list cannot be read, so costs are unknown; it is tried again each minute.";
 
+/** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
+export async function readPriceList(catalog: Catalog, signal: AbortSignal) {
+  const models = await catalog.listModels({ signal });
+  return new Map(models.map((model) => [model.id, toPrice(model)]));
+}
+
+function toPrice(model: CatalogModel): ModelPrice | null {
+  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = model;
+  const { cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens } = model;
+  if (inputUsdPerMillionTokens === null || outputUsdPerMillionTokens === null) return null;
+  return {
+    inputUsdPerMillionTokens,
+    outputUsdPerMillionTokens,
+    ...givenOf({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
+  };
+}
+
 type ListedPrices = Awaited<ReturnType<typeof readPriceList>>;
 
 /** Only the gateway has a price list. */
 function missingModels({ replies }: PriceRefresh, list: ListedPrices): ReadonlySet<string> {
+  const { tiers, settingOf } = replies.current;
   const lines = tierNames.flatMap((tier) =>
-    replies.current.tiers[tier].targets.map(({ upstream, model }, at) => {
-      if (upstream.type !== "gateway" || list.has(model)) return [];
-      const name = at === 0 ? `ROUTER_MODEL_${tier.toUpperCase()}` : "ROUTER_FALLBACK_MODELS";
-      return `${name}: the gateway's price list has no model ${model}.`;
-    }),
+    tiers[tier].targets.map(({ upstream, model }, at) =>
+      upstream.type !== "gateway" || list.has(model)
+        ? []
+        : `${settingOf(tier, at)}: the gateway's price list has no model ${model}.`,
+    ),
   );
   return new Set(lines.flat()); // all tiers may have one fallback
 }

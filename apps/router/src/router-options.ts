@@ -6,6 +6,7 @@ import type { RouterConfig } from "./config/router-config.ts";
 import { serverUrlSchema, toServerUrl } from "./config/server-url.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
+import type { UpstreamOptions } from "./reply/upstream.ts";
 
 /**
  * The gateway's text model for each tier, unless a variable names another. Their input prices are
@@ -151,7 +152,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** The services to connect; the emulator replaces each one that is null. */
     engines: {
       evaluator: hasEvaluator ? given : null,
-      reply: toReplyServer(values, given),
+      reply: toReplyServer(values),
       secrets: [
         ...keyNames.flatMap((name) => env[name] ?? []),
         ...[url, values.ROUTER_KEYS].flatMap(addressSecrets),
@@ -219,13 +220,13 @@ function readTierModels(
   return Object.fromEntries(named) as Record<Tier, string>;
 }
 
-function toReplyServer(values: Values, env: Environment) {
-  const { ROUTER_REPLY_BASE_URL: replyUrl, ROUTER_REPLY_API_KEY: apiKey } = values;
-  if (replyUrl !== null) return { kind: "openai-compatible" as const, apiKey, baseUrl: replyUrl };
-  const gatewayKey = values.AI_GATEWAY_API_KEY;
+function toReplyServer(values: Values): UpstreamOptions | null {
+  const { ROUTER_REPLY_BASE_URL: replyUrl, AI_GATEWAY_API_KEY: gatewayKey } = values;
+  const own = { apiKey: values.ROUTER_REPLY_API_KEY, keyVariable: "ROUTER_REPLY_API_KEY" };
+  if (replyUrl) return { type: "openai-chat", name: "reply-server", baseUrl: replyUrl, ...own };
   if (gatewayKey === null) return null;
-  const baseUrl = values.EVALUATOR_BASE_URL ?? undefined; // the gateway's own
-  return { kind: "gateway" as const, apiKey: gatewayKey, baseUrl, env };
+  const gateway = { apiKey: gatewayKey, keyVariable: apiKeyVariables.gateway };
+  return { type: "gateway", name: "gateway", baseUrl: values.EVALUATOR_BASE_URL, ...gateway };
 }
 
 /** Secret parts of a database's address: all of it, its start up to the host, and its password. */

@@ -47,17 +47,19 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   }
 }
 
-/** Reads the configuration again; after an error the old one stays. */
+/** Reads the configuration again, and its prices; after an error the old one stays. */
 async function reconfigure(
   services: Services,
   readOptions: ReadOptions,
-  warn: (text: string) => void,
+  { warn, refresh }: { warn: (text: string) => void; refresh: () => Promise<void> },
 ): Promise<void> {
   try {
     const options = await readOptions();
     await readFitOf(options); // other models do not fit
     services.reconfigure(options);
-    if (options.config !== null) warn("The configuration was read again.\n");
+    if (options.config === null) return;
+    warn("The configuration was read again.\n");
+    await refresh();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     warn(`${error.message} The router goes on with the old configuration.\n`);
@@ -84,7 +86,7 @@ async function serve(
     process.on("SIGHUP", () => {
       void log?.reopen();
       void keys?.reload();
-      reconfigure(services, readOptions, warn).catch(reportDefect);
+      reconfigure(services, readOptions, { warn, refresh }).catch(reportDefect);
     });
   }
   const ledger = keyStore === null ? null : new Ledger(keyStore, { leaseMs });
@@ -92,6 +94,14 @@ async function serve(
   const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
   const blindShadow = openBlindShadow(named, { services, prices, ledger, log, reportDefect });
   const pricesTried = Promise.withResolvers<void>();
+  let outdated = new AbortController();
+  const refresh = () => {
+    outdated.abort();
+    outdated = new AbortController();
+    const either = AbortSignal.any([signal, outdated.signal]);
+    const onTried = pricesTried.resolve;
+    return refreshPrices({ ...services, prices, onTried, signal: either, write, warn });
+  };
   const router = await startUnlessInterrupted(
     {
       options: named,
@@ -112,8 +122,7 @@ async function serve(
   write(describeStart(router.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
-  const refresh = { ...services, prices, onTried: pricesTried.resolve, signal, write, warn };
-  const refreshed = refreshPrices(refresh).catch(reportDefect);
+  const refreshed = refresh().catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;
@@ -125,7 +134,7 @@ async function serve(
 
 function describeStart(
   origin: string,
-  { decider, replier, notice, catalog }: Services,
+  { decider, replier, notice, replies }: Services,
   calibration: CalibrationArtifact | null,
 ): string {
   const lines = [
@@ -136,7 +145,7 @@ function describeStart(
     const model = toPrintable(calibration.model.id ?? "an unnamed model");
     lines.push(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.`);
   }
-  if (catalog === null) {
+  if (replies.catalog === null) {
     lines.push("Replies have no price list, so their costs and the savings are unknown.");
   }
   return `${lines.join("\n")}\n`;

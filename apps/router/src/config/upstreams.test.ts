@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { join } from "node:path";
+import { createEmulator } from "evaluator-emulator";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startProgram } from "../testing/start-program.ts";
@@ -71,7 +72,7 @@ async function startConfigured() {
     child.kill("SIGTERM");
     return ended;
   };
-  return { local, claude, config, write, ask, reload, stop, log, file };
+  return { origin, local, claude, config, write, ask, reload, stop, log, file };
 }
 
 test("each tier asks its upstream in its form; SIGHUP reads the file again, and a wrong one is not used", async () => {
@@ -111,4 +112,26 @@ test("each tier asks its upstream in its form; SIGHUP reads the file again, and 
     frontierCostUsd: 0.17,
   });
   expect(JSON.parse(records[1] ?? "")).toMatchObject({ upstream: "local", model: "qwen3:4b" });
+}, 30_000);
+
+test("SIGHUP with a new gateway reads its price list, and names its missing models", async () => {
+  const { origin, config, write, reload, stop, file } = await startConfigured();
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl: baseUrl } = await emulator.listen();
+  const { upstreams, tiers } = config("claude-x");
+  const fallbacks = [{ upstream: "listed", model: "acme/none" }];
+  await write({
+    upstreams: { ...upstreams, listed: { type: "gateway", baseUrl, apiKeyEnv: "CLAUDE_KEY" } },
+    tiers: { ...tiers, fast: { upstream: "listed", model: "openai/gpt-5-nano", fallbacks } },
+  });
+  expect(await reload()).toContain("The configuration was read again.");
+  const priceOfFast = async () => {
+    const listed = (await (await fetch(`${origin}/tiers`)).json()) as { price: object | null }[];
+    return listed[1]?.price;
+  };
+  await expect.poll(priceOfFast).toMatchObject({ inputUsdPerMillionTokens: 0.05 });
+  const { stderr } = await stop();
+  const missing = "tiers.fast.fallbacks[0].model: the gateway's price list has no model acme/none.";
+  expect(stderr).toContain(`${file}: ${missing}`);
 }, 30_000);

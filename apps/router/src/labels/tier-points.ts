@@ -1,7 +1,7 @@
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
-import { readPriceList } from "../reply/price-list.ts";
+import { readPriceList } from "../refresh-prices.ts";
 import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
 import type { Services } from "../services/connect-services.ts";
 
@@ -113,7 +113,7 @@ const REPLY_TOKENS = 300;
 
 /** Returns the costs of the tiers at list prices, for labels without costs, and the prices. */
 export async function tierCosts(
-  { catalog }: Pick<Services, "catalog">,
+  { replies: { catalog } }: Pick<Services, "replies">,
   tierModels: RouterOptions["tierModels"],
   signal: AbortSignal,
 ) {

@@ -39,6 +39,8 @@ export interface ToolCallPiece extends PieceBase {
 export interface ReplyEnd {
   readonly finishReason: LanguageModelV4FinishReason["unified"];
   readonly usage: TokenUsage;
+  /** The client's stop sequence that ended the reply; only Anthropic's models report it. */
+  readonly stopSequence?: string | undefined;
 }
 
 /** Thrown by a listener to end the reply with the finish reason `length`. */

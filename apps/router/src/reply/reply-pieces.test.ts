@@ -179,6 +179,12 @@ test("the end has the reason and the tokens", () => {
   expect(meter).toEqual({ characters: 5, reported: counts });
 });
 
+test("the end has the stop sequence of Anthropic's models", () => {
+  const endOf = (providerMetadata: unknown) => piecesOf([{ ...finish, providerMetadata }]).end();
+  expect(endOf({ anthropic: { stopSequence: "END" } })).toMatchObject({ stopSequence: "END" });
+  expect(endOf({ anthropic: { stopSequence: null } }).stopSequence).toBeUndefined();
+});
+
 test("a reply without an end is broken", () => {
   const { end } = piecesOf([text("yes")]);
   expect(end).toThrow(/^The reply broke off/);

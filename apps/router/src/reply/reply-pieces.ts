@@ -145,12 +145,14 @@ export class ReplyPieces {
     return { type, key, text, ...head, ...(signature && { signature }) };
   }
 
-  #finish({ finishReason, usage }: StreamPart): void {
+  #finish({ finishReason, usage, providerMetadata }: StreamPart): void {
     for (const block of this.#open.values()) this.#close(block);
     const counts = toTokenUsage(usage);
     this.#options.meter.reported = counts;
     const { unified } = (finishReason ?? {}) as { unified?: ReplyEnd["finishReason"] };
-    this.#end = { finishReason: unified ?? "other", usage: counts };
+    const given = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
+    const stopSequence = typeof given === "string" ? given : undefined;
+    this.#end = { finishReason: unified ?? "other", usage: counts, stopSequence };
   }
 }
 

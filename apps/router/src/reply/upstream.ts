@@ -41,7 +41,8 @@ export interface ReplyPlan {
   readonly timeoutMs: number;
 }
 
-interface UpstreamOptions {
+/** Where a service is, and its key. */
+export interface UpstreamOptions {
   readonly type: UpstreamType;
   readonly name: string;
   /** In front of `/v1/messages`; in OpenAI's forms, up to `/v1`; absent for the gateway's own address. */
@@ -66,14 +67,6 @@ export function connectUpstream({
     fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
     languageModel: (model, fetch) => open[type](model, { apiKey, baseURL: baseUrl ?? "", fetch }),
   };
-}
-
-type ByDefault = Omit<UpstreamOptions, "type" | "name"> & Partial<UpstreamOptions>;
-
-/** Connects the gateway. */
-export function gatewayUpstream(options: ByDefault): Upstream {
-  const keyVariable = "AI_GATEWAY_API_KEY";
-  return connectUpstream({ name: "gateway", keyVariable, ...options, type: "gateway" });
 }
 
 /** Without a key, these providers would read a variable that is not the router's. */

@@ -39,7 +39,7 @@ function optionsOf(env: Environment, isLive: boolean) {
   const { evaluator, reply } = options.engines;
   if (!isLive) {
     // The emulator has recordings of the gateway's models only.
-    const tierModels = reply?.kind === "openai-compatible" ? defaultTierModels : options.tierModels;
+    const tierModels = reply?.type === "openai-chat" ? defaultTierModels : options.tierModels;
     return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
   }
   if (evaluator !== null && reply !== null) return options;

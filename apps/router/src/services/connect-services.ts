@@ -1,5 +1,4 @@
 import {
-  type Catalog,
   createCatalog,
   createEvaluator,
   gatewayTransport,
@@ -8,17 +7,27 @@ import {
 } from "evaluator-client";
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
+import type { Replies } from "../decision/replies.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { redactor } from "../reply/redactor.ts";
-import { connectUpstream, gatewayUpstream } from "../reply/upstream.ts";
+import {
+  connectUpstream,
+  type ReplyPlan,
+  type Target,
+  type Upstream,
+  type UpstreamOptions,
+} from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
-import { configureReplies } from "./configure-replies.ts";
 import type { Tracing } from "./tracing.ts";
 import type { openSharedLimit } from "./shared-limit.ts";
 
 /** All services of a router. */
 export type Services = ReturnType<typeof connectServices>;
 
-type ServiceSettings = Pick<RouterOptions, "engines"> & Parameters<typeof configureReplies>[1];
+type ReplySettings = Pick<
+  RouterOptions,
+  "aliases" | "config" | "policy" | "tierModels" | "waiting"
+>;
 
 interface ConnectOptions {
   readonly sharedLimit?: Awaited<ReturnType<typeof openSharedLimit>> | null;
@@ -26,35 +35,110 @@ interface ConnectOptions {
 }
 
 /** Connects the services; the emulator replaces missing ones. @throws ConfigurationError */
-export function connectServices(settings: ServiceSettings, options: ConnectOptions = {}) {
+export function connectServices(
+  settings: Pick<RouterOptions, "engines"> & ReplySettings,
+  options: ConnectOptions = {},
+) {
   const { evaluator: env, reply, secrets } = settings.engines;
   const emulator = emulatedEngines(options);
   const evaluation =
     env === null
       ? emulator.evaluation
       : connectEvaluation(transportFromEnvironment(env), env, options);
-  const { upstream, catalog, replier } = reply === null ? emulator.replies : connectReplies(reply);
-  const replies = { current: configureReplies(upstream, settings) };
+  const upstream = reply === null ? emulator.upstream : connectUpstream(reply);
+  const catalogOf = ({ config }: ReplySettings) => {
+    const gateway = gatewayOf(config)?.[1] ?? reply;
+    return gateway === null ? emulator.catalog : openCatalog(gateway);
+  };
+  const replies = { current: configureReplies(upstream, settings), catalog: catalogOf(settings) };
   const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
-  const repliers = new Set(asked.map((each) => (each === upstream ? replier : each.name)));
+  const names = asked.map((each) => (each === upstream ? describeReplier(reply) : each.name));
+  const replier = [...new Set(names)].join(", ");
   const missing = { decisions: env === null, replies: reply === null && asked.includes(upstream) };
   const redact = redactor(secrets);
   return {
     ...evaluation,
-    catalog: gatewayCatalog(settings.config) ?? catalog,
-    replier: [...repliers].join(", "),
+    replier,
+    /** Who replies, and the price list; null without one. */
     replies,
     /** Replaces who replies; calls in flight keep theirs. */
-    reconfigure(next: ServiceSettings): void {
+    reconfigure(next: typeof settings): void {
       redact.learn(next.engines.secrets);
       replies.current = configureReplies(upstream, next);
+      replies.catalog = catalogOf(next);
     },
     redact,
     tracing: options.tracing ?? null,
-    notice: describeServices(evaluation.decider, [...repliers].join(", "), missing),
+    notice: describeServices(evaluation.decider, replier, missing),
     /** Whether the emulator in this process decides or replies. */
     isEmulated: missing.decisions || missing.replies,
   };
+}
+
+/** Returns who replies; models and tiers that the file does not name are of the given upstream. */
+export function configureReplies(
+  upstream: Upstream,
+  { aliases, config, policy, tierModels, waiting }: ReplySettings,
+): Replies {
+  const upstreams = new Map(
+    [...(config?.upstreams ?? [])].map(([name, options]) => [
+      name,
+      connectUpstream({ name, ...options }),
+    ]),
+  );
+  const toPlan = (by: Upstream, ...models: readonly [string, ...string[]]): ReplyPlan => {
+    const [first, ...later] = models.map((model): Target => ({ upstream: by, model, price: null }));
+    return { targets: [first as Target, ...later], maxRetries: 2, ...waiting };
+  };
+  const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
+    const given = config?.tiers[tier];
+    const model = tierModels[tier];
+    const fallbacks = policy.fallbackModels.filter((each) => each !== model);
+    if (given === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
+    const targets = given.targets.map((target) => {
+      return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
+    });
+    return [tier, { ...waiting, ...given, targets: targets as [Target, ...Target[]] }];
+  });
+  const configured = new Map(
+    plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
+  );
+  // The list of prices, and so the names of models, are of the file's gateway if it has one.
+  const gateway = upstreams.get(gatewayOf(config)?.[0] ?? "") ?? upstream;
+  return {
+    tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
+    aliases,
+    isConfigured: (model) => configured.has(model),
+    planOfModel(model) {
+      const known = configured.get(model);
+      if (known !== undefined) return { ...known.plan, targets: [known.target] };
+      if (upstream.type !== "gateway") return toPlan(upstream, model);
+      return model.includes("/") ? toPlan(gateway, model) : null;
+    },
+    settingOf(tier, target) {
+      const isFallback = target > 0;
+      if (config?.tiers[tier] === undefined)
+        return isFallback ? "ROUTER_FALLBACK_MODELS" : `ROUTER_MODEL_${tier.toUpperCase()}`;
+      const fallback = isFallback ? `.fallbacks[${target - 1}]` : "";
+      return `${config.file}: tiers.${tier}${fallback}.model`;
+    },
+  };
+}
+
+function gatewayOf(config: RouterOptions["config"]) {
+  return [...(config?.upstreams ?? [])].find(([, { type }]) => type === "gateway");
+}
+
+/** Returns the price list of a gateway; null for another service. */
+function openCatalog({ type, baseUrl }: Pick<UpstreamOptions, "type" | "baseUrl">) {
+  if (type !== "gateway") return null;
+  return createCatalog({ ...(baseUrl && { baseUrl }), env: {}, maxRetries: 0, deadlineMs: 5000 });
+}
+
+function describeReplier(reply: UpstreamOptions | null): string {
+  if (reply === null) return "the local emulator";
+  if (reply.type !== "gateway") return `the models at ${reply.baseUrl}`;
+  return `the gateway${reply.baseUrl ? ` at ${reply.baseUrl}` : ""}`;
 }
 
 function describeServices(
@@ -105,40 +189,6 @@ function addressOf({ target }: Transport): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-/** Returns the price list of a configured gateway; null without one. */
-function gatewayCatalog(config: RouterOptions["config"]): Catalog | null {
-  const upstreams = [...(config?.upstreams.values() ?? [])];
-  const gateway = upstreams.find(({ type }) => type === "gateway");
-  if (gateway === undefined) return null;
-  const address = gateway.baseUrl === null ? {} : { baseUrl: gateway.baseUrl };
-  return createCatalog({ ...address, env: {}, maxRetries: 0, deadlineMs: 5000 });
-}
-
-type ReplyServer = NonNullable<RouterOptions["engines"]["reply"]>;
-
-/** Connects the service that replies for every tier without a configured upstream. */
-function connectReplies(server: ReplyServer) {
-  const { apiKey, baseUrl } = server;
-  if (server.kind === "gateway") {
-    return {
-      catalog: createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 }),
-      replier: `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`,
-      upstream: gatewayUpstream({ apiKey: server.apiKey, baseUrl }),
-    };
-  }
-  return {
-    catalog: null,
-    replier: `the models at ${server.baseUrl}`,
-    upstream: connectUpstream({
-      type: "openai-chat",
-      name: "reply-server",
-      apiKey,
-      keyVariable: "ROUTER_REPLY_API_KEY",
-      baseUrl: server.baseUrl,
-    }),
-  };
-}
-
 function emulatedEngines({ tracing = null }: ConnectOptions) {
   const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
@@ -152,10 +202,6 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
     engineAddress: "emulator local:emulator",
     decider: "the local emulator",
   };
-  const replies = {
-    catalog: createCatalog({ baseUrl, fetch, env: {} }),
-    replier: "the local emulator",
-    upstream: gatewayUpstream({ name: "emulator", apiKey, baseUrl, fetch }),
-  };
-  return { evaluation, replies };
+  const upstream = connectUpstream({ type: "gateway", name: "emulator", apiKey, baseUrl, fetch });
+  return { evaluation, upstream, catalog: createCatalog({ baseUrl, fetch, env: {} }) };
 }

@@ -2,8 +2,9 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { generateReply, type ReplyOptions } from "../reply/generate-reply.ts";
 import { redactor } from "../reply/redactor.ts";
 import type { ReplyPiece } from "../reply/reply-piece.ts";
-import { gatewayUpstream, type ReplyPlan, type Target, type Upstream } from "../reply/upstream.ts";
+import type { ReplyPlan, Target, Upstream } from "../reply/upstream.ts";
 import { plantedKey } from "./keep-output.ts";
+import { gatewayUpstream } from "./upstreams.ts";
 
 /** A conversation of one word. */
 export const hello: Conversation = {

@@ -6,13 +6,17 @@ import { createApp } from "../create-app.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
-import { gatewayUpstream } from "../reply/upstream.ts";
 import { parseRouterOptions } from "../router-options.ts";
-import { configureReplies } from "../services/configure-replies.ts";
-import { connectServices, type Services } from "../services/connect-services.ts";
+import { configureReplies, connectServices, type Services } from "../services/connect-services.ts";
 import { startRouter } from "../start-router.ts";
 import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
-import { decisionFor, type Differences, startUpstream, testGateway } from "./upstreams.ts";
+import {
+  decisionFor,
+  type Differences,
+  gatewayUpstream,
+  startUpstream,
+  testGateway,
+} from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
 export function servicesOver(
@@ -27,9 +31,9 @@ export function servicesOver(
     engineAddress: "gateway http://gateway.invalid/v4/ai",
     replies: {
       current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
+      catalog: createCatalog({ baseUrl, fetch, env: {} }),
     },
     reconfigure: () => undefined,
-    catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     tracing: null,
     decider: "a test",

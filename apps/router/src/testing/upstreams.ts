@@ -3,6 +3,7 @@ import { closeServer, listen } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 import { noTiers, type Tier } from "../decision/tier-question.ts";
+import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
 
 /** Answers one request in the emulator's place. */
 export type Answer = (request: Request) => Response | Promise<Response>;
@@ -72,4 +73,10 @@ export function hangingUpstream() {
     return promise;
   };
   return { answer, reached: reached.promise, ended: ended.promise };
+}
+
+/** Connects a gateway. */
+export function gatewayUpstream(options: Omit<UpstreamOptions, "type" | "name">) {
+  const keyVariable = "AI_GATEWAY_API_KEY";
+  return connectUpstream({ type: "gateway", name: "gateway", keyVariable, ...options });
 }

@@ -105,7 +105,8 @@ class MessagesReply implements ReplyWriter {
   #outcome() {
     const hasCall = [...this.#blocks.values()].some(({ head }) => head.type === "tool_use");
     const stop_reason = this.#end && toStopReason(this.#end, hasCall);
-    return { stop_reason, stop_sequence: null, usage: toWireUsage(this.#end?.usage ?? noUsage) };
+    const stop_sequence = this.#end?.stopSequence ?? null;
+    return { stop_reason, stop_sequence, usage: toWireUsage(this.#end?.usage ?? noUsage) };
   }
 }
 
@@ -165,7 +166,8 @@ function toInput(text: string): object {
 }
 
 /** Some services end a reply with calls like any other. */
-function toStopReason({ finishReason }: ReplyEnd, hasCall: boolean): string {
+function toStopReason({ finishReason, stopSequence }: ReplyEnd, hasCall: boolean): string {
+  if (stopSequence) return "stop_sequence";
   if (finishReason === "length") return "max_tokens";
   if (finishReason === "content-filter") return "refusal";
   return hasCall ? "tool_use" : "end_turn";

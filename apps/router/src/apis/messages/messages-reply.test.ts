@@ -145,6 +145,14 @@ test.each(reasons)("the end %s after %j is %s", (finishReason, pieces, stop_reas
   expect(events.at(-2)?.data).toMatchObject({ delta: { stop_reason } });
 });
 
+test("a stop sequence that the model's service names is sent with its reason", () => {
+  const text: ReplyPiece = { type: "text", key: "a", text: "One" };
+  const { events, whole } = write([text], { finishReason: "stop", usage, stopSequence: "END" });
+  const stopped = { stop_reason: "stop_sequence", stop_sequence: "END" };
+  expect(whole).toMatchObject(stopped);
+  expect(events.at(-2)?.data).toMatchObject({ delta: stopped });
+});
+
 test("unknown counts are zero, and arguments that are no object are kept as text", () => {
   const none = { input: null, cacheRead: null, cacheWrite: null, output: null, reasoning: null };
   const callOf = (key: string, text: string) => ({ ...call, key, text });

@@ -1,9 +1,9 @@
 import { createCatalog } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../router-options.ts";
-import { readPriceList } from "./price-list.ts";
-import { costOf } from "./usage.ts";
+import { defaultTierModels } from "./router-options.ts";
+import { readPriceList } from "./refresh-prices.ts";
+import { costOf } from "./reply/usage.ts";
 
 async function listed(answer: () => Response | Promise<Response>) {
   const catalog = createCatalog({ fetch: async () => answer(), env: {} });
