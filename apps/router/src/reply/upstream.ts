@@ -41,7 +41,7 @@ export interface ReplyPlan {
   readonly timeoutMs: number;
 }
 
-/** Where a service is, and its key. */
+/** The address of a service, and its key. */
 export interface UpstreamOptions {
   readonly type: UpstreamType;
   readonly name: string;
