@@ -1,4 +1,11 @@
-import { askedOf, decide, decideUnasked, keepAllowed, type Routing } from "./decision/decide.ts";
+import {
+  askedOf,
+  decide,
+  decideUnasked,
+  keepAllowed,
+  maybeBilled,
+  type Routing,
+} from "./decision/decide.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
@@ -59,8 +66,15 @@ export class MessageRouter {
     this.#routing = routing;
   }
 
-  /** Reserves `auto` in the call's budget. The returned call's key allows only the tiers that fit. */
-  async reserveAuto(call: Call, evaluated: string, conversation: Conversation): Promise<Call> {
+  /**
+   * Reserves `auto` in the call's budget, without a conversation the decision alone. The returned call's
+   * key allows only the tiers that fit.
+   */
+  async reserveAuto(
+    call: Call,
+    evaluated: string,
+    conversation: Conversation | null,
+  ): Promise<Call> {
     const { key, budget } = call;
     if (key === null || budget === null) return call;
     const { current } = this.#routing.services.replies;
@@ -90,8 +104,8 @@ export class MessageRouter {
     }
   }
 
-  async decideOnly(state: TierState, call: Call): Promise<Decision> {
-    await call.budget?.reserve({ evaluated: state.user_message, conversation: null, plans: [] });
+  async decideOnly(state: TierState, asked: Call): Promise<Decision> {
+    const call = await this.reserveAuto(asked, state.user_message, null);
     const decision = await this.decide(state, call);
     await this.#record(call, { outcome: "decided", decision });
     return decision;
@@ -120,12 +134,15 @@ export class MessageRouter {
         redact,
         meter,
         signatures: this.#signatures,
-        onNext: (target, cause) => {
-          budget?.addAttempt(costOf(meter.reported, decision.prices.model));
+        onNext: async (target, { cause, maybeBilled }) => {
+          const usage = maybeBilled ? billed().usage : meter.reported;
+          const usd = costOf(usage, decision.prices.model) ?? 0;
+          if ((await budget?.addAttempt(usd)) === false) return false;
           Object.assign(meter, { characters: 0, reported: null });
-          if (cause === null) return;
+          if (cause === null) return true;
           decision = { ...decision, ...askedOf(target, this.#routing), cause };
           onFallback?.(decision);
+          return true;
         },
       });
     try {
@@ -155,9 +172,9 @@ export class MessageRouter {
     const { instance, observers } = this.#routing;
     const record = toMessageRecord(instance, call, end);
     for (const observe of observers) observe(record);
-    // An evaluation that was stopped may be paid for.
+    // An evaluation that was stopped or lost may be paid for.
     const isStopped = end.outcome === "stopped" && end.decision === undefined;
-    const isAsked = isStopped || record.wire !== null;
+    const isAsked = isStopped || maybeBilled(end.failure) || record.wire !== null;
     const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
     await call.budget?.settle(end.billed ? record.replyCostUsd : 0, decisionUsd);
   }

@@ -1,7 +1,5 @@
-import process from "node:process";
-import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
 import type { EvaluatorRuntime } from "evaluator-client";
-import { type FileSystem, systemFiles } from "evaluator-kit";
+import { type FileSystem, type OpenDatabase, openSqlite, systemFiles } from "evaluator-kit";
 
 /** The parts of the machine that runs use, beside those of an evaluator; tests pass their own. */
 export interface Machine extends EvaluatorRuntime {
@@ -13,8 +11,6 @@ export interface Machine extends EvaluatorRuntime {
   readonly defer?: ((callback: () => void) => void) | undefined;
 }
 
-type OpenDatabase = (path: string, options: DatabaseSyncOptions) => DatabaseSync;
-
 /** Returns the parts that a journal is kept with. */
 export function journalMachine({
   files = systemFiles,
@@ -23,10 +19,6 @@ export function journalMachine({
 }: Machine) {
   return { files, openDatabase, defer };
 }
-
-// Loaded at the first use: workers of a database in PostgreSQL start without it.
-const openSqlite: OpenDatabase = (path, options) =>
-  new (process.getBuiltinModule("node:sqlite").DatabaseSync)(path, options);
 
 /** Returns the parts that an evaluator takes. */
 export function evaluatorRuntime({ clock, random, newId }: EvaluatorRuntime): EvaluatorRuntime {

@@ -7,6 +7,7 @@ export * from "./file-system.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
 export * from "./printable.ts";
+export * from "./private-database.ts";
 export * from "./progress.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";

@@ -42,9 +42,8 @@ async function openShadowed({
   ...world
 }: World = {}) {
   const { path, log } = await openTestLog();
-  const ledger = new Ledger(sqliteLedger(join(await temporaryFolder(), "spend")), {
-    leaseMs: 60_000,
-  });
+  const spend = join(await temporaryFolder(), "spend");
+  const ledger = new Ledger(() => sqliteLedger(spend), { leaseMs: 60_000 });
   onTestFinished(() => ledger.close());
   const judged: Asked[] = [];
   const evaluation = async (request: Request) => {

@@ -5,13 +5,13 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { toNano } from "../keys/budget-state.ts";
+import { blindKey, toNano } from "../keys/budget-state.ts";
 import { expectedTokens, OUTPUT_STEP } from "../keys/call-budget.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
-import { costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
+import { billedTokens, costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
@@ -47,7 +47,7 @@ export async function compareReplies(reply: RoutedReply, options: ComparisonOpti
   const { input, output } = expectedTokens(reply.conversation);
   const costs = ends.map(({ price }) => costOf({ ...noUsage, input, output }, price) ?? 0);
   const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
-  const key = { budget: "blind", usdPerDay, usdPerMonth: null };
+  const key = blindKey(usdPerDay);
   const { held } = await ledger.reserve(key, [toNano(mostUsd)]);
   if (held === null) return;
   const spent = { usd: 0 };
@@ -95,8 +95,9 @@ async function judged(
   const question = readUserTurns(conversation).at(-1) ?? "";
   const request = { question, answers: replies.map(({ text }) => text) };
   const call = { signal: options.signal, headers };
+  options.spent.usd += JUDGE_USD; // if the judge fails, its cost is unknown
   const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
-  options.spent.usd += costUsd;
+  options.spent.usd += costUsd - JUDGE_USD;
   const sideOf = (wanted: Tier | null, moreUsd = 0) => {
     const at = replies.findIndex(({ tier }) => tier === wanted);
     const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
@@ -120,10 +121,15 @@ async function answerOf(
   const { services, signal, spent, headers } = options;
   const { listener, text } = collectText({ onPieces: () => undefined, onBytes: () => undefined });
   const settings = { maxOutputTokens: OUTPUT_STEP, ...conversation.settings };
-  const plan = { ...services.replies.current.tiers[tier], targets: [target] } as const;
+  const limits = services.replies.current.tiers[tier];
+  const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
   const [redact, meter] = [services.redact, { characters: 0, reported: null }];
   const given = { plan, listener, signal, redact, meter, passed: null, headers };
-  const { end, billed } = await generateReply({ ...conversation, settings }, given);
+  const asked = { ...conversation, settings };
+  const { end, billed } = await generateReply(asked, given).catch((stopped: unknown) => {
+    spent.usd += costOf(billedTokens(meter, asked).usage, price) ?? 0;
+    throw stopped;
+  });
   const costUsd = costOf(billed?.usage ?? null, price) ?? 0;
   spent.usd += costUsd;
   return { tier, text: end === null ? "" : text(), costUsd };

@@ -5,7 +5,13 @@ import {
   decide as decideActs,
 } from "evaluator-calibration";
 import { basisOf } from "evaluator-calibration/reports";
-import { type Evaluation, type Evaluator, EvaluatorError, TimeoutError } from "evaluator-client";
+import {
+  ConnectionError,
+  type Evaluation,
+  type Evaluator,
+  EvaluatorError,
+  TimeoutError,
+} from "evaluator-client";
 import type { Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
 import type { Redact } from "../reply/redactor.ts";
@@ -80,9 +86,17 @@ export async function decide(
     const asked =
       error instanceof UnfitCalibrationError
         ? error.evaluation
-        : { decisionMs: Math.round(performance.now() - startedAt) };
+        : {
+            decisionMs: Math.round(performance.now() - startedAt),
+            wire: maybeBilled(error) ? services.engineAddress : null,
+          };
     return { ...decideUnasked({ tier: failureTier }, cause, routing), ...asked };
   }
+}
+
+/** Whether a failed evaluation may have to be paid. */
+export function maybeBilled(error: unknown): boolean {
+  return error instanceof ConnectionError && error.maybeBilled;
 }
 
 /** Null for an unexpected error. */

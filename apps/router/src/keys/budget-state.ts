@@ -8,6 +8,11 @@ export function hasBudget({ usdPerDay, usdPerMonth }: BudgetKey): boolean {
   return usdPerDay !== null || usdPerMonth !== null;
 }
 
+/** Returns the key that pays for blind comparisons. */
+export function blindKey(usdPerDay: number) {
+  return { name: "blind", budget: "blind", usdPerDay, usdPerMonth: null };
+}
+
 /** An amount that is reserved for one call, in nanodollars. */
 export interface Held {
   readonly id: string;

@@ -3,6 +3,9 @@ import { defaultTierModels } from "../router-options.ts";
 import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { replyStream } from "../testing/reply-stream.ts";
+import { defaultPolicy } from "../testing/test-router.ts";
+import { toNano } from "./budget-state.ts";
+import { evaluationUsd } from "./call-budget.ts";
 import { Ledger, sqliteLedger } from "./ledger.ts";
 
 test("a call is reserved while it runs, and settled from its usage with the evaluation", async () => {
@@ -75,13 +78,57 @@ test("a hundred calls at once do not spend more than the budget", async () => {
   expect(dayNano / 1e9).toBeLessThanOrEqual(1.02);
 });
 
-test.each([
-  ["no reply", () => Response.json({ error: { message: "no" } }, { status: 400 })],
-  ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
-])("%s costs nothing", async (_, reply) => {
+test("a reply that is rejected costs nothing", async () => {
+  const reply = () => Response.json({ error: { message: "no" } }, { status: 400 });
   const router = await budgetRouter(1, { reply });
   expect((await router.ask("frontier", { max_tokens: 10 })).status).toBeGreaterThanOrEqual(400);
   expect(await router.spent()).toMatchObject({ dayNano: 0, reservedNano: 0, requests: 1 });
+});
+
+const lost = (code: string) => new TypeError("fetch failed", { cause: { code, message: "lost" } });
+
+/** A router whose first model of a tier loses its connection, and whose fallback replies. */
+const budgetRouterAfter = (usdPerDay: number, code: string) => {
+  const policy = { ...defaultPolicy, fallbackModels: [defaultTierModels.nano] };
+  const reply = ({ headers }: Request) => {
+    const isFallback = headers.get("ai-language-model-id") === defaultTierModels.nano;
+    return isFallback ? wholeReply(1) : Promise.reject(lost(code));
+  };
+  return budgetRouter(usdPerDay, { reply }, { policy });
+};
+
+/** More input than the fallback's reply costs: at $1,000 a million tokens, $0.1. */
+const message = [{ role: "user", content: "a".repeat(400) }];
+
+test.each([
+  ["ECONNRESET", 0.1],
+  ["UND_ERR_SOCKET", 0.1],
+  ["ECONNREFUSED", 0],
+  ["UND_ERR_CONNECT_TIMEOUT", 0],
+])("an attempt that ends with %s before another one costs its input: $%d", async (code, usd) => {
+  const router = await budgetRouterAfter(1, code);
+  const response = await router.ask("frontier", { messages: message, max_tokens: 10 });
+  expect(response.headers.get("x-router-cause")).toBe("model-failed");
+  expect((await router.spent()).dayNano / 1e9).toBeCloseTo(usd, 3);
+});
+
+test("an attempt that may be billed leaves no room for another one", async () => {
+  const router = await budgetRouterAfter(0.2, "ECONNRESET");
+  const response = await router.ask("frontier", { messages: message, max_tokens: 10 });
+  expect(response.status).toBe(502);
+  expect(router.seen.filter(({ path }) => path.endsWith("/language-model"))).toHaveLength(1);
+});
+
+test("a decision whose connection is lost costs its estimate, also if a tier replies without it", async () => {
+  const evaluation = () => Promise.reject(lost("ECONNRESET"));
+  const expected = toNano(evaluationUsd("hi"));
+  const undecided = await budgetRouter(1, { evaluation });
+  expect((await undecided.post("/decide", { message: "hi" })).status).toBe(502);
+  expect((await undecided.spent()).dayNano).toBe(expected);
+  const policy = { ...defaultPolicy, failureTier: "nano" as const };
+  const decided = await budgetRouter(1, { evaluation }, { policy });
+  expect((await decided.post("/decide", { message: "hi" })).status).toBe(200);
+  expect((await decided.spent()).dayNano).toBe(expected);
 });
 
 test("a reply that breaks off is charged with what was received", async () => {
@@ -135,18 +182,23 @@ test("a model without a price needs one if its key has a budget", async () => {
 });
 
 test("a ledger that cannot be written refuses calls with a budget, and no others", async () => {
-  const ledger = new Ledger(sqliteLedger("/dev/null/spend.sqlite"), { leaseMs: 60_000 });
+  const ledger = new Ledger(() => sqliteLedger("/dev/null/spend.sqlite"), { leaseMs: 60_000 });
   const router = await budgetRouter(1, {}, { ledger });
   expect((await router.ask("nano")).status).toBe(503);
   const free = await budgetRouter(null, {}, { ledger });
   expect((await free.ask("nano")).status).toBe(200);
 });
 
-test("/decide costs its evaluation, and a shadow's decision is charged with the reply", async () => {
+test("/decide costs its evaluation, near the limit it is the cheapest tier, and a shadow's decision is charged with the reply", async () => {
   const router = await budgetRouter(1);
   const response = await router.post("/decide", { message: "hi" });
   expect(response.headers.get("x-router-tier")).toBe("frontier");
   expect((await router.spent()).dayNano).toBeGreaterThan(0);
+  await router.spend(0.8);
+  const near = await router.post("/decide", { message: "hi" });
+  expect(near.headers.get("x-router-tier")).toBe("nano");
+  expect(near.headers.get("x-router-cause")).toBe("budget");
+  expect(await near.json()).toMatchObject({ tierChosen: "frontier", cause: "budget" });
   const policy = { minConfidence: null, failureTier: null, decisionTimeoutMs: null };
   const shadow = { ...policy, fallbackModels: [], shadowModel: defaultTierModels.nano };
   const shadowed = await budgetRouter(1, { reply: () => wholeReply(1) }, { policy: shadow });

@@ -8,9 +8,11 @@ import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
 
-/** The dearest case of a call; null for no evaluation or no reply. */
+/** The dearest case of a call. */
 interface DearestCase {
+  /** Null for no evaluation. */
   readonly evaluated: string | null;
+  /** Null for a decision alone. */
   readonly conversation: Conversation | null;
   /** One of them replies; the dearest is first. */
   readonly plans: readonly ReplyPlan[];
@@ -43,8 +45,8 @@ export class CallBudget {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const replies = plans.map((plan) => this.#usdOf(plan));
-    const costs = conversation === null ? [this.#evaluationUsd] : replies;
+    const usdOf = conversation === null ? () => this.#evaluationUsd : this.#usdOf.bind(this);
+    const costs = plans.map(usdOf);
     // A cheaper tier may reply in place of a dearer one.
     const amounts = costs.map((_, at) => toNano(Math.max(...costs.slice(at))));
     const { held, at, room } = await this.#ledger.reserve(this.#key, amounts).catch(() => {
@@ -81,9 +83,10 @@ export class CallBudget {
     };
   }
 
-  /** Adds the cost of an attempt that another one follows. */
-  addAttempt(usd: number | null): void {
-    this.#earlierUsd += usd ?? 0;
+  /** Adds the cost of an attempt; false if there is no room for another one. */
+  async addAttempt(usd: number): Promise<boolean> {
+    this.#earlierUsd += usd;
+    return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
 
   /** Charges the call once. Null is unknown: the whole reservation, and the expected evaluation. */

@@ -1,9 +1,11 @@
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
-import { Ledger, type sqliteLedger } from "./ledger.ts";
+import { Ledger, sqliteLedger } from "./ledger.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
 const conversation = conversationOf("Hello");
@@ -24,17 +26,10 @@ const usdOf = (plan: ReplyPlan) =>
 
 /** A call that has reserved its dearest case. */
 async function reservedCall({ plans = [dear], spentUsd = 0 } = {}) {
-  let kept = "{}";
-  const database: ReturnType<typeof sqliteLedger> = {
-    change: async (_budget, edit) => {
-      const [text, result] = edit(kept, 0);
-      kept = text;
-      return result;
-    },
-    close: async () => undefined,
-  };
+  const path = join(await temporaryFolder(), "spend.sqlite");
   const now = () => Date.UTC(2026, 10, 24);
-  const ledger = new Ledger(database, { leaseMs: 60_000, now });
+  const ledger = new Ledger(() => sqliteLedger(path), { leaseMs: 60_000, now });
+  onTestFinished(() => ledger.close());
   const { held } = await ledger.reserve(key, [toNano(spentUsd)]);
   if (held !== null) await ledger.settle(key, held, toNano(spentUsd));
   const budget = new CallBudget(key, { ledger, prices });
@@ -70,7 +65,7 @@ test("a call without room is refused, and nothing is reserved", async () => {
 
 test("a call costs its decision, each attempt that was billed, and its reply", async () => {
   const { budget, amounts } = await reservedCall();
-  for (const usd of [0.1, null, 0.2]) budget.addAttempt(usd);
+  for (const usd of [0.1, 0, 0.2]) await budget.addAttempt(usd);
   await budget.settle(0.3, 0.05);
   expect(await amounts()).toEqual({ reserved: 0, spent: toNano(0.65) });
 });

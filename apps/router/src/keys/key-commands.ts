@@ -3,14 +3,9 @@ import { type CliContext, CliError, type Command, decimal, wholeNumber } from "e
 import { describeIssue } from "../config/router-config.ts";
 import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
-import {
-  hashOf,
-  type RouterKey,
-  type StoredKey,
-  storedKeySchema,
-  withoutHash,
-} from "./router-key.ts";
-import { hasBudget, reservedNano, roomOf } from "./budget-state.ts";
+import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { blindKey, type BudgetKey, hasBudget, reservedNano, roomOf } from "./budget-state.ts";
 
 type Keys = readonly StoredKey[];
 
@@ -23,7 +18,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     const store = await openKeyStore(address);
     return use(store).finally(store.close);
   };
-  const read = () => withStore((store) => store.read());
+  const read = async () => (await withStore((store) => store.read())) ?? [];
   const print = (json: unknown, text: string, isJson = false) =>
     stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const [dollars, count] = [decimal(), wholeNumber({ min: 1 })];
@@ -66,8 +61,13 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .description("Print what each budget has spent in this day and month (UTC).")
     .option("--json", "print JSON")
     .action(async ({ json }) => {
-      const ledger = new Ledger(address, { leaseMs: 0 });
-      const rows = await spendingOf(await read(), ledger).finally(() => ledger.close());
+      const { decisionLog, blind } = parseRouterOptions(env);
+      // Without ROUTER_KEYS, a router keeps the spending of blind comparisons beside its log.
+      const ofBlind = env["ROUTER_KEYS"] === undefined ? (decisionLog ?? address) : address;
+      const rows = [
+        ...(await spendingOf(await read(), address)),
+        ...(blind.share === 0 ? [] : await spendingOf([blindKey(blind.usdPerDay)], ofBlind)),
+      ];
       const lines = rows.map(
         (row) => `${row.budget}: $${row.dayUsd} today, $${row.monthUsd} this month`,
       );
@@ -104,10 +104,11 @@ function without(keys: Keys, name: string): Keys {
 }
 
 /** Returns the spending of each budget with a limit. @throws CliError if the ledger cannot be used */
-async function spendingOf(keys: readonly RouterKey[], ledger: Pick<Ledger, "state">) {
+async function spendingOf(keys: readonly (BudgetKey & { name: string })[], address: string) {
+  const ledger = new Ledger(address, { leaseMs: 0 });
   const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
   const rows = [...budgets.values()].map(async (users) => {
-    const [key] = users as [RouterKey];
+    const [key] = users as [(typeof users)[number]];
     const state = await ledger.state(key);
     return {
       budget: key.budget,
@@ -121,7 +122,8 @@ async function spendingOf(keys: readonly RouterKey[], ledger: Pick<Ledger, "stat
       resetAt: new Date(roomOf(key, state).resetAtMs).toISOString(),
     };
   });
-  return Promise.all(rows).catch((cause: unknown) => {
+  const done = Promise.all(rows).finally(() => ledger.close());
+  return done.catch((cause: unknown) => {
     const problem = cause instanceof Error ? cause.message : "unknown error";
     throw new CliError(`The ledger of the budgets cannot be used: ${problem}.`, { cause });
   });

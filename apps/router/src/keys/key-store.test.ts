@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPglite } from "evaluator-runs/testing";
 import { temporaryFolder } from "evaluator-kit/testing";
@@ -22,7 +22,7 @@ async function followed(path: string) {
 test("a file is for its owner only, and holds each change", async () => {
   const path = await fileIn();
   const store = await openKeyStore(path);
-  expect(await store.read()).toEqual([]);
+  expect(await store.read()).toBeNull();
   await store.change((keys) => [...keys, keyOf("alice")]);
   await store.change((keys) => [...keys, keyOf("bob")]);
   expect(await store.read()).toEqual([keyOf("alice"), keyOf("bob")]);
@@ -70,6 +70,21 @@ test("a changed file is read; one with an error keeps the old keys, and is print
   ]);
 });
 
+test("a file that is deleted revokes no key, and is printed once", async () => {
+  const path = await fileIn();
+  const store = await openKeyStore(path);
+  await store.change(() => [keyOf("alice")]);
+  const { current, reload, warnings } = await followed(path);
+  await rm(path);
+  for (let each = 0; each < 2; each += 1) await reload();
+  expect(names(current())).toEqual(["alice"]);
+  const problem = `Cannot read ${path}: nothing is there. Restore it; [] revokes all keys.`;
+  expect(warnings).toEqual([`${problem} The router goes on with the old keys.\n`]);
+  await writeFile(path, "[]");
+  await reload();
+  expect(current()).toEqual([]);
+});
+
 test("a router without a key yet warns, and sees the first one", async () => {
   const path = await fileIn();
   const { current, reload, warnings } = await followed(path);
@@ -90,7 +105,7 @@ test("routers share the keys of a PostgreSQL database", async () => {
   await database.query("drop schema if exists evaluator_router cascade");
   const open = () => openKeyStore("postgres://127.0.0.1/keys", async () => database);
   const [one, other] = [await open(), await open()];
-  expect(await other.read()).toEqual([]);
+  expect(await other.read()).toBeNull();
   await one.change((keys) => [...keys, keyOf("alice")]);
   await one.change((keys) => [...keys, keyOf("bob")]);
   expect(await other.read()).toEqual([keyOf("alice"), keyOf("bob")]);

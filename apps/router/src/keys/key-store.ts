@@ -1,33 +1,47 @@
 import { open as openFile, readFile, rm } from "node:fs/promises";
 import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
-import type { Database } from "evaluator-runs/postgres";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
 import { describeIssue } from "../config/router-config.ts";
+import {
+  changeText,
+  isDatabase,
+  type OpenDatabase,
+  openPostgresTable,
+  readText,
+} from "./key-database.ts";
 import { type StoredKey, storedKeySchema } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
 
-/** Reads and changes the keys; one change at a time, also between processes. */
-type KeyStore = ReturnType<typeof fileStore>;
+const IN_POSTGRES = "the keys in PostgreSQL";
 
-/** Whether the keys and their spending are in PostgreSQL, for several routers. */
-export function isDatabase(address: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(address);
+/** Reads and changes the keys; one change at a time, also between processes. */
+interface KeyStore {
+  /** Null if no key was ever added. */
+  readonly read: () => Promise<Keys | null>;
+  readonly change: (edit: (keys: Keys) => Keys) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Opens the store of `ROUTER_KEYS`. Its errors are for people, and hold no address of a database. */
-export async function openKeyStore(
-  address: string,
-  open = async (url: string) => (await import("evaluator-runs/postgres")).openDatabase(url),
-): Promise<KeyStore> {
-  return isDatabase(address) ? databaseStore(await open(address)) : fileStore(address);
+export async function openKeyStore(address: string, open?: OpenDatabase): Promise<KeyStore> {
+  if (!isDatabase(address)) return fileStore(address);
+  const texts = await openPostgresTable("keys", address, open);
+  return {
+    read: async () => parseKeys((await readText(texts, "keys")).text, IN_POSTGRES),
+    change: (edit) =>
+      changeText(texts, "keys", (text) => {
+        return [printKeys(edit(parseKeys(text, IN_POSTGRES) ?? [])), undefined];
+      }),
+    close: texts.close,
+  };
 }
 
-function fileStore(path: string) {
-  const read = async (): Promise<Keys> => {
+function fileStore(path: string): KeyStore {
+  const read = async () => {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
-      if (systemErrorCode(error) === "ENOENT") return "[]";
+      if (systemErrorCode(error) === "ENOENT") return null;
       throw toFileError(error, `read ${path}`, "Check ROUTER_KEYS.");
     });
     return parseKeys(text, path);
@@ -36,13 +50,13 @@ function fileStore(path: string) {
   const advice = "Try again. If no other process changes the keys, remove this file.";
   return {
     read,
-    async change(edit: (keys: Keys) => Keys) {
+    async change(edit) {
       const file = await openFile(lock, "wx").catch((error: unknown) => {
         throw toFileError(error, `write ${lock}`, advice);
       });
       try {
         const options = { mode: 0o600, advice: "The keys are unchanged." };
-        await writeWholeFile(path, printKeys(edit(await read())), options);
+        await writeWholeFile(path, printKeys(edit((await read()) ?? [])), options);
       } finally {
         await file.close();
         await rm(lock);
@@ -50,32 +64,6 @@ function fileStore(path: string) {
     },
     close: async () => {},
   };
-}
-
-/** The number of the lock is that of the ledger, which makes the same schema. */
-const makeTable = `
-  select pg_advisory_xact_lock(1801812339);
-  create schema if not exists evaluator_router;
-  create table if not exists evaluator_router.keys (document text not null)`;
-
-async function databaseStore(database: Database): Promise<KeyStore> {
-  await database.transaction(({ query }) => query(makeTable));
-  return {
-    read: () => readTable(database.query),
-    change: (edit) =>
-      database.transaction(async ({ query }) => {
-        await query("lock table evaluator_router.keys in exclusive mode");
-        const text = printKeys(edit(await readTable(query)));
-        await query("delete from evaluator_router.keys");
-        await query("insert into evaluator_router.keys values ($1)", [text]);
-      }),
-    close: () => database.close(),
-  };
-}
-
-async function readTable(query: Database["query"]): Promise<Keys> {
-  const [row] = await query<{ document: string }>("select document from evaluator_router.keys");
-  return parseKeys(row?.document ?? "[]", "the keys in PostgreSQL");
 }
 
 /** Reads the keys, and reads them again each second. @throws an error for people if they are wrong. */
@@ -87,12 +75,16 @@ export async function openLiveKeys(
   const store = await openKeyStore(address);
   let keys = await store.read();
   let problem = "";
-  if (keys.length === 0) warn("ROUTER_KEYS: no key yet; evaluator-router keys add makes one.\n");
+  if ((keys ?? []).length === 0)
+    warn("ROUTER_KEYS: no key yet; evaluator-router keys add makes one.\n");
+  const name = isDatabase(address) ? IN_POSTGRES : address;
+  const missing = printable`Cannot read ${name}: nothing is there. Restore it; [] revokes all keys.`;
   /** After an error the old keys stay, and the error is printed once. */
   async function reload(): Promise<void> {
     try {
-      keys = await store.read();
-      problem = "";
+      const read = await store.read();
+      if (read === null && keys !== null) throw new CliError(missing);
+      [keys, problem] = [read, ""];
     } catch (error) {
       const message = error instanceof Error ? error.message : "The keys cannot be read.";
       if (message !== problem) warn(`${message} The router goes on with the old keys.\n`);
@@ -101,7 +93,7 @@ export async function openLiveKeys(
   }
   const timer = setInterval(() => void reload(), reloadMs).unref();
   return {
-    current: () => keys,
+    current: () => keys ?? [],
     reload,
     close() {
       clearInterval(timer);
@@ -110,8 +102,9 @@ export async function openLiveKeys(
   };
 }
 
-/** Parses the text of a store. @throws CliError with the store, the line and the field, without a value. */
-export function parseKeys(text: string, store: string): readonly StoredKey[] {
+/** Parses the text of a store; null if it is missing. @throws CliError with the store, the line and the field, without a value. */
+export function parseKeys(text: string | null, store: string): Keys | null {
+  if (text === null) return null;
   const fail = (offset: number, problem: string): never => {
     const line = text.slice(0, offset).split("\n").length;
     throw new CliError(printable`${store}:${String(line)} ${problem}.`);

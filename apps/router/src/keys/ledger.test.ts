@@ -5,7 +5,8 @@ import { seededRandom } from "evaluator-kit";
 import { openPglite } from "evaluator-runs/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { type Held, reservedNano } from "./budget-state.ts";
-import { Ledger, postgresLedger, sqliteLedger } from "./ledger.ts";
+import { openPostgresTable } from "./key-database.ts";
+import { Ledger, sqliteLedger } from "./ledger.ts";
 
 const leaseMs = 60_000;
 const hourMs = 3_600_000;
@@ -18,9 +19,10 @@ function ledgerFile() {
   const path = join(folder, "router-keys.spend.sqlite");
   const time = { now: Date.UTC(2026, 10, 24, 12), uptime: 5000 };
   const connect = () => {
-    const database = sqliteLedger(path, () => time.uptime);
-    onTestFinished(() => database.close());
-    return new Ledger(database, { leaseMs, now: () => time.now });
+    const open = () => sqliteLedger(path, () => time.uptime);
+    const ledger = new Ledger(open, { leaseMs, now: () => time.now });
+    onTestFinished(() => ledger.close());
+    return ledger;
   };
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const pass = (ms: number) => {
@@ -134,7 +136,7 @@ test("the file is for its owner only, also if others could read it, and a file t
     expect(statSync(file).mode & 0o777).toBe(0o600);
   }
   const missing = join(path, "..", "later", "router-keys.spend.sqlite");
-  const late = new Ledger(sqliteLedger(missing), { leaseMs });
+  const late = new Ledger(() => sqliteLedger(missing), { leaseMs });
   await expect(late.state(key)).rejects.toThrow("ENOENT");
   mkdirSync(dirname(missing));
   expect(await late.state(key)).toMatchObject({ dayNano: 0 });
@@ -143,10 +145,9 @@ test("the file is for its owner only, also if others could read it, and a file t
 
 test("PostgreSQL keeps the same ledger with the same statements", async () => {
   const database = await openPglite();
-  const ledger = new Ledger(
-    postgresLedger(async () => database),
-    { leaseMs },
-  );
+  const ledger = new Ledger(() => openPostgresTable("budgets", "", async () => database), {
+    leaseMs,
+  });
   const [first, second] = [await reserve(ledger, 0.4e9), await reserve(ledger, 0.3e9)];
   expect(await ledger.reserve(key, [0.4e9])).toMatchObject({ held: null, room: { nano: 0.3e9 } });
   await ledger.renew(key, second, { nano: 0.2e9, known: 7 });

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, closeSync, openSync } from "node:fs";
 import { uptime } from "node:os";
-import { DatabaseSync } from "node:sqlite";
-import type { Database } from "evaluator-runs/postgres";
+import { openPrivateDatabase } from "evaluator-kit";
 import {
   type BudgetKey,
   type BudgetState,
@@ -12,20 +10,29 @@ import {
   roomOf,
   stateAt,
 } from "./budget-state.ts";
-import { isDatabase } from "./key-store.ts";
+import {
+  changeText,
+  isDatabase,
+  makeTable,
+  openPostgresTable,
+  type TextTable,
+} from "./key-database.ts";
 
 /** Keeps what budgets have spent, and what calls in flight have reserved. */
 export class Ledger {
-  readonly #database: LedgerDatabase;
+  readonly #open: () => Promise<TextTable>;
   readonly #now: () => number;
+  #opened: Promise<TextTable> | null = null;
+  #last: Promise<unknown> = Promise.resolve();
   /** How long a reservation lasts without a renewal. */
   readonly leaseMs: number;
 
+  /** Opens its database at the first use, and again after a failure. */
   constructor(
-    database: LedgerDatabase | string,
+    open: string | (() => Promise<TextTable>),
     { leaseMs, now = Date.now }: { leaseMs: number; now?: () => number },
   ) {
-    this.#database = typeof database === "string" ? openLedgerDatabase(database) : database;
+    this.#open = typeof open === "string" ? () => openLedger(open) : open;
     this.#now = now;
     this.leaseMs = leaseMs;
   }
@@ -71,8 +78,8 @@ export class Ledger {
     return this.#change(key, (state) => [state, state]);
   }
 
-  close(): Promise<void> {
-    return this.#database.close();
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => null))?.close();
   }
 
   #change<TResult>(
@@ -81,11 +88,19 @@ export class Ledger {
   ): Promise<TResult> {
     const today = new Date(this.#now()).toISOString().slice(0, "2026-11-24".length);
     const unused = { day: today, dayNano: 0, monthNano: 0, requests: 0, held: [] };
-    return this.#database.change(budget, (text, nowMs) => {
-      const kept = { ...unused, ...(JSON.parse(text) as Partial<BudgetState>) };
-      const [next, result] = edit(stateAt(kept, today, nowMs), nowMs);
-      return [JSON.stringify(next), result];
-    });
+    // One after the other: calls at once would change each other's text again and again.
+    const changed = this.#last
+      .catch(() => undefined)
+      .then(async () => {
+        this.#opened = this.#opened?.catch(this.#open) ?? this.#open();
+        return changeText(await this.#opened, budget, (text, nowMs) => {
+          const kept = { ...unused, ...(JSON.parse(text ?? "{}") as Partial<BudgetState>) };
+          const [after, result] = edit(stateAt(kept, today, nowMs), nowMs);
+          return [JSON.stringify(after), result];
+        });
+      });
+    this.#last = changed;
+    return changed;
   }
 }
 
@@ -95,97 +110,30 @@ function without(state: BudgetState, { id, known, paid }: Held) {
   return { others, paid: others.length < state.held.length ? paid : known };
 }
 
-/** Keeps a text for each budget. */
-interface LedgerDatabase {
-  /** Replaces a text while other processes wait. The time is that of a clock that is never set. */
-  readonly change: <TResult>(
-    budget: string,
-    edit: (text: string, nowMs: number) => readonly [text: string, result: TResult],
-  ) => Promise<TResult>;
-  readonly close: () => Promise<void>;
-}
-
-/** The statements for SQLite and PostgreSQL. */
-const statementsOn = (table: string) => ({
-  make: `create table if not exists ${table} (budget text primary key, state text not null)`,
-  lock: `insert into ${table} as kept (budget, state) values ($1, '{}')
-    on conflict (budget) do update set state = kept.state returning state`,
-  write: `update ${table} set state = $2 where budget = $1`,
-});
-
 /** Opens the ledger of the keys in a file or a database: `router-keys.spend.sqlite` for `router-keys.json`. */
-function openLedgerDatabase(address: string): LedgerDatabase {
-  const load = async () => (await import("evaluator-runs/postgres")).openDatabase(address);
+function openLedger(address: string): Promise<TextTable> {
   return isDatabase(address)
-    ? postgresLedger(load)
+    ? openPostgresTable("budgets", address)
     : sqliteLedger(`${address.replace(/\.json$/, "")}.spend.sqlite`);
 }
 
-/** Returns a ledger's file, for its owner only. It is opened at its first use, and again after a failure. */
-export function sqliteLedger(path: string, uptimeMs = () => uptime() * 1000): LedgerDatabase {
-  let opened: DatabaseSync | null = null;
-  const { make, lock, write } = statementsOn("router_budgets");
-  return {
-    async change(budget, edit) {
-      const database = (opened ??= openFile(path, make));
-      database.exec("begin immediate");
-      try {
-        const row = database.prepare(lock).get({ $1: budget });
-        const [text, result] = edit(String(row?.["state"]), Math.floor(uptimeMs()));
-        database.prepare(write).run({ $1: budget, $2: text });
-        database.exec("commit");
-        return result;
-      } finally {
-        if (database.isTransaction) database.exec("rollback");
-      }
-    },
-    close: async () => opened?.close(),
-  };
-}
-
-function openFile(path: string, makeTable: string): DatabaseSync {
-  closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
-  const database = new DatabaseSync(path, { timeout: 2000 });
-  database.exec(`pragma journal_mode = wal; pragma synchronous = normal; ${makeTable}`);
-  return database;
-}
-
-/** The number is that of the keys' lock: routers that start at once wait for each other. */
-const makeSchema =
-  "select pg_advisory_xact_lock(1801812339); create schema if not exists evaluator_router";
-
-/** Returns a ledger that all routers share. */
-export function postgresLedger(open: () => Promise<Database>): LedgerDatabase {
-  let opened: Promise<Database> | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-  const { make, lock, write } = statementsOn("evaluator_router.budgets");
-  const connect = async () => {
-    const database = await open();
-    await database.query(`${makeSchema}; ${make}`);
-    return database;
+/** Opens a ledger's file, for its owner only. */
+export async function sqliteLedger(
+  path: string,
+  uptimeMs = () => uptime() * 1000,
+): Promise<TextTable> {
+  const table = "router_budgets";
+  const prepare = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
+  const options = { timeout: 2000 };
+  const database = openPrivateDatabase(path, (opened) => opened.exec(prepare), options);
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    const named = values.map((value, at) => [`$${at + 1}`, value as string | null]);
+    return database.prepare(text).all(Object.fromEntries(named)) as never[];
   };
   return {
-    change(budget, edit) {
-      // One after the other: a hundred calls would wait too long for one of the pool's connections.
-      const changed = last
-        .catch(() => undefined)
-        .then(async () => {
-          opened = opened?.catch(connect) ?? connect();
-          const database = await opened;
-          return database.transaction(async ({ query }) => {
-            const clock = "floor(extract(epoch from clock_timestamp()) * 1000) as now";
-            const [row] = await query<Record<"state" | "now", string>>(`${lock}, ${clock}`, [
-              budget,
-            ]);
-            const [text, result] = edit(row?.state ?? "{}", Number(row?.now));
-            await query(write, [budget, text]);
-            return result;
-          });
-        });
-      last = changed;
-      return changed;
-    },
-    close: async () => (await opened)?.close(),
+    query,
+    table,
+    clock: () => String(Math.floor(uptimeMs())),
+    close: async () => database.close(),
   };
 }

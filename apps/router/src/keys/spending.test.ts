@@ -35,6 +35,24 @@ test("spend lists each budget with its keys, amounts and limits", async () => {
   expect((await run("spend")).stdout).toBe("team: $0.125 today, $0.125 this month\n");
 });
 
+test.each([
+  ["of the keys", { ROUTER_KEYS: "keys.json", ROUTER_DECISION_LOG: "log.jsonl" }, "keys.json"],
+  ["beside the log", { ROUTER_DECISION_LOG: "log.jsonl" }, "log.jsonl"],
+])("spend lists the blind comparisons, in the ledger %s", async (_, names, kept) => {
+  const folder = await temporaryFolder();
+  const paths = Object.entries(names).map(([name, file]) => [name, join(folder, file)]);
+  const blind = { ROUTER_BLIND_SHARE: "0.02", ROUTER_BLIND_USD_PER_DAY: "3" };
+  const ledger = new Ledger(join(folder, kept), { leaseMs: 60_000 });
+  const key = { budget: "blind", usdPerDay: 3, usdPerMonth: null };
+  const { held } = await ledger.reserve(key, [5e8]);
+  if (held !== null) await ledger.settle(key, held, 2.5e8);
+  await ledger.close();
+  const env = { ...Object.fromEntries(paths), ...blind };
+  const rows = JSON.parse((await runHere("keys", env, ["spend", "--json"])).stdout) as object[];
+  const row = { budget: "blind", keys: ["blind"], dayUsd: 0.25, limitDayUsd: 3, requests: 1 };
+  expect(rows).toMatchObject([row]);
+});
+
 test("a ledger that cannot be opened is an error for people", async () => {
   const path = join(await temporaryFolder(), "keys");
   const run = (words: string) => runHere("keys", { ROUTER_KEYS: path }, words.split(" "));
@@ -42,5 +60,7 @@ test("a ledger that cannot be opened is an error for people", async () => {
   await mkdir(`${path}.spend.sqlite`);
   const { code, stderr } = await run("spend");
   expect(code).toBe(1);
-  expect(stderr).toContain("The ledger of the budgets cannot be used: EISDIR");
+  expect(stderr).toContain(
+    "The ledger of the budgets cannot be used: unable to open database file.",
+  );
 });

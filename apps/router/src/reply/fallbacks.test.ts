@@ -18,8 +18,8 @@ const breaks: Fetch = async () => replyStream(["half"], { isCut: true });
 /** Asks two targets, of which the second works. */
 function callAfter(first: Fetch) {
   const causes: [model: string, cause: string | null][] = [];
-  const onNext: NonNullable<ReplyOptions["onNext"]> = ({ model }, cause) =>
-    causes.push([model, cause]);
+  const onNext: NonNullable<ReplyOptions["onNext"]> = async ({ model }, { cause }) =>
+    causes.push([model, cause]) > 0;
   const targets = [gatewayTarget(first, "a/first"), gatewayTarget(works, "a/second")] as const;
   return { ...callFor([...targets], { onNext }), causes };
 }
@@ -42,6 +42,21 @@ test("a service that cannot be reached is followed by the next", async () => {
   const { reply, causes } = callAfter(unreachable);
   expect((await reply).replyError).toBeNull();
   expect(causes).toEqual([["a/second", "model-failed"]]);
+});
+
+test.each([
+  ["ECONNRESET", true],
+  ["UND_ERR_SOCKET", true],
+  ["ECONNREFUSED", false],
+  ["ENOTFOUND", false],
+  ["UND_ERR_CONNECT_TIMEOUT", false],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", false],
+  ["CERT_HAS_EXPIRED", false],
+])("a call that ends with %s may be billed: %s", async (code, maybeBilled) => {
+  const cause = Object.assign(new Error("lost"), { code });
+  const fails: Fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
+  const { billed } = await callFor([gatewayTarget(fails)], { plan: { maxRetries: 0 } }).reply;
+  expect(billed !== null).toBe(maybeBilled);
 });
 
 test.each([400, 401, 422])("after status %i no other target is asked", async (status) => {

@@ -26,8 +26,14 @@ export interface ReplyOptions {
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called before a target is asked after a failure, with the cause; null if it is the same target. */
-  readonly onNext?: (target: Target, cause: "model-refused" | "model-failed" | null) => void;
+  /**
+   * Called before a target is asked after a failure; its cause is null if it is the same target. False
+   * ends the reply.
+   */
+  readonly onNext?: (
+    target: Target,
+    failure: Pick<ReplyFailure, "cause" | "maybeBilled">,
+  ) => Promise<boolean>;
   /** @default the machine's own clock */
   readonly clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
@@ -57,15 +63,13 @@ export async function generateReply(
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
   const { end, failed } = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
   const { replyError = null, failure = null, httpError = null } = failed ?? {};
-  // Without a status, a temporary failure is that of the connection.
-  const isRejected = failure === null && (httpError !== null || failed?.isTemporary === true);
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billed: isRejected ? null : billedTokens(meter, conversation),
+    billed: failed?.maybeBilled === false ? null : billedTokens(meter, conversation),
   };
 }
 
@@ -92,8 +96,7 @@ async function askInTurn(call: Call): Promise<Outcome> {
     const [next, ...rest] = later;
     if (failed === null) return outcome;
     if (next !== undefined) {
-      if (failed.cause === null) return outcome;
-      call.onNext?.(next, failed.cause);
+      if (failed.cause === null || (await call.onNext?.(next, failed)) === false) return outcome;
       [target, later] = [next, rest];
       continue;
     }
@@ -101,7 +104,7 @@ async function askInTurn(call: Call): Promise<Outcome> {
     if (delayMs === null) return outcome;
     await pause(delayMs, call);
     call.signal.throwIfAborted();
-    call.onNext?.(target, null);
+    if ((await call.onNext?.(target, { ...failed, cause: null })) === false) return outcome;
     retries += 1;
   }
 }

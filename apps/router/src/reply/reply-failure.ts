@@ -22,6 +22,8 @@ export function toReplyFailure(
   const refused = failed instanceof HttpError ? failed.status : 0;
   const { statusCode = refused, isRetryable = false } = served;
   const call = findCause(failed, (each) => APICallError.isInstance(each));
+  // For a lost connection, the provider of the gateway makes up a status.
+  const answered = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) =>
     words !== null && strictly(words) === words ? words : null;
   const [code, retryAfter] = [clear(codeOf(call)), clear(retryAfterOf(call))];
@@ -36,6 +38,8 @@ export function toReplyFailure(
     cause: limit === "idle-timeout" ? "model-failed" : causeOf(statusCode, isRetryable),
     /** Whether the same model may be asked again. */
     isTemporary: isRetryable,
+    /** Whether the service may charge for the call: it was sent, and no status rejected it. */
+    maybeBilled: limit !== null || (answered < 400 && findCause(failed, isUnsent) === null),
   } as const;
 }
 
@@ -52,6 +56,14 @@ function causeOf(status: number, isTemporary: boolean) {
   // Without a status, the service was not reached.
   return (status < 400 ? isTemporary : status >= 500) ? "model-failed" : null;
 }
+
+/** Whether no connection was made: its host, its address or its certificate failed. */
+function isUnsent(error: unknown): error is Error {
+  return unsentCodes.test(String((Object(error) as { code?: unknown }).code));
+}
+
+const unsentCodes =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_.*)$/;
 
 /** Returns an error or the first of its causes that is of a kind. */
 function findCause<TError>(error: unknown, is: (error: unknown) => error is TError): TError | null {

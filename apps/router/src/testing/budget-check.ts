@@ -15,7 +15,7 @@ import { hashOf } from "../keys/router-key.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-// Starts routers as processes: a hundred calls at once on one dollar, and routers that are killed.
+// Starts routers as processes: two share one dollar for a hundred calls at once, and others are killed.
 const [kills = "200", lease = "400"] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const folder = await mkdtemp(join(tmpdir(), "budget-"));
@@ -57,9 +57,12 @@ const tiers = {
 const upstreams = { models: { type: "openai-chat", baseUrl: `${baseUrl}/v1` } };
 await writeFile(join(folder, "router.config.json"), JSON.stringify({ upstreams, tiers }));
 
-async function startRouter(keys: string) {
+for (const keys of ["bound.json", "kills.json"]) {
   const stored = { name: "alice", ...key, sha256: hashOf("rk_alice") };
   await writeFile(join(folder, keys), JSON.stringify([stored]));
+}
+
+async function startRouter(keys: string) {
   const env = { NODE_COMPILE_CACHE: folder, PORT: "0", ROUTER_ACCESS_LOG: "off" };
   const child = spawn(process.execPath, [main], {
     cwd: folder,
@@ -83,16 +86,17 @@ async function startRouter(keys: string) {
   return { child, ask };
 }
 
-/** Asks a hundred times at once, again and again, until a call is refused. */
+/** Asks two routers a hundred times at once, twice. */
 async function checkBound(): Promise<void> {
   const keys = "bound.json";
-  const { child, ask } = await startRouter(keys);
+  const routers = [await startRouter(keys), await startRouter(keys)];
   const statuses: number[] = [];
-  while (!statuses.includes(429)) {
-    statuses.push(...(await Promise.all(Array.from({ length: 100 }, () => ask("auto", 900)))));
+  for (let wave = 0; wave < 2; wave += 1) {
+    const asked = routers.flatMap(({ ask }) => Array.from({ length: 50 }, () => ask("auto", 900)));
+    statuses.push(...(await Promise.all(asked)));
   }
-  child.kill("SIGTERM");
-  await once(child, "exit");
+  for (const { child } of routers) child.kill("SIGTERM");
+  await Promise.all(routers.map(({ child }) => once(child, "exit")));
   const ledger = new Ledger(join(folder, keys), { leaseMs });
   const { dayNano } = await ledger.state(key);
   await ledger.close();

@@ -40,7 +40,7 @@ export async function budgetRouter(
   { key = {}, ...parts }: { key?: object } & Parameters<typeof testRouter>[1] = {},
 ) {
   const path = join(await temporaryFolder(), "router-keys.spend.sqlite");
-  const ledger = new Ledger(sqliteLedger(path), { leaseMs: 60_000 });
+  const ledger = new Ledger(() => sqliteLedger(path), { leaseMs: 60_000 });
   onTestFinished(() => ledger.close());
   const alice = storedKeySchema.parse({
     name: "alice",

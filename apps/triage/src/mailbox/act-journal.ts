@@ -1,5 +1,4 @@
-import { CliError, printable } from "evaluator-kit";
-import { openPrivateDatabase } from "evaluator-runs/source";
+import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { ActEntry, BegunAct } from "./act-states.ts";
 
 /** Returns the path of the journal of a plan. */

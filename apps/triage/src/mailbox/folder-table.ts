@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { CliError, printable } from "evaluator-kit";
-import { openPrivateDatabase } from "evaluator-runs/source";
+import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { Mail } from "../input/mail-schema.ts";
 
 /** The state of a folder at its last read. */

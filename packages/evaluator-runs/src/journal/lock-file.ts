@@ -1,12 +1,12 @@
 import {
   CliError,
+  closedOnError,
   describeSystemError,
   type FileSystem,
   systemErrorCode,
   toFileError,
 } from "evaluator-kit";
 import { journalMachine, type Machine } from "../machine.ts";
-import { closedOnError } from "./private-database.ts";
 
 /** How long a process waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
 const LOCK_TIMEOUT_MS = 250;

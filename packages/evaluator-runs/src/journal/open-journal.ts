@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CliError, printable } from "evaluator-kit";
+import { CliError, closedOnError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { Machine } from "../machine.ts";
 import { lockFile } from "./lock-file.ts";
-import { closedOnError, openPrivateDatabase } from "./private-database.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 

@@ -1,0 +1,62 @@
+import type { Query } from "evaluator-runs/postgres";
+
+/** A table of texts with names, in SQLite or in PostgreSQL. */
+export interface TextTable {
+  readonly query: Query;
+  readonly table: string;
+  /** Returns the SQL of a clock that is never set, in milliseconds. */
+  readonly clock: () => string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenDatabase = () => Promise<Pick<TextTable, "query" | "close">>;
+
+/** Whether the keys and their spending are in PostgreSQL, for several routers. */
+export function isDatabase(address: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(address);
+}
+
+/** Returns the SQL that creates a table of texts. */
+export function makeTable(table: string): string {
+  return `create table if not exists ${table} (name text primary key, state text not null)`;
+}
+
+/** Opens a table of texts in PostgreSQL. Its errors hold no address. */
+export async function openPostgresTable(
+  name: "keys" | "budgets",
+  address: string,
+  open: OpenDatabase = async () => (await import("evaluator-runs/postgres")).openDatabase(address),
+): Promise<TextTable> {
+  const { query, close } = await open();
+  const table = `evaluator_router.${name}`;
+  // Routers that start at once wait for each other.
+  const makeSchema =
+    "select pg_advisory_xact_lock(1801812339); create schema if not exists evaluator_router";
+  await query(`${makeSchema}; ${makeTable(table)}`);
+  return { query, table, clock: serverClock, close };
+}
+
+const serverClock = () => "floor(extract(epoch from clock_timestamp()) * 1000)";
+
+/** Returns a text, null if it is missing, and the time. */
+export async function readText({ query, table, clock }: TextTable, name: string) {
+  const select = `select (select state from ${table} where name = $1) as state, ${clock()} as now`;
+  const [row] = await query<{ state: string | null; now: string | number }>(select, [name]);
+  return { text: row?.state ?? null, nowMs: Number(row?.now) };
+}
+
+/** Changes a text. The edit is repeated if another process has changed the text in the meantime. */
+export async function changeText<TResult>(
+  texts: TextTable,
+  name: string,
+  edit: (text: string | null, nowMs: number) => readonly [text: string, result: TResult],
+): Promise<TResult> {
+  const swap = `insert into ${texts.table} as kept (name, state) values ($1, $3)
+    on conflict (name) do update set state = $3 where kept.state = $2 returning name`;
+  for (;;) {
+    const { text, nowMs } = await readText(texts, name);
+    const [next, result] = edit(text, nowMs);
+    const swapped = await texts.query(swap, [name, text, next]);
+    if (swapped.length > 0) return result;
+  }
+}

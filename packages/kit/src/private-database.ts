@@ -1,0 +1,49 @@
+import process from "node:process";
+import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
+import { type FileSystem, systemFiles } from "./file-system.ts";
+
+/** Opens a database of SQLite. */
+export type OpenDatabase = (path: string, options: DatabaseSyncOptions) => DatabaseSync;
+
+/** The default, loaded at its first use: a program with a database in PostgreSQL starts without it. */
+export const openSqlite: OpenDatabase = (path, options) =>
+  new (process.getBuiltinModule("node:sqlite").DatabaseSync)(path, options);
+
+interface DatabaseParts {
+  /** How long a statement waits for another process, in milliseconds. @default 0 */
+  readonly timeout?: number;
+  /** @default the files of this machine */
+  readonly files?: FileSystem | undefined;
+  /** @default a DatabaseSync */
+  readonly openDatabase?: OpenDatabase | undefined;
+}
+
+/** Opens a database that only its owner can read, also if others could before, and prepares it. */
+export function openPrivateDatabase(
+  path: string,
+  prepare: (database: DatabaseSync) => void,
+  { timeout = 0, files = systemFiles, openDatabase = openSqlite }: DatabaseParts = {},
+): DatabaseSync {
+  if (files.stat(path) === undefined) files.close(files.open(path, "a", 0o600));
+  // SQLite creates the other files with the rights of the first.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      files.chmod(file, 0o600);
+    } catch {} // Some disks have no rights.
+  }
+  return closedOnError(openDatabase(path, { timeout }), prepare);
+}
+
+/** Prepares a database, and closes it if that fails. */
+export function closedOnError(
+  database: DatabaseSync,
+  prepare: (database: DatabaseSync) => void,
+): DatabaseSync {
+  try {
+    prepare(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
