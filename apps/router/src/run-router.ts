@@ -16,6 +16,7 @@ import {
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { openLiveKeys } from "./keys/key-store.ts";
 import { Ledger } from "./keys/ledger.ts";
+import type { TierFit } from "./decision/decision.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { readFit } from "./fit/artifact.ts";
 import { openBlindShadow } from "./blind/blind-shadow.ts";
@@ -47,17 +48,18 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   }
 }
 
-/** Reads the configuration again, and its prices; after an error the old one stays. */
+/** Reads the configuration with its prices, and the fit, again; after an error the old ones stay. */
 async function reconfigure(
-  services: Services,
+  { services, fit }: { services: Services; fit: TierFit | null },
   readOptions: ReadOptions,
   { warn, refresh }: { warn: (text: string) => void; refresh: () => Promise<void> },
 ): Promise<void> {
   try {
     const options = await readOptions();
-    await readFitOf(options); // other models do not fit
+    const next = await readFitOf(options); // fails for other models
     services.reconfigure(options);
-    if (options.config === null) return;
+    Object.assign(fit ?? {}, next);
+    if ((options.config ?? fit) === null) return;
     warn("The configuration was read again.\n");
     await refresh();
   } catch (error) {
@@ -86,7 +88,7 @@ async function serve(
     process.on("SIGHUP", () => {
       void log?.reopen();
       void keys?.reload();
-      reconfigure(services, readOptions, { warn, refresh }).catch(reportDefect);
+      reconfigure({ services, fit }, readOptions, { warn, refresh }).catch(reportDefect);
     });
   }
   const ledger = keyStore === null ? null : new Ledger(keyStore, { leaseMs });

@@ -69,6 +69,22 @@ test.each(Object.entries(worlds))("the intervals hold the true difference: %s", 
   }
 });
 
+test("the intervals are wider than those of 95 % of the draws", () => {
+  // Differences from -1 to 1; their standard deviation is 1 / sqrt(3).
+  const pairs = Array.from({ length: 100 }, (_, at) => {
+    const cheapest = { quality: (2 * at - 99) / 100, costUsd: 1 };
+    return { cheapest, routed: cheapest, dearest: { quality: 0, costUsd: 1 }, isGood: null };
+  });
+  const errors = Array.from({ length: 30 }, (_, seed) => {
+    const { low, high } = compareBlind(pairs, seed + 1).cheapest.quality;
+    return ((high - low) / 2) * Math.sqrt(3 * 100);
+  });
+  const mean = errors.reduce((sum, each) => sum + each, 0) / errors.length;
+  // A normal distribution has 1.75 % above 2.11 standard errors, and 2.5 % above 1.96.
+  expect(mean).toBeGreaterThan(2.05);
+  expect(mean).toBeLessThan(2.16);
+});
+
 test("from 300 messages on there is a sentence; without thumbs it names the judge alone", () => {
   const pairs = pairsOf(worlds["a gap"] as World, 300, seededRandom(1));
   expect(describeBlind(pairs.slice(1))).toBe("Blind shadow: 299 of 300 messages are compared.");

@@ -1,9 +1,14 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Environment, runToExitCode, seededRandom } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { evaluatorRouter } from "../program.ts";
+import { defaultTierModels } from "../router-options.ts";
+import { startProgram } from "../testing/start-program.ts";
+import { printFit } from "./artifact.ts";
+import { COLUMNS } from "./features.ts";
 
 /** Runs router:fit in a folder with a file of labels. */
 async function inFolder(lines: readonly object[]) {
@@ -141,3 +146,39 @@ test("the decision log with feedback is fitted by its probabilities, which promp
   expect(exitCode).toBe(1);
   expect(stderr).toContain("line 2: has no probabilities, which this fit needs.");
 });
+
+/** A fit that predicts no gain for any prompt. */
+function fitWith(threshold: number): string {
+  const weights = Array.from({ length: COLUMNS }, () => 0);
+  const promise = { saving: 0.5, quality: 0.97, confidence: 0.95 };
+  const learned = { cheapest: "nano", intercept: 0, needsEvaluation: false, promise } as const;
+  const origin = { tiers: defaultTierModels, prices: null, labels: 400, labelsHash: "" };
+  return printFit({ ...learned, ...origin, threshold, weights });
+}
+
+test("SIGHUP reads the fit again, and one that was changed is not used", async () => {
+  const path = join(await temporaryFolder(), "fit.json");
+  await writeFile(path, fitWith(1));
+  const { child, firstOutput, ended } = startProgram("main.ts", { PORT: "0", ROUTER_FIT: path });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const origin = /http:\S+/.exec(String(await firstOutput))?.[0] ?? "";
+  const decide = async () => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: '{"message":"hi"}' };
+    return ((await (await fetch(`${origin}/decide`, init)).json()) as { tierUsed: string })
+      .tierUsed;
+  };
+  const reload = async (text: string) => {
+    await writeFile(path, text);
+    child.kill("SIGHUP");
+    return String(await once(child.stderr, "data"));
+  };
+  expect(await decide()).toBe("nano");
+  expect(await reload(fitWith(-1))).toBe("The configuration was read again.\n");
+  expect(await decide()).toBe("frontier");
+  const changed = fitWith(1).replace('"labels":400', '"labels":4000');
+  expect(await reload(changed)).toContain("was changed: its hash is another");
+  expect(await decide()).toBe("frontier");
+  child.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0 });
+}, 30_000);

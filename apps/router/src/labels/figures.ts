@@ -15,7 +15,7 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
   figuresOf: (rows: readonly TRow[]) => TFigures,
 ) {
   const random = seededRandom(seed);
-  const draw = () => rows.flatMap(() => rows[Math.floor(random() * rows.length)] ?? []);
+  const draw = () => rows.map(() => rows[Math.floor(random() * rows.length)] as TRow);
   const drawn = Array.from({ length: draws }, () => figuresOf(draw()));
   const estimates = Object.entries(figuresOf(rows)).map(([name, value]) => {
     if (value === null) return [name, null];
