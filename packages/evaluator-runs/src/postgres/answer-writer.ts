@@ -124,7 +124,8 @@ export class AnswerWriter {
     try {
       await query(KEEP_ENDS, [...values, false, chunks]);
     } catch (error) {
-      if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
+      // 23505: another worker has just kept the same answer.
+      if (!(error instanceof DatabaseError) || error.code !== "23505") throw error;
       await query(KEEP_ENDS, [...values, true, chunks]);
     }
     const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
@@ -147,8 +148,6 @@ async function readPacking(query: Query, run: number, evaluation: string) {
   );
   return row === undefined ? null : { setup: row.setup, sample: new Sample(row.sample) };
 }
-
-const UNIQUE_VIOLATION = "23505";
 
 const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE})
   from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;

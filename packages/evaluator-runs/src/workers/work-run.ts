@@ -16,8 +16,9 @@ import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
 
-// A lease lasts ten seconds, so two touches may be missed.
+// A lease lasts ten seconds, so two touches may be missed; a fraction for calls on their way.
 const TOUCH_MS = 3000;
+const LEASE_MS = 9500;
 const IDLE_MS = 1000;
 
 /** The setting of a worker. */
@@ -46,8 +47,8 @@ interface Chunk {
   reservedUsd: number;
   spentUsd: number;
   inFlight: number;
-  /** Whether another worker may have it by now. */
-  isLost: boolean;
+  /** Until when no other worker has it, by the clock of this process, as far as is known. */
+  heldUntilMs: number;
 }
 
 /**
@@ -72,9 +73,8 @@ export class RunWorker {
     const { runs, info, pacer, signal, context } = options;
     const { stderr, transport } = context;
     this.#options = options;
-    const shared = pacer === null ? {} : { pacer };
     this.#evaluator = createEvaluator(
-      { transport, ...callLimits, ...shared },
+      { transport, ...callLimits, ...(pacer && { pacer }) },
       evaluatorRuntime(context),
     );
     let isReported = false;
@@ -147,13 +147,14 @@ export class RunWorker {
 
   /** Reads the missing records of a chunk, and reserves their cost. */
   async #read(leased: LeasedChunk): Promise<Chunk> {
-    const { runs } = this.#options;
+    const { runs, context } = this.#options;
+    const heldUntilMs = context.clock.now() + LEASE_MS;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
     const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
     await Promise.all(old.map(([, finished]) => finished));
     const chunk = await this.#tryAgain(async () => {
       const { missing: records, costUsd: spentUsd } = await runs.readChunk(leased);
-      const counts = { reservedUsd: 0, spentUsd, inFlight: 0, isLost: false };
+      const counts = { reservedUsd: 0, spentUsd, inFlight: 0, heldUntilMs };
       const read: Chunk = { leased, records, ended: Promise.withResolvers(), ...counts };
       await this.#reserve(read, records);
       return read;
@@ -164,15 +165,14 @@ export class RunWorker {
 
   async #finish(chunk: Chunk): Promise<void> {
     await chunk.ended.promise;
-    await this.#tryAgain(() => this.#options.runs.finish(chunk.leased)).catch((error: unknown) =>
-      this.#fail(error),
-    );
+    const finished = this.#tryAgain(() => this.#options.runs.finish(chunk.leased));
+    await finished.catch((error: unknown) => this.#fail(error));
     this.#held.delete(chunk);
   }
 
   /** Begins the calls of a chunk; they may end later. */
   async #askAbout(chunk: Chunk): Promise<void> {
-    const { runs, info, asking } = this.#options;
+    const { runs, info, asking, context } = this.#options;
     const calls: Promise<void>[] = [];
     try {
       for (const [index, record] of chunk.records.entries()) {
@@ -180,7 +180,7 @@ export class RunWorker {
           this.#freed = Promise.withResolvers();
           await this.#freed.promise;
         }
-        if (!this.#mayBegin || chunk.isLost) break;
+        if (!this.#mayBegin || chunk.heldUntilMs < context.clock.now()) break;
         if (!(await this.#allows(chunk, index))) {
           this.#isStopped = true;
           const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
@@ -244,8 +244,9 @@ export class RunWorker {
   }
 
   #touch(): void {
+    const untilMs = this.#options.context.clock.now() + LEASE_MS;
     for (const chunk of this.#held.keys()) {
-      const onTouched = (isHeld: boolean) => void (chunk.isLost ||= !isHeld);
+      const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs = isHeld ? untilMs : 0);
       this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
     }
   }
