@@ -3,7 +3,7 @@ import { Option, UsageError, wordList } from "evaluator-kit";
 import { day } from "evaluator-runs/commands";
 import type { RecordSource, RunRecord } from "evaluator-runs/source";
 import { describeDateGap, localDay, receivedDay, senderAddress } from "./input/mail.ts";
-import { addedTo, stateFields, toStateOptions } from "./input/state-fields.ts";
+import { stateFields, toStateOptions } from "./input/state-fields.ts";
 
 /** Mails as the records of runs. */
 export const mailSource: RecordSource = {
@@ -88,7 +88,6 @@ export const mailSource: RecordSource = {
   },
   dayOf: (record) => receivedDay(daysOf(record)),
   markOf: (record) => describeDateGap(daysOf(record)),
-  hasAdditions: (state) => addedTo(state).length > 0,
   keepStateOptions(options, { cwd, clock }) {
     const { context, today, contacts, ...others } = toStateOptions(options);
     return {

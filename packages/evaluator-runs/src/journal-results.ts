@@ -6,7 +6,6 @@ import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, NewRecords, RunFacts } from "./journal/journal-reader.ts";
-import { callKey, setupHash } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
 import {
@@ -15,9 +14,8 @@ import {
   type RecordSetup,
   type ResultRow,
   toRecord,
-  toValues,
 } from "./columns/columns.ts";
-import { type BaseAnswers, baseAnswersOf, toAnsweredRow, withRuns } from "./workers/open-runs.ts";
+import { toAnsweredRow, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 
 /** The part of a journal that is read. */
@@ -36,8 +34,6 @@ export interface RunResults extends Awaited<ReturnType<typeof readSetup>> {
   readonly newRecords: () => Promise<NewRecords | null>;
   /** Returns the records that a person put away, each with the day of its return; none in a database. */
   readonly putAway: () => ReadonlyMap<string, string>;
-  /** Opens the answers about states without additions. */
-  readonly baseAnswers: () => Promise<BaseAnswers>;
   /** Returns the names of all fields, in order; reads a file once to find out if one is `error`. */
   readonly names: () => Promise<readonly string[]>;
   /** The run in PostgreSQL; null for a journal in a file. */
@@ -100,7 +96,6 @@ async function databaseResults(
     names: async () => recordNames(setup, info.answered < info.records),
     newRecords: async () => await runs.newIds(info),
     putAway: () => new Map<string, string>(),
-    baseAnswers: async () => await baseAnswersOf(runs, info, context.source),
     info,
     facts: [toFacts(info)],
     listRuns: async () => (await runs.list()).map(toListedRun),
@@ -159,11 +154,6 @@ async function fileResults(
     input === null
       ? keptRows(journal.results(newest), open, setup)
       : orderedRows(journal, () => input.records(newest.begin?.mails), setup);
-  const baseAnswers: BaseAnswers = (state) => {
-    const key = callKey(setupHash(newest), JSON.stringify(state));
-    const kept = journal.answer(key, newest.questions);
-    return kept && toValues(kept.answers, newest.questions);
-  };
   const facts = journal.runs();
   const name = basename(inputPath);
   return {
@@ -171,7 +161,6 @@ async function fileResults(
     ...part,
     newRecords: async () => journal.newRecords(),
     putAway: () => journal.putAway(),
-    baseAnswers: async () => baseAnswers,
     info: null,
     facts,
     listRuns: async () =>

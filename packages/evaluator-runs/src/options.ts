@@ -27,8 +27,12 @@ interface MoreOptions {
   readonly top?: number;
   readonly only?: string;
   readonly since?: string;
-  /** Whether the table begins with its headings. @default yes */
-  readonly hasHeadings?: boolean;
+  /** Records by id: the table shows only these, without headings. @default all */
+  readonly added?: ReadonlyMap<string, unknown>;
+  /** Whether only `added` is asked about and added to the results (JSON) of the run before. @default no */
+  readonly isPart?: boolean;
+  /** Records are new since the first run that ended at this time or later, in ISO 8601. @default the last run */
+  readonly newSince?: string;
 }
 
 /** The options of `run`, with its argument and the options of the source. */

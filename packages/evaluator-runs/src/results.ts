@@ -1,4 +1,4 @@
-export { type ResultRow, toValues } from "./columns/columns.ts";
+export type { ResultRow } from "./columns/columns.ts";
 export { describePlan } from "./export.ts";
 export { inputOf } from "./journal-address.ts";
 export { type RunResults, withResults } from "./journal-results.ts";
@@ -9,4 +9,3 @@ export type { AnsweredRecord } from "./rules/conditions.ts";
 export { planOf } from "./rules/rules-file.ts";
 export { describeFilter, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";
-export type { BaseAnswers } from "./workers/open-runs.ts";

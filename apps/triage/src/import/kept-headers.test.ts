@@ -14,6 +14,7 @@ test("a record keeps the headers that the list needs", async () => {
       "In-Reply-To: <other@x.example>",
       "Reply-To: Ada <Ada@Elsewhere.example>, b@x.example",
       "List-Unsubscribe: <mailto:out@x.example>,\n <https://x.example/out?u=1>",
+      "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
       received,
       "Authentication-Results: in.home.example; spf=pass (a; b) smtp.mailfrom=x; dkim=fail; DKIM=Pass; dmarc=fail",
     ),
@@ -22,6 +23,7 @@ test("a record keeps the headers that the list needs", async () => {
     references: ["a@x.example", "b@x.example"],
     replyTo: "ada@elsewhere.example",
     unsubscribe: "https://x.example/out?u=1",
+    oneClick: true,
     checks: { spf: "pass", dkim: "pass", dmarc: "fail" },
   });
   expect(await headersOf("In-Reply-To: <a@x.example> <b@x.example>")).toEqual({
@@ -47,6 +49,15 @@ test("links of other schemes are not offered", async () => {
   expect(await link("<javascript:alert(1)>, <http://x.example/out>")).toBeUndefined();
   expect(await link("<mailto:out@x.example>")).toEqual({ unsubscribe: "mailto:out@x.example" });
   expect(await link("https://x.example/no-brackets")).toBeUndefined();
+});
+
+test("one click needs a page, and the value of RFC 8058", async () => {
+  const [page, mail] = ["<https://x.example/out>", "<mailto:out@x.example>"];
+  const headers = async (link: string, value: string) =>
+    await headersOf(`List-Unsubscribe: ${link}`, `List-Unsubscribe-Post: ${value}`);
+  expect(await headers(page, "List-Unsubscribe=One-Click")).toHaveProperty("oneClick", true);
+  expect(await headers(page, "List-Unsubscribe=Two-Clicks")).not.toHaveProperty("oneClick");
+  expect(await headers(mail, "List-Unsubscribe=One-Click")).not.toHaveProperty("oneClick");
 });
 
 test("a header of 10,000 references keeps the first and the last ones", async () => {

@@ -17,12 +17,14 @@ export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
   const [messageId] = idsIn(`<${first("message-id").replace(/[<>\s]/g, "")}>`);
   const [replyTo] = addressesIn(first("reply-to").slice(0, HEADER_LENGTH));
   const unsubscribe = unsubscribeIn(first("list-unsubscribe"));
+  const isPage = unsubscribe?.startsWith("https:") === true;
   const checks = checksIn(valuesOf);
   const kept: MailHeaders = {
     ...(messageId && { messageId }),
     ...(before && { references: [before, ...others.slice(-REFERENCES)] }),
     ...(replyTo && { replyTo }),
     ...(unsubscribe && { unsubscribe }),
+    ...(isPage && isOneClick(first("list-unsubscribe-post")) && { oneClick: true }),
     ...(checks && { checks }),
   };
   return Object.keys(kept).length > 0 ? kept : undefined;
@@ -37,6 +39,10 @@ function unsubscribeIn(header: string): string | undefined {
   const links = header.replace(/[\s\p{C}]/gu, "").matchAll(/<((?:https|mailto):[^<>]{1,2000})>/giu);
   const all = Array.from(links, ([, link = ""]) => link).filter((link) => URL.canParse(link));
   return all.find((link) => /^https:/i.test(link)) ?? all[0];
+}
+
+function isOneClick(header: string): boolean {
+  return /^\s*List-Unsubscribe=One-Click\s*$/i.test(header);
 }
 
 /** Returns the results of SPF, DKIM and DMARC; none if the receiving host did not write them. */

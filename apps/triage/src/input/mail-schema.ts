@@ -35,6 +35,8 @@ const headersSchema = z.object({
   /** The first address. */
   replyTo: z.string().optional(),
   unsubscribe: z.stringFormat("link", /^(?:https|mailto):/i).optional(),
+  /** Whether the page of `unsubscribe` takes one POST request without a question (RFC 8058). */
+  oneClick: z.literal(true).optional(),
   /** The results of the receiving host, such as `pass`. */
   checks: z.partialRecord(z.enum(["spf", "dkim", "dmarc"]), z.string()).optional(),
 });

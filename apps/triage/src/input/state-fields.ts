@@ -13,14 +13,6 @@ export const contextKeys: readonly string[] = [
   "sent_by_user",
 ];
 
-/** Returns the entries of a state beyond the contract's four fields. */
-export function addedTo(
-  state: Readonly<Record<string, unknown>>,
-): readonly (readonly [key: string, value: unknown])[] {
-  const keys = [...contextKeys, ...stateFields].filter((key) => state[key] !== undefined);
-  return keys.map((key) => [key, state[key]]);
-}
-
 /** The additions to the state; a journal keeps them with an absolute path. */
 export type MailStateOptions = {
   readonly context: boolean;

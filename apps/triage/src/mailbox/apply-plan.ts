@@ -5,7 +5,7 @@ import type { ImapFlow } from "imapflow";
 import { openActJournal } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
-import { runActs } from "./run-acts.ts";
+import { otherFolder, runActs } from "./run-acts.ts";
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
@@ -27,9 +27,11 @@ export async function applyPlan(
   if (yes !== true) checkPromises(openLines(), path);
   const report = await runActs({ account: first.account, journal }, context, async (client) => {
     const folders = await client.list();
-    return openLines()
+    const acts = openLines()
       .slice(0, limit)
       .map((line) => toAct(line, folders));
+    await checkFolders(acts, folders, client);
+    return acts;
   });
   const left = openLines().length;
   const more = left > 0 ? `, ${printMails(left)} still open` : "";
@@ -49,6 +51,16 @@ function checkPromises(lines: readonly PlanLine[], path: string): void {
 }
 
 type Folders = Awaited<ReturnType<ImapFlow["list"]>>;
+
+/** Throws a CliError if a folder of the mails is missing or was made anew; nothing is done then. */
+async function checkFolders(acts: readonly Act[], folders: Folders, client: ImapFlow) {
+  for (const act of new Map(acts.map((act) => [act.folder, act])).values()) {
+    const isListed = folders.some(({ path }) => path.toLowerCase() === act.folder.toLowerCase());
+    const status = isListed && (await client.status(act.folder, { uidValidity: true }));
+    const isOther = status ? status.uidValidity !== BigInt(act.uidvalidity) : !isListed;
+    if (isOther) throw otherFolder(act);
+  }
+}
 
 /** @throws CliError if there is no such folder; nothing is done then. */
 function toAct(line: PlanLine, folders: Folders): Act {

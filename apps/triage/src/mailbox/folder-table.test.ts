@@ -48,5 +48,5 @@ test("equal mails have ids of their own, also if they come later", async () => {
   await table.add([[3, mail("a")]]);
   await table.end(state, [], async () => undefined);
   expect(table.uids()).toEqual([1, 2, 3]);
-  expect(Array.from(table.mails(), (record) => (record as Mail).id)).toEqual(["a", "a#2", "a#3"]);
+  expect(Array.from(table.mails(), (mail) => mail.id)).toEqual(["a", "a#2", "a#3"]);
 });

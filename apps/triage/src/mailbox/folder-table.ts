@@ -82,10 +82,10 @@ export class FolderTable implements Disposable {
     });
   }
 
-  /** Returns the records in the order of the folder. */
-  *mails(): Generator {
-    const rows = this.#database.prepare("SELECT record FROM mail WHERE uid NOT NULL ORDER BY uid");
-    for (const { record } of rows.iterate()) yield JSON.parse(String(record));
+  /** Returns the records in the order of the folder, from a UID on. */
+  *mails(first = 0): Generator<Mail> {
+    const rows = this.#database.prepare("SELECT record FROM mail WHERE uid >= ? ORDER BY uid");
+    for (const { record } of rows.iterate(first)) yield JSON.parse(String(record)) as Mail;
   }
 
   #keep(state: FolderState): void {

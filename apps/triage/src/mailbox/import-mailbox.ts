@@ -51,17 +51,23 @@ export async function openMailbox(
   const advice = "Make room there; the mails that were read are kept.";
   return {
     address,
-    /** Reads the changes, and writes the file if it lacks one; returns how many mails were read and are gone. */
+    /** Reads the changes, and writes the file if it lacks one; later reads return the new mails and whether the file has others. */
     update: async (client: ImapFlow) => {
       const target = { address, since, onRange };
-      const { state, count, read, gone, isChanged } = await syncFolder(client, table, target);
+      const sync = await syncFolder(client, table, target);
+      const { state, count, read, firstNew, gone, isChanged } = sync;
+      const isLonger = firstNew !== null && count > read && existsSync(path);
+      const added = isLonger ? [...table.mails(firstNew)] : [];
       await table.end(state, gone, async () => {
         if (!isChanged && existsSync(path)) await chmod(path, 0o600);
+        else if (isLonger && gone.length === 0)
+          await writePrivateFile(path, toJsonArray(added, path), advice);
         else await writePrivateFile(path, toJsonArray(table.mails()), advice);
       });
       const counts = `read ${printCounted(read, "mail")}; ${printCount(gone.length)} left the folder`;
       stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
-      return { read, gone: gone.length };
+      const isStale = gone.length > 0 || added.length < read;
+      return { added: new Map(added.map((mail) => [mail.id, mail])), isStale };
     },
     [Symbol.dispose]: () => {
       table[Symbol.dispose]();

@@ -42,6 +42,15 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(state()).toEqual(before);
 });
 
+test("a folder that vanished within a plan is found before anything is done", async () => {
+  const { run, state, lines, write } = await serverWithPlan({ a: "flag", b: "archive" });
+  const before = state();
+  await write([lines[0], { ...lines[1], folder: "Old" }]);
+  const { exitCode, stderr } = await run("apply", PLAN);
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Old is missing or has another/)]);
+  expect(state()).toEqual(before);
+});
+
 test("a plan with two accounts, one mail twice or a broken line is refused with the line", async () => {
   const { run, lines, write, cwd } = await serverWithPlan({ a: "flag", b: "flag" });
   const [a, b] = lines;

@@ -67,10 +67,7 @@ async function runGroup(
 ): Promise<void> {
   const [first] = acts as [Act];
   const seen = await look(first, uidsOf(acts), client);
-  if (seen === null && !first.isUndo) {
-    const problem = printable`${first.folder} is missing or has another UIDVALIDITY than the plan`;
-    throw new CliError(`${problem} (${first.uidvalidity}). Import again and make a new plan.`);
-  }
+  if (seen === null && !first.isUndo) throw otherFolder(first);
   const refusal = refusalOf(first, client);
   const arrival = first.command === "move" ? await arrivalIn(first.target, client) : null;
   const ready = acts.flatMap((act) => {
@@ -88,6 +85,12 @@ async function runGroup(
     if (isChanged(act, act.mail))
       report.kept.push({ id: act.id, why: "its flags changed since, and stay" });
   }
+}
+
+/** Returns the error of a folder that is not the one of a plan. */
+export function otherFolder({ folder, uidvalidity }: Pick<Act, "folder" | "uidvalidity">) {
+  const problem = printable`${folder} is missing or has another UIDVALIDITY than the plan`;
+  return new CliError(`${problem} (${uidvalidity}). Import again and make a new plan.`);
 }
 
 /** Returns why a server cannot run a command; null if it can. */

@@ -76,7 +76,9 @@ export async function syncFolder(
   // Found mails may be in the table, and not in the file of mails, after a cut connection.
   const isChanged = isWhole || found.length + gone.length > 0;
   const count = have.size + missing.length - gone.length;
-  return { state, count, read: missing.length, gone, isChanged };
+  // The new mails are the last ones, unless an earlier read was cut.
+  const [firstNew = null] = found.length === missing.length ? missing : [];
+  return { state, count, read: missing.length, firstNew, gone, isChanged };
 }
 
 // With QRESYNC one command returns the changes too.

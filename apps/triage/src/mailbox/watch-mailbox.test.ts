@@ -3,18 +3,17 @@ import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { recordingTransport } from "../testing/samples.ts";
+import { mailsOf, recordingTransport, sampleResponse } from "../testing/samples.ts";
 import { imapEnv as env, startHoodiecrow } from "../testing/start-hoodiecrow.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { readResults, startTriage } from "../testing/start-triage.ts";
 
 const mail = (id: string) => `Message-ID: <${id}@example.com>\r\nSubject: mail ${id}\r\n\r\nHello.`;
 const received = "03-Nov-2026 09:00:00 +0000";
 
-async function watching(...flags: string[]) {
+async function watching(flags: string[] = [], transport = recordingTransport()) {
   const messages = ["one", "two"].map((id) => ({ raw: mail(id), internaldate: received }));
   const { server, account } = await startHoodiecrow({ messages, uidvalidity: 7 });
   const cwd = await temporaryFolder();
-  const transport = recordingTransport();
   const stopped = new AbortController();
   const printed = { stdout: "", stderr: "" };
   const ended = startTriage(["watch", `${account}/INBOX`, "inbox.json", ...flags], {
@@ -27,36 +26,77 @@ async function watching(...flags: string[]) {
     stderr: { write: (text) => (printed.stderr += text) },
   });
   const rows = () => printed.stdout.match(/mail \w+/g) ?? [];
-  return { server, cwd, transport, stopped, printed, ended, rows };
+  const results = async () => await readResults(cwd);
+  return { server, cwd, transport, stopped, printed, ended, rows, results };
 }
 
-test("watch prints the table, then a row for each new mail, and asks about nothing twice", async () => {
-  const { server, cwd, transport, stopped, printed, ended, rows } = await watching();
+test("watch prints the table, then a line and a row for each new mail, and asks about nothing twice", async () => {
+  const { server, cwd, transport, stopped, printed, ended, rows, results } = await watching();
+  await expect.poll(rows).toEqual(["mail one", "mail two"]);
+  const firstRun = printed.stderr;
+  server.appendMessage("INBOX", [], received, mail("three"));
+  await expect.poll(rows).toEqual(["mail one", "mail two", "mail three"]);
+  server.appendMessage("INBOX", [], received, mail("four"));
+  await expect.poll(rows).toEqual(["mail one", "mail two", "mail three", "mail four"]);
+  const path = join(cwd, "inbox.json");
+  expect(printed.stderr.slice(firstRun.length)).toBe(
+    `${path} has 3 mails: read 1 mail; 0 left the folder.\n${path} has 4 mails: read 1 mail; 0 left the folder.\n`,
+  );
+  stopped.abort();
+  expect((await ended).exitCode).toBe(130);
+  expect(printed.stdout.match(/subject/g)).toHaveLength(1);
+  expect(transport.requests).toHaveLength(4);
+  expect((await mailsOf(path)).map(({ subject }) => subject)).toEqual(rows());
+  const kept = await results();
+  expect(kept.map(({ subject }) => subject)).toEqual(rows());
+  const again = await startTriage(["inbox.json"], { cwd, transport });
+  expect(again.stderr).toContain(": 2 of 4 mails.\n"); // new since watch began
+  expect(await results()).toEqual(kept);
+  expect(transport.requests).toHaveLength(4);
+});
+
+test("a new mail without an answer is asked about again after the next change", async () => {
+  const transport = recordingTransport((at) => (at === 2 ? { answers: {} } : sampleResponse()));
+  const { server, stopped, printed, ended, rows, results } = await watching([], transport);
+  await expect.poll(rows).toHaveLength(2);
+  server.appendMessage("INBOX", [], received, mail("three"));
+  await expect.poll(() => printed.stderr).toContain("A new mail has no answer;");
+  server.appendMessage("INBOX", [], received, mail("four"));
+  await expect.poll(() => transport.requests).toHaveLength(5);
+  await expect.poll(results).toHaveLength(4);
+  await expect.poll(async () => (await results()).some((one) => "error" in one)).toBe(false);
+  stopped.abort();
+  await ended;
+});
+
+test("the options of a run hold in watch: --only, and --dry-run, which ends", async () => {
+  const { server, stopped, printed, ended, rows, results } = await watching([
+    "--only",
+    "importance > 4.9",
+  ]);
+  await expect.poll(() => printed.stderr).toContain("The table shows 0 of 2 mails");
+  server.appendMessage("INBOX", [], received, mail("three"));
+  await expect.poll(results).toHaveLength(3);
+  stopped.abort();
+  await ended;
+  expect(rows()).toEqual([]);
+  const dry = await watching(["--dry-run"]);
+  expect((await dry.ended).exitCode).toBe(0);
+  expect([dry.printed.stdout, dry.transport.requests]).toEqual([
+    expect.stringContaining("To ask: 2 mails"),
+    [],
+  ]);
+});
+
+test("with --context, in which a mail changes others, and in another format all mails are written anew", async () => {
+  const { server, cwd, stopped, ended, rows } = await watching(["--context", "--format", "ndjson"]);
   await expect.poll(rows).toEqual(["mail one", "mail two"]);
   server.appendMessage("INBOX", [], received, mail("three"));
   await expect.poll(rows).toEqual(["mail one", "mail two", "mail three"]);
   server.appendMessage("INBOX", [], received, mail("four"));
   await expect.poll(rows).toEqual(["mail one", "mail two", "mail three", "mail four"]);
   stopped.abort();
-  expect((await ended).exitCode).toBe(130);
-  expect(printed.stdout.match(/subject/g)).toHaveLength(1);
-  expect(transport.requests).toHaveLength(4);
-  const results: unknown = JSON.parse(await readFile(join(cwd, "inbox.triage.json"), "utf8"));
-  expect(results).toHaveLength(4);
-});
-
-test("the options of a run hold in watch: --only, and --dry-run, which ends", async () => {
-  const { server, stopped, printed, ended, rows } = await watching("--only", "importance > 4.9");
-  await expect.poll(() => printed.stderr).toContain("The table shows 0 of 2 mails");
-  server.appendMessage("INBOX", [], received, mail("three"));
-  await expect.poll(() => printed.stderr).toContain("The table shows 0 of 3 mails");
-  stopped.abort();
   await ended;
-  expect(rows()).toEqual([]);
-  const dry = await watching("--dry-run");
-  expect((await dry.ended).exitCode).toBe(0);
-  expect([dry.printed.stdout, dry.transport.requests]).toEqual([
-    expect.stringContaining("To ask: 2 mails"),
-    [],
-  ]);
+  const lines = await readFile(join(cwd, "inbox.triage.ndjson"), "utf8");
+  expect(lines.match(/mail \w+/g)).toEqual(rows());
 });

@@ -56,6 +56,7 @@ test("signs of a forged sender are beside the bars, and senders have their links
     checks: { spf: "pass", dmarc: "fail" },
     replyTo: "x@evil.example",
     unsubscribe,
+    oneClick: true as const,
   };
   const first = { id: "1", subject: "One", from, received: at(9), headers };
   const later = { id: "2", subject: "Two", from, received: at(10) };
@@ -72,7 +73,7 @@ test("signs of a forged sender are beside the bars, and senders have their links
     "DMARC fail · replies go to evil.example · first mail of this address",
   ]);
   expect(await texts("#senders tbody tr")).toEqual([
-    "help@bank.example 2 1.5 unsubscribe",
+    "help@bank.example 2 1.5 unsubscribe (one click)",
     "a@evil.example 1 0.0",
   ]);
   expect(await page.locator("#senders a").getAttribute("href")).toBe(unsubscribe);

@@ -13,7 +13,10 @@ test("a link names the mail by its Message-ID in each program", () => {
   const id = "a'%26%23%25%3F%2Fb%40x.example";
   expect(link({ headers }, "mid")).toBe(`mid:${id}`);
   expect(link({ headers }, "message")).toBe(`message://%3C${id}%3E`);
-  expect(link({ headers }, "outlook")).toBe(`https://outlook.office.com/mail/search?q=${id}`);
+  const from = "Ada <ada@x.example>";
+  expect(link({ headers, from, subject: 'a "b" & c' }, "outlook")).toBe(
+    "https://outlook.office.com/mail/deeplink/search?query=from%3Aada%40x.example%20subject%3A%22a%20%20b%20%20%26%20c%22",
+  );
   expect(link({ headers }, "gmail")).toBe(
     `https://mail.google.com/mail/#search/rfc822msgid%3A${id}`,
   );

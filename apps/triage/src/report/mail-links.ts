@@ -1,4 +1,5 @@
 import type { Mail } from "../input/mail-schema.ts";
+import { senderAddress } from "../input/mail.ts";
 import { accountName } from "../mailbox/mailbox-url.ts";
 
 /** The programs that can show a mail, for `--open`. */
@@ -18,10 +19,18 @@ export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null
   if (chosen === null || id === null) return null;
   const [plain, bracketed] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
   return {
-    outlook: { href: `https://outlook.office.com/mail/search?q=${plain}`, program: "Outlook" },
+    outlook: { href: outlookAddress + outlookSearch(mail), program: "Outlook's search" },
     message: { href: `message://${bracketed}`, program: "Apple Mail" },
     mid: { href: `mid:${plain}`, program: "the mail program" },
   }[chosen];
+}
+
+// Not documented. Its search has no word for a Message-ID.
+const outlookAddress = "https://outlook.office.com/mail/deeplink/search?query=";
+
+function outlookSearch({ from, subject }: Mail): string {
+  const words = `from:${senderAddress(from) ?? ""} subject:"${subject.replaceAll('"', " ")}"`;
+  return encodeURIComponent(words.toWellFormed());
 }
 
 const hosts: readonly (readonly [RegExp, MailProgram])[] = [

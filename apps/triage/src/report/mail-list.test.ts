@@ -24,7 +24,7 @@ const some: MailRow = {
 };
 
 function entryOf(fields: Partial<ListEntry>): ListEntry {
-  const none = { id: "", time: "", isOwn: 0, isHidden: 0, unsubscribe: "" };
+  const none = { id: "", time: "", isOwn: 0, isHidden: 0, unsubscribe: "", oneClick: 0 };
   return { ...none, section: 0, weight: 0, keys: [], ...fields };
 }
 const none = { questions: [], score: -1 };

@@ -7,10 +7,10 @@ import { joinThreads } from "./threads.ts";
 // SQLite keeps a database without a name in memory, and above 2 MB in a nameless temporary file.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE mails (mail INTEGER PRIMARY KEY, id TEXT, section INT, weight REAL, day TEXT, time TEXT,
-  sender TEXT, isOwn INT, isHidden INT, unsubscribe TEXT, score REAL, picks TEXT, row TEXT);
+  sender TEXT, isOwn INT, isHidden INT, unsubscribe TEXT, oneClick INT, score REAL, picks TEXT, row TEXT);
 CREATE TABLE keys (key INT, mail INT);
 BEGIN`;
-const insertion = "INSERT INTO mails VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const insertion = "INSERT INTO mails VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const order = "section, weight DESC, day DESC, mail";
 // Without the long rows, which are read once. The first mail of a thread is its highest one.
 const listing = `CREATE TABLE list AS SELECT *,
@@ -18,7 +18,7 @@ const listing = `CREATE TABLE list AS SELECT *,
   CASE WHEN NOT max(isOwn) OVER threads THEN '' WHEN max(time || isOwn) OVER threads LIKE '%1' THEN 'them'
     ELSE 'you' END AS waiting, min(isHidden) OVER threads AS isAway,
   NOT isOwn AND mail = first_value(mail) OVER (PARTITION BY sender ORDER BY time, mail) AS isFirst
-  FROM (SELECT mail, id, section, weight, day, time, sender, isOwn, isHidden, unsubscribe, score, picks,
+  FROM (SELECT mail, id, section, weight, day, time, sender, isOwn, isHidden, unsubscribe, oneClick, score, picks,
     rootOf(mail) AS thread FROM mails) WINDOW threads AS (PARTITION BY thread);
 DELETE FROM list WHERE isAway;
 CREATE INDEX ranks ON list (${order})`;
@@ -28,7 +28,9 @@ const shown = `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting
 /** What the list reads of a mail beside its row; `isHidden` is 1 if it is put away. */
 export type ListEntry = Readonly<
   Record<"id" | "time" | "unsubscribe", string> &
-    Record<"section" | "weight" | "isOwn" | "isHidden", number> & { keys: readonly number[] }
+    Record<"section" | "weight" | "isOwn" | "isHidden" | "oneClick", number> & {
+      keys: readonly number[];
+    }
 >;
 
 /** The mails of a page, sorted by section, urgency and day and kept outside memory, with their numbers. */
@@ -74,12 +76,12 @@ export class MailList implements Disposable {
     const picks = this.#questions.map((question, at) => {
       return `${at}:${answers === null ? "" : pickOf(question, answers[at]?.value ?? 0)}`;
     });
-    const { id, section, weight, time, isOwn, isHidden, keys, unsubscribe } = entry;
+    const { id, section, weight, time, isOwn, isHidden, keys, unsubscribe, oneClick } = entry;
     // Without its end, which is known later.
     const start = JSON.stringify(row).slice(0, -1);
     this.length += 1;
     const head = [this.length, id, section, weight, day, time, sender, isOwn, isHidden] as const;
-    this.#insert.run(...head, unsubscribe, score, JSON.stringify(picks), start);
+    this.#insert.run(...head, unsubscribe, oneClick, score, JSON.stringify(picks), start);
     for (const key of keys) this.#addKey.run(key, this.length);
     this.added += Number(row.isNew);
     if (row.answers === null) this.failed += 1;
@@ -123,13 +125,12 @@ export class MailList implements Disposable {
 
   /** Returns the senders with the most mails, each with the link of its newest mail that has one. */
   senders(limit: number) {
-    const sql = `SELECT sender, count(*) AS mails, iif(avg(score) IS NULL, '', printf('%.1f', avg(score))) AS mean, unsubscribe,
+    const sql = `SELECT sender, count(*) AS mails, iif(avg(score) IS NULL, '', printf('%.1f', avg(score))) AS mean, unsubscribe, oneClick,
       max(CASE unsubscribe WHEN '' THEN '' ELSE time END)
       FROM list GROUP BY sender ORDER BY mails DESC, sender LIMIT ?`;
     const rows = this.#database.prepare(sql).all(limit);
-    return rows as unknown as (Record<"sender" | "mean" | "unsubscribe", string> & {
-      mails: number;
-    })[];
+    return rows as unknown as (Record<"sender" | "mean" | "unsubscribe", string> &
+      Record<"mails" | "oneClick", number>)[];
   }
 
   /** Returns for each printed id its mail and all mails of its thread. */

@@ -20,6 +20,7 @@ const entry: ListEntry = {
   isHidden: 0,
   keys: [],
   unsubscribe: "",
+  oneClick: 0,
 };
 
 /** Returns the numbers of a page about some mails, one a day. */

@@ -28,8 +28,6 @@ export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
   readonly notes: readonly string[];
   /** The rules with the mails that each takes; null without rules. */
   readonly plan: ReturnType<ReturnType<typeof planOf>["rules"]> | null;
-  /** The changes by --context and --state-fields; null without them. */
-  readonly changes: Html | null;
 }
 
 /** Returns one page about results, piece by piece: a list to act on, then the numbers. */
@@ -53,12 +51,11 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       ...filled.map(({ id, title, count }) => {
         return { href: `#${id}`, name: toLabel(title), count: printCount(count) };
       }),
-      ...(parts.changes === null ? [] : [{ href: "#context", name: "What the context changed" }]),
       ...(senders === null ? [] : [{ href: "#senders", name: "Senders" }]),
       { href: "#numbers", name: "In numbers" },
     ],
-    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)}
-    ${parts.changes} ${senders} ${numbersSection(list, parts.questions, figuresOf(parts))}`,
+    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${senders}
+    ${numbersSection(list, parts.questions, figuresOf(parts))}`,
     styles: [new URL("report.css", import.meta.url)],
     script,
     formsTo: parts.tomorrow === null ? "none" : "self",
@@ -178,20 +175,22 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
 function sendersSection(list: MailList, score: ShownQuestion | undefined): Html | null {
   const rows = list
     .senders(SENDERS)
-    .map(({ sender, mails, mean, unsubscribe }) => [
+    .map(({ sender, mails, mean, unsubscribe, oneClick }) => [
       sender || "(no sender)",
       printCount(mails),
       mean,
       unsubscribe === ""
         ? null
-        : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`,
+        : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>${
+              oneClick ? " (one click)" : ""
+            }`,
     ]);
   if (rows.length === 0) return null;
   return html`<section class="part" id="senders">
     <h2>Senders</h2>
     <p class="about">
-      Those with the most mails, and the link of their newest mail to unsubscribe. Triage opens
-      none.
+      Those with the most mails, and the link of their newest mail to unsubscribe. A page marked
+      "one click" needs no further question (RFC 8058). Triage opens none.
     </p>
     ${table("Senders", ["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`, "link"], rows)}
   </section>`;

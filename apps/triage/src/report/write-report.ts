@@ -44,7 +44,6 @@ import {
   receivedDay,
   senderAddress,
 } from "../input/mail.ts";
-import { compareContext } from "./context-changes.ts";
 import { MailList } from "./mail-list.ts";
 import type { MailRow } from "./mail-row.ts";
 import { linkTo, type mailPrograms } from "./mail-links.ts";
@@ -128,7 +127,6 @@ async function toParts(
   const isShown = readFilter(command, columns);
   const sections = toSections(questions);
   const list = new MailList(sections);
-  const changes = compareContext(sections.questions, results);
   const asked = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
@@ -144,9 +142,9 @@ async function toParts(
     const shown = toMailRow(row, answered, { mail, asked, rule, program });
     const { section, weight, isScam } = sections.rankOf(shown.answers);
     const keys = threadKeys(mail, isScam);
-    const unsubscribe = isScam ? "" : (mail.headers?.unsubscribe ?? "");
-    list.add(shown, { section, weight, keys, unsubscribe, ...entryOf(mail, row.input) });
-    await changes.add(row);
+    const { unsubscribe = "", oneClick = false } = isScam ? {} : (mail.headers ?? {});
+    const link = { unsubscribe, oneClick: Number(oneClick) };
+    list.add(shown, { section, weight, keys, ...link, ...entryOf(mail, row.input) });
   }
   list.close();
   return {
@@ -165,7 +163,6 @@ async function toParts(
       ...(list.hidden === 0 ? [] : [`Not shown: ${printMails(list.hidden)}, done or snoozed.`]),
     ],
     plan: plan && plan.rules(),
-    changes: changes.toHtml(),
   };
 }
 

@@ -221,18 +221,6 @@ test("a query asks PostgreSQL itself, which only reads", async () => {
   expect((await start(["status"], { cwd })).stdout).toContain("done");
 });
 
-test("the report compares a run with context to the one of the same file without it", async () => {
-  const cwd = await folderWith(inbox(2));
-  const at = (importance: number) => recordingTransport(() => sampleResponse({ importance }));
-  await start(["inbox.json"], { cwd, transport: at(4) });
-  await start(["inbox.json", "--context"], { cwd, transport: at(1) });
-  const { stdout } = await start(["report"], { cwd });
-  expect(stdout).toContain(
-    "2 mails were asked about with and without it: it changed importance of 2.",
-  );
-  expect(stdout).toContain("importance 4.00 → 1.00");
-});
-
 test("what is wrong with the database is said without its URL", async () => {
   const cwd = await folderWith(inbox(1));
   const broken = new DatabaseError("PostgreSQL is read-only.", { failure: "read-only" });

@@ -3,7 +3,7 @@ import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { mailsOf, recordingTransport } from "../../src/testing/samples.ts";
-import { startTriage } from "../../src/testing/start-triage.ts";
+import { readResults, startTriage } from "../../src/testing/start-triage.ts";
 import { fillMailbox, signIn, stateOf } from "./mailbox-of.ts";
 import { runDoveadm } from "./start-dovecot.ts";
 import { startProxy } from "./start-proxy.ts";
@@ -152,6 +152,7 @@ test.each([[[]], [["QRESYNC"]]])(
     await expect.poll(rows).toContain("mail four");
     await doveadm("expunge", "-u", user, "mailbox", "INBOX", "uid", "1");
     await expect.poll(() => printed.stderr).toContain("1 left the folder");
+    await expect.poll(async () => await readResults(cwd)).toHaveLength(3);
     await append("five");
     await expect.poll(rows).toContain("mail five");
     stopped.abort();

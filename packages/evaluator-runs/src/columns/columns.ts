@@ -73,15 +73,6 @@ export function shortValue(
   return answer === undefined ? null : short.of(answer);
 }
 
-/** Returns answers as short values: an option, a mean level or a probability, by question. */
-export function toValues(
-  answers: Readonly<Record<string, Answer>>,
-  questions: Questions,
-): Readonly<Record<string, string | number | null>> {
-  const asked = askedQuestions(questions);
-  return Object.fromEntries(asked.map((one) => [one.id, shortValue(one, answers[one.id])]));
-}
-
 function toCamelCase(id: string): string {
   return id.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
 }

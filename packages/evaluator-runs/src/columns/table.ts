@@ -30,7 +30,8 @@ interface TableOptions {
   readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
   readonly top?: number;
-  readonly hasHeadings?: boolean;
+  /** Whether the rows stand below an earlier table, without headings. @default no */
+  readonly added?: unknown;
   /** The terminal, and the file that has every row. @default none, with rows of any width */
   readonly terminal?: {
     readonly width?: number | undefined;
@@ -57,7 +58,7 @@ export function* resultTable(
     sort,
     newIds = new Set(),
     top = Number.POSITIVE_INFINITY,
-    hasHeadings = true,
+    added,
     terminal = null,
   }: TableOptions,
 ): Generator<string> {
@@ -78,7 +79,7 @@ export function* resultTable(
     ...others,
   ];
   const rows = function* rows() {
-    if (hasHeadings) yield columns.map(({ heading }) => heading);
+    if (added === undefined) yield columns.map(({ heading }) => heading);
     for (const row of shown) yield columns.map(({ cell }) => cell(row));
   };
   const { width, colours = false, fileName = "" } = terminal ?? {};

@@ -131,8 +131,6 @@ export interface RecordSource {
   dayOf?(record: RunRecord): string;
   /** Returns a remark about a record, or an empty text. @default none */
   markOf?(record: RunRecord): string;
-  /** Whether a state has additions. @default never */
-  hasAdditions?(state: JsonObject): boolean;
   /** Returns state options for a journal; they mean the same on another day. */
   keepStateOptions(options: StateOptions, context: Pick<CliContext, "cwd" | "clock">): JsonObject;
 }

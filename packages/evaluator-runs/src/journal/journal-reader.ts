@@ -113,26 +113,16 @@ export class JournalReader implements Disposable {
   /** Returns the status of each call by its key. */
   statusesOf(keys: readonly string[]): CallStatus[] {
     return keys.map((key) => {
-      const row = this.#callOf(key);
+      const [row = {}] = this.#all(
+        `SELECT key, state, evaluation, digest, begun.call AS begun, refusals.call AS refused
+          FROM calls LEFT JOIN answers USING (call) LEFT JOIN begun USING (call)
+          LEFT JOIN refusals USING (call) WHERE key = ?`,
+        key,
+      );
       if (row["evaluation"] != null) return isAsWritten(row) ? "answered" : "changed";
       if (row["refused"] != null) return "refused";
       return row["begun"] == null ? "unknown" : "begun";
     });
-  }
-
-  /** Returns a kept answer to the questions; null if it is missing or was changed. */
-  answer(key: string, questions: Questions): KeptEvaluation | null {
-    return toEnd(this.#callOf(key), questions).evaluation;
-  }
-
-  #callOf(key: string): Row {
-    const [row = {}] = this.#all(
-      `SELECT key, state, evaluation, digest, begun.call AS begun, refusals.call AS refused
-        FROM calls LEFT JOIN answers USING (call) LEFT JOIN begun USING (call)
-        LEFT JOIN refusals USING (call) WHERE key = ?`,
-      key,
-    );
-    return row;
   }
 
   /** Returns how the newest call about a record ended. */

@@ -125,10 +125,10 @@ test("an answer is there as it was written, or it is not there", async () => {
   const { journal, edit } = await openedJournal();
   await journal.end(answered(first), null);
   const { raw: _, ...kept } = sampleEvaluation();
-  expect(journal.answer(first.key, questions)).toMatchObject(kept);
-  expect(journal.answer(second.key, questions)).toBeNull();
+  expect(journal.endOf(first.id, questions).evaluation).toMatchObject(kept);
+  expect(journal.endOf(second.id, questions).evaluation).toBeNull();
   edit("UPDATE answers SET evaluation = replace(evaluation, '0.12', '0.99')");
-  expect(journal.answer(first.key, questions)).toBeNull();
+  expect(journal.endOf(first.id, questions).evaluation).toBeNull();
 });
 
 test.each(["model = 'n'", "wire = 'v'", "questions = '{}'"])(

@@ -24,8 +24,6 @@ export type SavedLabel = z.infer<typeof labelSchema>;
 /** The fields that no two labels of a file share. */
 type LabelKey = Pick<SavedLabel, "id" | "question" | "labeler" | "draw" | "origin">;
 
-const anotherFile = "name another file with --labels";
-
 /** Labels in a file for `calibrate`, one JSON object per line. One process at a time has the file. */
 export class LabelFile implements Disposable {
   readonly path: string;
@@ -37,8 +35,8 @@ export class LabelFile implements Disposable {
 
   private constructor(path: string) {
     this.path = path;
-    const taken = printable`Another page saves labels in ${path}; end it, or ${anotherFile}.`;
-    this.#unlock = lockBeside(path, { taken, advice: `Check the folder, or ${anotherFile}.` });
+    const taken = printable`Another page saves labels in ${path}; end that page first.`;
+    this.#unlock = lockBeside(path, { taken, advice: "Check the rights of the folder." });
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -56,7 +54,7 @@ export class LabelFile implements Disposable {
   async #read(): Promise<void> {
     const { path } = this;
     if (!existsSync(path)) return;
-    const text = await readTextFile(path, "Name another file with --labels.");
+    const text = await readTextFile(path, "Check the rights of the file.");
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue;
       const label = parseLabel(line, `line ${index + 1} of ${path}`);
@@ -126,7 +124,7 @@ function parseLabel(line: string, where: string): SavedLabel {
     return labelSchema.parse(JSON.parse(line));
   } catch (error) {
     const problem = printable`${where} is no label`;
-    const advice = `mend it, or ${anotherFile}`;
-    throw new CliError(`${problem} ({ id, question, truth }); ${advice}.`, { cause: error });
+    const advice = "({ id, question, truth }); mend it, or move the file away.";
+    throw new CliError(`${problem} ${advice}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { createReadStream, statSync } from "node:fs";
 import { stringify } from "csv-stringify/sync";
 import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { OutputFormat } from "../shared-options.ts";
@@ -32,7 +33,8 @@ export function formatRecords(
   records: Items<Fields>,
   { format, names }: RecordsFormat,
 ): AsyncGenerator<string> {
-  return { json: toJsonArray, ndjson: toJsonLines, csv: toCsv }[format](records, names);
+  if (format === "csv") return toCsv(records, names);
+  return format === "json" ? toJsonArray(records) : toJsonLines(records);
 }
 
 // Formulas of spreadsheets; the library's list lacks the full-width signs.
@@ -54,9 +56,20 @@ function toCell(text: string): string {
 
 const END = "\n]";
 
-/** Returns the text of a JSON array, one piece for each item, indented by two. */
-export async function* toJsonArray(items: Items<unknown>): AsyncGenerator<string> {
-  let isFirst = true;
+/**
+ * Returns the text of a JSON array, one piece for each item, indented by two.
+ *
+ * @param before - A file with such an array that is not empty; its items come first.
+ */
+export async function* toJsonArray(
+  items: Items<unknown>,
+  before: string | null = null,
+): AsyncGenerator<string> {
+  let isFirst = before === null;
+  if (before !== null) {
+    const end = statSync(before).size - `${END}\n`.length - 1;
+    yield* createReadStream(before, { encoding: "utf8", end, highWaterMark: 1 << 20 });
+  }
   for await (const item of items) {
     // JSON.stringify indents the item inside an array.
     const array = JSON.stringify([item], null, 2);

@@ -41,7 +41,7 @@ interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
   readonly input: PlanInput<TState>;
-  readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
+  readonly run: Pick<RunContext["run"], "limit" | "dryRun" | "isPart" | "newSince">;
 }
 
 /** The reads and notes of a plan in a journal. @default unknown statuses, and no notes */
@@ -66,7 +66,7 @@ export async function planCalls<TState extends AskedState>(
     for (const [at, record] of records.entries()) {
       plan.addStatus(record, statuses?.[at] ?? "unknown");
     }
-    journal.noteRecords?.(entries);
+    journal.noteRecords?.(entries, run);
   }
   return plan;
 }

@@ -12,7 +12,12 @@ import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import { formatRecords, type ResultRecord, toSafeTexts } from "../output/write-records.ts";
+import {
+  formatRecords,
+  type ResultRecord,
+  toJsonArray,
+  toSafeTexts,
+} from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
@@ -54,7 +59,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
         if (isRefused !== true && failures.length < FAILURES_SHOWN) failures.push(error);
       }
-      if (layout !== null && (isShown === null || isShown(toAnswered(row, context, news)))) {
+      const isAsked = layout !== null && (run.added?.has(input.id) ?? true);
+      if (isAsked && (isShown === null || isShown(toAnswered(row, context, news)))) {
         shown.push({
           record,
           day: source.dayOf?.(input) ?? "",
@@ -66,7 +72,9 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   };
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
-  const texts = formatRecords(records(), { format: run.format, names });
+  const texts = run.isPart
+    ? toJsonArray(records(), outputPath)
+    : formatRecords(records(), { format: run.format, names });
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
   await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { printable, UsageError } from "evaluator-kit";
 import type { RunCommand } from "../options.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
@@ -21,7 +22,9 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
-  const opened = await source.open(inputPath, { ...run, questions, signal, stdin, newId });
+  const added = [JSON.stringify([...(run.added?.values() ?? [])])];
+  const records = run.isPart ? { file: "-", stdin: Readable.from(added) } : { stdin };
+  const opened = await source.open(inputPath, { ...run, questions, signal, newId, ...records });
   const setup = await readSetup(questions, run.calibration, context);
   const { columns } = setup;
   checkSort(run, columns);

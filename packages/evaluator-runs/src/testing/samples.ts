@@ -157,6 +157,5 @@ export const sampleSource: RecordSource = {
   table: sampleLayout,
   dayOf: () => "2026-11-02",
   markOf: () => "",
-  hasAdditions: () => false,
   keepStateOptions: () => ({}),
 };

@@ -1,8 +1,8 @@
 import { CliError } from "evaluator-kit";
 import type { JsonObject, Questions } from "evaluator-client";
-import { type RecordSetup, toRecord, toValues } from "../columns/columns.ts";
-import type { RecordSource, RunRecord } from "../input/record-source.ts";
-import { callKey, fromKeptText } from "../journal/kept-answer.ts";
+import { type RecordSetup, toRecord } from "../columns/columns.ts";
+import type { RunRecord } from "../input/record-source.ts";
+import { fromKeptText } from "../journal/kept-answer.ts";
 import type { RunInfo, RunRow, RunStore } from "../postgres/index.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
@@ -60,32 +60,4 @@ export function toAnsweredRow(
   // The call did not fail, and its answer is missing or was changed.
   const isLost = evaluation === null && error === null;
   return { index, input, record, kept, isLost };
-}
-
-/** Returns the short values of the answers about a state without additions; null without an answer. */
-export type BaseAnswers = (state: JsonObject) => ReturnType<typeof toValues> | null;
-
-/** Finds answers without additions in the newest other run over a file of that name with the same questions. */
-export async function baseAnswersOf(
-  runs: RunStore,
-  { run, name, setup }: RunInfo,
-  source: RecordSource,
-): Promise<BaseAnswers> {
-  const questions = JSON.parse(setup.questions) as Questions;
-  const others = (await runs.list()).filter(
-    (other) => other.run !== run && other.name === name && other.setup.hash === setup.hash,
-  );
-  const keyOf = (state: string) => callKey(setup.hash, state);
-  for (const other of others.toReversed()) {
-    const found = new Map<string, ReturnType<typeof toValues>>();
-    let isBase = true;
-    for await (const { state, evaluation } of runs.rows(other.run)) {
-      isBase = source.hasAdditions?.(JSON.parse(state) as JsonObject) !== true;
-      if (!isBase) break;
-      const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
-      if (kept !== null) found.set(keyOf(state), toValues(kept.answers, questions));
-    }
-    if (isBase) return (state) => found.get(keyOf(JSON.stringify(state))) ?? null;
-  }
-  return () => null;
 }
