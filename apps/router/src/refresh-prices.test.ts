@@ -55,6 +55,7 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
       return value as T;
     },
   });
+  expect(printed.shift()).toBe("100 ms later"); // the page that is opened at the start comes first
   return { prices, printed, asked };
 }
 

@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
-import { recalibrationOf } from "evaluator-calibration/statistics";
 import {
   type CliContext,
   CliError,
@@ -14,18 +13,13 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
-import { openLiveKeys } from "./keys/key-store.ts";
-import { Ledger } from "./keys/ledger.ts";
 import type { TierFit } from "./decision/decision.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
-import { readFit } from "./fit/artifact.ts";
-import { openBlindShadow } from "./blind/blind-shadow.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { connectServices, type Services } from "./services/connect-services.ts";
 import { refreshPrices } from "./refresh-prices.ts";
-import { openSharedLimit } from "./services/shared-limit.ts";
 import { startRouter } from "./start-router.ts";
 
 type ReadOptions = () => Promise<RouterOptions>;
@@ -36,9 +30,12 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
   const { sharedLimit, hasTraces, warnings } = options;
   const warn = (text: string) => void context.stderr.write(text);
   for (const line of warnings) warn(`${line}\n`);
-  // These packages are most of the code that a router loads.
+  // Loaded only if they are set: together they are more code than the rest of a start.
   const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
-  const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, warn);
+  const limit =
+    sharedLimit === null
+      ? null
+      : await (await import("./services/shared-limit.ts")).openSharedLimit(sharedLimit, warn);
   try {
     const services = connectServices(options, { sharedLimit: limit, tracing });
     await serve(services, { options, readOptions }, context);
@@ -82,7 +79,13 @@ async function serve(
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
-  const keys = keyStore === null ? null : await openLiveKeys(keyStore, warn);
+  const { keys, ledger } =
+    keyStore === null
+      ? { keys: null, ledger: null }
+      : {
+          keys: await (await import("./keys/key-store.ts")).openLiveKeys(keyStore, warn),
+          ledger: new (await import("./keys/ledger.ts")).Ledger(keyStore, { leaseMs }),
+        };
   // At a terminal, SIGHUP means that the terminal was closed.
   if (stdout.isTTY !== true) {
     process.on("SIGHUP", () => {
@@ -91,10 +94,18 @@ async function serve(
       reconfigure({ services, fit }, readOptions, { warn, refresh }).catch(reportDefect);
     });
   }
-  const ledger = keyStore === null ? null : new Ledger(keyStore, { leaseMs });
   const prices = new Map<string, ModelPrice>();
   const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
-  const blindShadow = openBlindShadow(named, { services, prices, ledger, log, reportDefect });
+  const blindShadow =
+    options.blind.share === 0
+      ? null
+      : (await import("./blind/blind-shadow.ts")).openBlindShadow(named, {
+          services,
+          prices,
+          ledger,
+          log,
+          reportDefect,
+        });
   const pricesTried = Promise.withResolvers<void>();
   let outdated = new AbortController();
   const refresh = () => {
@@ -189,7 +200,8 @@ async function startUnlessInterrupted(
 }
 
 /** Reads a calibration of `evaluator-cli calibrate`. @throws CliError if it does not fit the tier question. */
-function readCalibration(path: string): Promise<CalibrationArtifact> {
+async function readCalibration(path: string): Promise<CalibrationArtifact> {
+  const { recalibrationOf } = await import("evaluator-calibration/statistics");
   return readParsedFile(path, {
     name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
     parse(text) {
@@ -210,6 +222,7 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
 
 async function readFitOf({ fitFile, tierModels }: RouterOptions) {
   if (fitFile === null) return null;
+  const { readFit } = await import("./fit/artifact.ts");
   return await readFit(fitFile, tierModels, `ROUTER_FIT=${JSON.stringify(fitFile)}`);
 }
 

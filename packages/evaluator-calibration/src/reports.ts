@@ -4,7 +4,6 @@ export {
   AnswerColumn,
   type AnswerSource,
   type Basis,
-  basisOf,
   type RecordAnswer,
 } from "./input/answer-column.ts";
 export {

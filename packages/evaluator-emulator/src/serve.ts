@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -91,7 +90,7 @@ async function serve(answer: Answer, options: ListenOptions = {}) {
     if (isForeignRequest(incoming.headers, names)) reject(outgoing);
     else void handle(incoming, outgoing);
   };
-  const server = tls === null ? createServer(onRequest) : createTls(tls, onRequest);
+  const server = tls === null ? createServer(onRequest) : await createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
   const { origin } = await listen(server, { host, port, protocol });
   const address: EmulatorAddress = {
@@ -125,12 +124,13 @@ function requestListener(answer: Answer) {
   );
 }
 
-function createTls(
+async function createTls(
   { key, cert }: Certificate,
   onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ) {
+  const { createServer } = await import("node:https");
   try {
-    return createTlsServer({ key, cert }, onRequest);
+    return createServer({ key, cert }, onRequest);
   } catch (error) {
     const message =
       "The certificate and its key cannot be used; each is a PEM file, and they belong together.";

@@ -17,13 +17,12 @@ interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportD
   readonly ledger: Ledger | null;
 }
 
-/** Opens the shadow of a router; null if it is off. @throws CliError without a decision log */
+/** Opens the shadow of a router. @throws CliError without a decision log */
 export function openBlindShadow(
   options: RouterOptions & { readonly instance: string },
   { log, ...parts }: BlindParts,
 ) {
   const { blind, leaseMs, instance } = options;
-  if (blind.share === 0) return null;
   if (log === null) {
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }

@@ -1,10 +1,10 @@
 import {
+  basisOf,
   calibrate,
   type CalibrationArtifact,
   CalibrationMismatchError,
   decide as decideActs,
 } from "evaluator-calibration";
-import { basisOf } from "evaluator-calibration/reports";
 import {
   ConnectionError,
   type Evaluation,

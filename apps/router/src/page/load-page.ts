@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { sourceHash } from "evaluator-kit";
+import { pageHeader, pageStyle, sourceHash } from "evaluator-kit";
 import { bundleScript } from "evaluator-kit/bundle-script";
-import { pageHeader, pageStyle } from "evaluator-kit/page";
 import { html } from "hono/html";
 import type { Services } from "../services/connect-services.ts";
 

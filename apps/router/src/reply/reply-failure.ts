@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { APICallError } from "ai";
+import { APICallError } from "@ai-sdk/provider";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError } from "./read-body.ts";
 import { HttpError } from "../http-error.ts";

@@ -1,5 +1,4 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { createGateway } from "ai";
 import { openAiChatProvider, type UpstreamType } from "../conversation/to-call-options.ts";
 import type { ModelPrice } from "./usage.ts";
 
@@ -15,10 +14,7 @@ export interface Upstream {
   /** Sends requests; a redirect is a failure, so that no other origin gets a message. */
   readonly fetch: Fetch;
   /** Returns a model of the service whose HTTP goes through the given `fetch`. */
-  readonly languageModel: (
-    model: string,
-    fetch: Fetch,
-  ) => LanguageModelV4 | Promise<LanguageModelV4>;
+  readonly languageModel: (model: string, fetch: Fetch) => Promise<LanguageModelV4>;
 }
 
 /** A model of an upstream. */
@@ -78,10 +74,12 @@ interface Service {
   readonly fetch: Fetch;
 }
 
-type Open = (model: string, service: Service) => LanguageModelV4 | Promise<LanguageModelV4>;
+type Open = (model: string, service: Service) => Promise<LanguageModelV4>;
 
+// Each is loaded at its first message: together they are most of the code that replies.
 const open: Readonly<Record<UpstreamType, Open>> = {
-  gateway(model, { baseURL, apiKey, fetch }) {
+  async gateway(model, { baseURL, apiKey, fetch }) {
+    const { createGateway } = await import("ai");
     const address = baseURL === "" ? {} : { baseURL };
     return createGateway({ apiKey: apiKey ?? NO_KEY, fetch, ...address })(model);
   },

@@ -2,13 +2,9 @@ import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { describeBlind, readPairs } from "../blind/blind-figures.ts";
 import { HttpError } from "../http-error.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
-import { decisionsPage, toListed } from "../report/decisions-page.ts";
 import { findMessage, listMessages, parseFilter } from "../report/latest-messages.ts";
-import { messagePage } from "../report/message-page.ts";
-import { spendPage } from "../report/spend-page.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type ClientEnv, readJson } from "./client-request.ts";
 import type { Guards } from "./guards.ts";
@@ -24,24 +20,28 @@ interface LogParts {
 
 const noStore = { "Cache-Control": "no-store" };
 
-/** Adds the pages of the decision log, and the routes that note feedback in it. */
+/** Adds the pages of the decision log, each loaded when it is first read, and the routes that note feedback in it. */
 export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   const { log, options, guards, feedback } = parts;
   app.get("/decisions", async (c) => {
     const filter = parseFilter(c.req.query());
     const messages = await listMessages(pathOf(log), filter);
+    const { decisionsPage } = await import("../report/decisions-page.ts");
+    const { describeBlind, readPairs } = await import("../blind/blind-figures.ts");
     const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
     const blind = isFirst ? describeBlind(await readPairs(pathOf(log))) : null;
     return c.html(decisionsPage(filter, messages, blind), 200, noStore);
   });
   app.get("/decisions.json", async (c) => {
     const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));
+    const { toListed } = await import("../report/decisions-page.ts");
     return c.json({ messages: messages.map(toListed), next }, 200, noStore);
   });
   app.get("/decisions/:id", async (c) => {
     const { record, note } = await findMessage(pathOf(log), c.req.param("id"));
     if (record === null)
       throw new HttpError(404, "The log's latest part has no message of this id.");
+    const { messagePage } = await import("../report/message-page.ts");
     return c.html(messagePage(record, note), 200, noStore);
   });
   app.post("/decisions/:id", async (c) => {
@@ -50,9 +50,10 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
     await addNote(parts, note);
     return c.redirect(`/decisions/${note.requestId}`, 303);
   });
-  app.get("/spend", async (c) =>
-    c.html(await spendPage(pathOf(log), parseFilter(c.req.query())), 200, noStore),
-  );
+  app.get("/spend", async (c) => {
+    const { spendPage } = await import("../report/spend-page.ts");
+    return c.html(await spendPage(pathOf(log), parseFilter(c.req.query())), 200, noStore);
+  });
   app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {
     const usage = 'Send { "requestId": "…", "tier": "…" }';
     const { tier, ...fields } = parse(feedbackSchema, await readJson(c.req), usage);
