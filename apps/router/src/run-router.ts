@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
 import {
   type CliContext,
@@ -125,6 +125,7 @@ async function serve(
       calibration,
       fit,
       reportDefect,
+      warn,
       prices,
       pricesTried: pricesTried.promise,
       log,
@@ -194,6 +195,7 @@ async function startUnlessInterrupted(
   } catch (error) {
     if (!(error instanceof BundlerGoneError)) throw error;
     await setTimeout(NOTICE_MS);
+    await setImmediate(); // a busy machine may be late for the timer, before it looks for signals
     signal.throwIfAborted();
     throw error;
   }

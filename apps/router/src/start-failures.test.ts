@@ -25,6 +25,20 @@ test("a taken port is one line that names it and says what to do", async () => {
   });
 });
 
+test("a taken default port gives way to the next free one, with a line about it", async () => {
+  const taken = createServer().listen(3000, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening").catch(() => undefined); // taken by another program
+  const { origin, interrupt, ended } = startRouterHere({});
+  const { port } = new URL(await origin);
+  expect(Number(port)).toBeGreaterThan(3000);
+  interrupt();
+  expect(await ended).toMatchObject({
+    code: 0,
+    stderr: `Port 3000 on 127.0.0.1 is taken; this is port ${port}.\n`,
+  });
+});
+
 /** Starts the router with this in the place of the bundler of its page, whose parent it is. */
 async function startWithBundler(script: string) {
   const path = join(await temporaryFolder(), "bundler");

@@ -24,6 +24,8 @@ const defaultServerLimits = {
 
 type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isStopping"> & {
   readonly limits?: Partial<typeof defaultServerLimits>;
+  /** Gets a line if the default port is taken. @default then the start fails */
+  readonly warn?: (line: string) => void;
 };
 
 /** Starts the router. @throws CliError if its address is not free. */
@@ -35,7 +37,11 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
   const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
   const connections = followConnections(server, stallMs, maxConnections);
   const settings = { portSetting: "PORT=", hostSetting: "HOST=" };
-  const { port, origin } = await listen(server, { host, port: options.port, ...settings });
+  const { port, origin } = await listen(server, {
+    host,
+    ...(options.port === null ? { port: 3000, warn: parts.warn } : { port: options.port }),
+    ...settings,
+  });
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
   const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });

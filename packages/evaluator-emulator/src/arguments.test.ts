@@ -11,10 +11,9 @@ async function readArguments(words: readonly string[], cwd: string): Promise<Set
   return settings;
 }
 
-test("the defaults are port 8787, the paid tier and seed 1", async () => {
+test("the defaults are no port, the paid tier and seed 1", async () => {
   expect(await readArguments([], "/home")).toEqual({
     host: "127.0.0.1",
-    port: 8787,
     allowedHosts: [],
     tls: null,
     tier: "paid",

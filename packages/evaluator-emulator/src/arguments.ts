@@ -36,7 +36,11 @@ function declareOptions(name: string, context: CliContext) {
       "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
     )
     .optionsGroup("Address:")
-    .option("--port <n>", "0 takes any free port", wholeNumber({ max: 65_535 }), 8787)
+    .option(
+      "--port <n>",
+      "0 takes any free port (8787, else the next free one)",
+      wholeNumber({ max: 65_535 }),
+    )
     .option("--host <address>", "another than loopback needs --allow-host", "127.0.0.1")
     .option(
       "--allow-host <name>",
@@ -94,6 +98,7 @@ function toSettings(options: Options, cwd: string) {
   const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
   const limits = toLimits(options);
   return {
+    /** Undefined for the default one, which may be taken. */
     port,
     host,
     allowedHosts: options.allowHost ?? [],

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { once } from "node:events";
 import { get } from "node:https";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { selfSignedCertificate } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
@@ -16,7 +18,7 @@ async function start(words: string, cwd: string) {
     signal: interruption.signal,
     stdout: { write: (text) => listening(text) },
   });
-  const exited = runEmulator(words.split(" "), context);
+  const exited = runEmulator(words.split(" ").filter(Boolean), context);
   onTestFinished(async () => {
     interruption.abort();
     expect(await exited).toBe(0);
@@ -46,6 +48,17 @@ test("tells how it is started, and its version", async () => {
     await readFile(new URL("../package.json", import.meta.url), "utf8"),
   ) as { version: string };
   expect(await run("--version")).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test("a taken default port gives way to the next free one; a typed one ends it", async () => {
+  const taken = createServer().listen(8787, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening").catch(() => undefined); // taken by another program
+  const [, port = ""] = /gateway +http:\/\/127\.0\.0\.1:(\d+)\//.exec(await start("", "/")) ?? [];
+  expect(Number(port)).toBeGreaterThan(8787);
+  const typed = await run("--port 8787");
+  expect(typed.exitCode).toBe(1);
+  expect(typed.stderr).toMatch(/^Port 8787 on 127\.0\.0\.1 is taken; stop what uses it, or choose/);
 });
 
 test("names a file that cannot be read", async () => {

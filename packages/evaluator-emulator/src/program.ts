@@ -30,7 +30,7 @@ export function runEmulator(
   });
 }
 
-async function start(settings: Settings, { stdout, signal }: CliContext): Promise<void> {
+async function start(settings: Settings, { stdout, stderr, signal }: CliContext): Promise<void> {
   const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
   // Help and wrong words need none of it.
   const { createEmulator, loadRules } = await import("./index.ts");
@@ -39,7 +39,8 @@ async function start(settings: Settings, { stdout, signal }: CliContext): Promis
   const emulator = createEmulator({ ...options, rules });
   const { origin, gatewayBaseUrl, directBaseUrl } = await emulator.listen({
     host,
-    port,
+    port: port ?? 8787,
+    ...(port === undefined && { warn: (line) => void stderr.write(line) }),
     allowedHosts,
     ...(certificate !== null && { tls: certificate }),
   });

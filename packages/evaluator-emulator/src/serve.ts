@@ -34,6 +34,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** @default 0, any free port */
   readonly port?: number;
+  /** Gets a line if the port is taken; then the next free one is used. @default a taken port is an error */
+  readonly warn?: (line: string) => void;
   /** Names by which it may be called besides those of this machine. @default none */
   readonly allowedHosts?: readonly string[];
   /** Serves HTTPS; `true` makes a certificate for this machine and the allowed hosts. @default HTTP */
@@ -77,7 +79,7 @@ export function toEmulator(answer: Answer, reset: () => void): Emulator {
  * the certificate cannot be used.
  */
 async function serve(answer: Answer, options: ListenOptions = {}) {
-  const { host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = options;
+  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: given } = options;
   const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
@@ -92,7 +94,7 @@ async function serve(answer: Answer, options: ListenOptions = {}) {
   };
   const server = tls === null ? createServer(onRequest) : await createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
-  const { origin } = await listen(server, { host, port, protocol });
+  const { origin } = await listen(server, { host, port, warn, protocol });
   const address: EmulatorAddress = {
     origin,
     gatewayBaseUrl: `${origin}/v4/ai`,

@@ -25,6 +25,17 @@ test("a port that is taken is named, and how to choose another", async () => {
   );
 });
 
+test("with a line about it, the next free port takes the place of a taken one", async () => {
+  const { port: taken } = await listen(newServer(), { port: 0 });
+  const lines: string[] = [];
+  const warn = (line: string) => void lines.push(line);
+  const { port, origin } = await listen(newServer(), { port: taken, warn });
+  expect(port).toBeGreaterThan(taken);
+  expect(origin).toBe(`http://127.0.0.1:${port}`);
+  await listen(newServer(), { port: 0, warn });
+  expect(lines).toEqual([`Port ${taken} on 127.0.0.1 is taken; this is port ${port}.\n`]);
+});
+
 test("a host that is not this machine's is named", async () => {
   const elsewhere = listen(newServer(), { host: "192.0.2.1", port: 0 });
   await expect(elsewhere).rejects.toThrow(

@@ -16,18 +16,26 @@ interface ListenOptions {
   readonly portSetting?: string;
   /** The setting of the host, such as `HOST=`. @default "--host " */
   readonly hostSetting?: string;
+  /** Gets a line if the port is taken; then the next free one is used. @default a taken port is an error */
+  readonly warn?: ((line: string) => void) | undefined;
 }
 
 /** Starts to listen; returns the port and the origin. @throws CliError with the setting to change. */
 export async function listen(server: Server, options: ListenOptions) {
-  const { host = "127.0.0.1", port, protocol = "http" } = options;
-  server.listen({ host, port });
-  await once(server, "listening").catch((error: unknown) => {
-    const problem = describeProblem(error, options);
-    throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
-  });
-  const { port: taken } = server.address() as AddressInfo;
-  return { port: taken, origin: `${protocol}://${toHostname(toCallable(host))}:${taken}` };
+  const { host = "127.0.0.1", protocol = "http", warn } = options;
+  for (let { port } = options; !server.listening; port++) {
+    server.listen({ host, port });
+    await once(server, "listening").catch((error: unknown) => {
+      if (warn && systemErrorCode(error) === "EADDRINUSE" && port < 65_535) return;
+      const problem = describeProblem(error, options);
+      throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
+    });
+  }
+  const { port } = server.address() as AddressInfo;
+  if (options.port !== 0 && port !== options.port) {
+    warn?.(`Port ${options.port} on ${host} is taken; this is port ${port}.\n`);
+  }
+  return { port, origin: `${protocol}://${toHostname(toCallable(host))}:${port}` };
 }
 
 /** Closes a server and its connections, and waits for the end. */

@@ -53,7 +53,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     return await show(c);
   });
   const signal = AbortSignal.any([context.signal, ended.signal]);
-  await servePage(app, { port, signal }, (origin) => {
+  await servePage(app, { port, signal, stderr: context.stderr }, (origin) => {
     context.stdout.write(`${origin}\n`);
     begin();
   });

@@ -56,7 +56,7 @@ export async function labelRecords(
     },
   });
   const either = AbortSignal.any([signal, finished.signal]);
-  await servePage(app, { port: command.port, signal: either }, (origin) => {
+  await servePage(app, { port: command.port, signal: either, stderr }, (origin) => {
     stderr.write(
       printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
     );

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { closeServer, isForeignRequest, listen } from "evaluator-kit";
+import { type CliContext, closeServer, isForeignRequest, listen } from "evaluator-kit";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 
@@ -34,16 +34,16 @@ function isForeign(c: Context): boolean {
   return !isOwn || isForeignRequest({ host }) || !["none", "same-origin"].includes(site);
 }
 
-/** Serves a page on this machine until a signal; `announce` gets its address. */
+/** Serves a page on this machine until a signal, at the next port if its own is taken; `announce` gets its address. */
 export async function servePage(
   app: ReturnType<typeof ownPage>,
-  { port, signal }: { readonly port: number; readonly signal: AbortSignal },
+  { port, signal, stderr }: Pick<CliContext, "signal" | "stderr"> & { readonly port: number },
   announce: (origin: string) => void,
 ): Promise<void> {
   // By default it replaces the Request and Response of the whole program.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(answer);
-  const { origin } = await listen(server, { port });
+  const { origin } = await listen(server, { port, warn: (line) => stderr.write(line) });
   announce(origin);
   if (!signal.aborted) await once(signal, "abort");
   await closeServer(server);

@@ -72,7 +72,7 @@ export async function serveList(
   ];
   const { program } = source;
   app.route("/check", labelApp({ ...about, program, pages, finish: (c) => c.redirect("/", 303) }));
-  await servePage(app, { port: command.port, signal }, (origin) => {
+  await servePage(app, { port: command.port, signal, stderr }, (origin) => {
     stderr.write(`List at ${origin}; each choice is saved at once. Ctrl-C ends this.\n`);
   });
   return exitCodes.done;
