@@ -143,7 +143,8 @@ async function startPage(...words: string[]) {
     return await (await fetch(`${origin}${path}`, { method: "POST", body })).text();
   };
   const output = async () => ({ exitCode: (await ended).exitCode, stdout });
-  return { origin, post, output, stop, folder: join(cwd, "evaluator-demo") };
+  const errors = async () => (await ended).stderr;
+  return { origin, post, output, errors, stop, folder: join(cwd, "evaluator-demo") };
 }
 
 test("on the page a person labels ten, the simulation the rest, and a release is refused", async () => {
@@ -194,3 +195,13 @@ test("without a promise the page ends the program with 3, and a Ctrl-C before wi
   left.stop();
   expect((await left.output()).exitCode).toBe(130);
 }, 60_000);
+
+test("a taken port of the page gives way to the next free one", async () => {
+  const { port } = new URL((await startPage()).origin);
+  const { origin, stop, errors } = await startPage("--port", port);
+  expect(Number(new URL(origin).port)).toBeGreaterThan(Number(port));
+  stop();
+  expect(await errors()).toContain(
+    `Port ${port} on 127.0.0.1 is taken; this is port ${new URL(origin).port}.`,
+  );
+});
