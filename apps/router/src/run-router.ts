@@ -79,13 +79,7 @@ async function serve(
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
-  const { keys, ledger } =
-    keyStore === null
-      ? { keys: null, ledger: null }
-      : {
-          keys: await (await import("./keys/key-store.ts")).openLiveKeys(keyStore, warn),
-          ledger: new (await import("./keys/ledger.ts")).Ledger(keyStore, { leaseMs }),
-        };
+  const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
   // At a terminal, SIGHUP means that the terminal was closed.
   if (stdout.isTTY !== true) {
     process.on("SIGHUP", () => {
@@ -96,16 +90,9 @@ async function serve(
   }
   const prices = new Map<string, ModelPrice>();
   const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
-  const blindShadow =
-    options.blind.share === 0
-      ? null
-      : (await import("./blind/blind-shadow.ts")).openBlindShadow(named, {
-          services,
-          prices,
-          ledger,
-          log,
-          reportDefect,
-        });
+  const shared = { services, prices, ledger, log, reportDefect };
+  const blind = options.blind.share === 0 ? null : await import("./blind/blind-shadow.ts");
+  const blindShadow = blind?.openBlindShadow(named, shared) ?? null;
   const pricesTried = Promise.withResolvers<void>();
   let outdated = new AbortController();
   const refresh = () => {
@@ -117,18 +104,14 @@ async function serve(
   };
   const router = await startUnlessInterrupted(
     {
+      ...shared,
       options: named,
-      services,
       keys,
-      ledger,
       blindShadow,
       calibration,
       fit,
-      reportDefect,
       warn,
-      prices,
       pricesTried: pricesTried.promise,
-      log,
       ...(options.hasAccessLog && { accessLog: stdout }),
     },
     signal,
@@ -144,6 +127,16 @@ async function serve(
   await ledger?.close();
   await keys?.close();
   await log?.close();
+}
+
+const noKeys = { keys: null, ledger: null };
+
+async function openKeys(store: string, leaseMs: number, warn: (text: string) => void) {
+  const [{ openLiveKeys }, { Ledger }] = await Promise.all([
+    import("./keys/key-store.ts"),
+    import("./keys/ledger.ts"),
+  ]);
+  return { keys: await openLiveKeys(store, warn), ledger: new Ledger(store, { leaseMs }) };
 }
 
 function describeStart(
