@@ -135,7 +135,7 @@ test("a calibration that only promises choices starts the router, and log and re
   const record = JSON.parse(await readFile(log, "utf8")) as MessageRecord;
   expect(record.promise).toMatchObject({ act: record.tierChosen, evidence: { n: 92 } });
   const report = await runHere("report", { ROUTER_DECISION_LOG: log });
-  expect(report.stdout).toContain("at most 5% wrong at 0.00 and above, with 95% confidence");
+  expect(report.stdout).toContain("at most 5 % wrong at 0.00 and above, with 95 % confidence");
 });
 
 test("a calibration for another model is an error for whoever asks, and the router goes on", async () => {

@@ -81,9 +81,8 @@ function addReport(program: Command, context: CliContext): void {
     .description("Sum up a decision log.")
     .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
     .action(async (log) => {
-      const { readRecords } = await import("./report/read-records.ts");
-      const { describeSummary, summarize } = await import("./report/summary.ts");
-      context.stdout.write(describeSummary(await summarize(readRecords(logPath(log, context)))));
+      const { printTotals } = await import("./report/print-totals.ts");
+      context.stdout.write(await printTotals(logPath(log, context)));
     });
 }
 

@@ -1,5 +1,6 @@
-import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { Evaluation } from "evaluator-client";
+import { cache } from "evaluator-client/cache";
 import {
   type CliContext,
   createProgress,
@@ -9,111 +10,98 @@ import {
 } from "evaluator-kit";
 import { z } from "zod";
 import { wireOf } from "../decision/decide.ts";
-import { tierQuestionHash, tierQuestions } from "../decision/tier-question.ts";
-import { decisionSchema, type Label, readLabels, toText } from "../labels/read-labels.ts";
+import { tierQuestions } from "../decision/tier-question.ts";
+import { type Label, readLabels, toText } from "../labels/read-labels.ts";
 import { openLineFile } from "../records/decision-log.ts";
 import { parsedLine } from "../report/read-records.ts";
-import type { RouterOptions } from "../router-options.ts";
 import type { Services } from "../services/connect-services.ts";
 
-const keptSchema = decisionSchema.extend({ key: z.string() });
-
-type KnownDecision = NonNullable<Label["decision"]>;
-
 /** A prompt with its decision. */
-export type DecidedPrompt = Label & { readonly decision: KnownDecision };
+export type DecidedPrompt = Label & { readonly decision: NonNullable<Label["decision"]> };
 
 interface EvalRun {
   readonly services: Services;
-  readonly options: RouterOptions;
   readonly context: CliContext;
 }
 
-/** Reads and decides labelled prompts. Each different state is asked once, also over several runs. */
+/** Reads and decides labelled prompts. Each different text is asked once, also over several runs. */
 export async function decidePrompts(path: string, keptPath: string, run: EvalRun) {
   const { stderr } = run.context;
   const prompts = await readLabels(path, (text) => void stderr.write(text));
   if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
-  const known = prompts.flatMap(({ decision, ...rest }) => (decision ? { ...rest, decision } : []));
-  if (known.length === prompts.length) {
-    return { decided: known, asked: { paid: 0, costUsd: 0, kept: 0 } };
-  }
-  const kept = await openKeptDecisions(keptPath);
-  try {
-    const all = prompts.map((prompt) => toKeyedState(prompt, run));
-    const wanted = all.filter(({ prompt }) => prompt.decision === null);
-    const missing = wanted.filter(({ key }) => kept.get(key) === undefined);
-    const different = new Map(missing.map((each) => [each.key, each]));
-    const paid = await askFor([...different.values()], kept, run);
-    const decided = all.flatMap(({ prompt, key }) => {
-      const decision = prompt.decision ?? kept.get(key);
-      return decision === undefined ? [] : Object.assign(prompt, { decision });
-    });
-    return { decided, asked: { ...paid, kept: wanted.length - missing.length } };
-  } finally {
-    await kept.close();
-  }
+  const unknown = prompts.filter(({ decision }) => decision === null);
+  const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
+  const { decisions, asked } = await decideTexts(texts, keptPath, run);
+  const decided = prompts.flatMap((prompt) => {
+    const decision = prompt.decision ?? decisions.get(toText(prompt.messages));
+    return decision === undefined ? [] : Object.assign(prompt, { decision });
+  });
+  return { decided, asked };
 }
 
-/** Returns a prompt with the state that decides, and its key among the kept decisions, which hides its text. */
-function toKeyedState(prompt: Label, { services, options }: EvalRun) {
-  const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
-  const state = { user_message: toText(prompt.messages) };
-  const asked = [`${services.engineAddress} ${model}`, tierQuestionHash, state.user_message];
-  return { prompt, state, key: hash("sha256", JSON.stringify(asked), "base64url") };
-}
-
-/** Keeps each decision, and returns their number and cost. */
-async function askFor(
-  wanted: readonly ReturnType<typeof toKeyedState>[],
-  kept: Awaited<ReturnType<typeof openKeptDecisions>>,
+/** Returns the decisions, their number and cost. Each is in a file, without its text, before the next. */
+async function decideTexts(
+  texts: readonly string[],
+  keptPath: string,
   { services: { evaluator, engineAddress }, context }: EvalRun,
 ) {
-  const { signal } = context;
+  const decisions = new Map<string, DecidedPrompt["decision"]>();
+  if (texts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
+  const store = await openKeptEvaluations(keptPath);
+  const cached = cache({
+    store,
+    onStoreError: (error) => {
+      throw error;
+    },
+  });
   const progress = createProgress(context);
-  const sums = { paid: 0, costUsd: 0 };
-  const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
-  for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
-    if (item.status === "failed") throw item.error;
-    const { answers, confidence, costUsd, modelId } = item.evaluation;
-    const { choice: tierChosen, probabilities } = answers.tier;
-    await kept.add(wanted[item.index]?.key ?? "", {
-      tierChosen,
-      probabilities,
-      confidence: confidence.tier,
-      evaluatorModelId: modelId,
-      wire: wireOf(item.evaluation, engineAddress),
-    });
-    sums.paid += 1;
-    sums.costUsd += costUsd ?? 0;
-    progress.show(() => `${sums.paid} of ${wanted.length} decided`);
+  const requests = texts.map((text) => ({
+    state: { user_message: text },
+    questions: tierQuestions,
+  }));
+  const options = { order: "completion", signal: context.signal } as const;
+  const batch = evaluator.with(cached).evaluateMany(requests, options);
+  try {
+    for await (const item of batch) {
+      if (item.status === "failed") throw item.error;
+      const { answers, confidence, modelId } = item.evaluation;
+      const { choice: tierChosen, probabilities } = answers.tier;
+      const wire = wireOf(item.evaluation, engineAddress);
+      const from = { confidence: confidence.tier, evaluatorModelId: modelId, wire };
+      decisions.set(texts[item.index] ?? "", { tierChosen, probabilities, ...from });
+      progress.show(() => `${decisions.size} of ${texts.length} decided`);
+    }
+  } finally {
+    await store.close();
   }
   progress.end();
-  return sums;
+  const { misses: paid, hits: kept } = cached.savings;
+  return { decisions, asked: { paid, costUsd: batch.totals.costUsd, kept } };
 }
+
+const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });
 
 const advice = "Name another file with --decisions.";
 
-/** Opens or creates the file of paid decisions; an invalid line is asked again. */
-async function openKeptDecisions(path: string) {
-  const decisions = new Map<string, KnownDecision>();
+/** Opens or creates the file of paid evaluations; an invalid line is asked again. */
+async function openKeptEvaluations(path: string) {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemErrorCode(error) === "ENOENT") return "";
     throw toFileError(error, `read ${path}`, advice);
   });
-  for (const line of text.split("\n")) {
-    const kept = parsedLine(line, keptSchema);
-    if (kept !== null) decisions.set(kept.key, kept);
-  }
+  const lines = text.split("\n").flatMap((line) => parsedLine(line, keptSchema) ?? []);
+  const evaluations = new Map(lines.map(({ key, evaluation }) => [key, evaluation]));
   const file = await openLineFile(path).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, advice);
   });
   return {
-    get: (key: string) => decisions.get(key),
-    /** Resolves after the decision is in the file. */
-    async add(key: string, decision: KnownDecision) {
-      decisions.set(key, decision);
-      const line = `${JSON.stringify({ key, ...decision })}\n`;
+    get: (key: string) => evaluations.get(key),
+    async set(key: string, { headers, ...given }: Evaluation) {
+      const marks = Object.entries(headers).filter(([name]) => name === "x-evaluator-emulator");
+      // A service's own words may hold the text.
+      const none = { warnings: [], providerMetadata: {}, raw: null };
+      const evaluation = { ...given, ...none, headers: Object.fromEntries(marks) };
+      const line = `${JSON.stringify({ key, evaluation })}\n`;
       await file.add([line]).catch(({ cause }: Error) => {
         throw toFileError(cause, `write ${path}`, advice);
       });

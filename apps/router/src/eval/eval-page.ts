@@ -3,8 +3,9 @@ import { toPrintable } from "evaluator-kit";
 import { curve, html, type Html, page, type PageLink, plot, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { figure } from "../labels/figures.ts";
+import { figure, ROUNDING } from "../labels/figures.ts";
 import { TOOL } from "../page/load-page.ts";
+import { textTable } from "../report/print-totals.ts";
 import type { evaluateRouting } from "./evaluate-routing.ts";
 
 type RoutingFigures = ReturnType<typeof evaluateRouting> & {
@@ -101,11 +102,7 @@ function describeSource({ n, name, decider, asked }: RoutingFigures): string {
 export function describeFigures(figures: RoutingFigures): string {
   const { advice, decider } = figures;
   const tables = sectionsOf(figures).flatMap(({ title, head, rows, notice }) => {
-    const lines = [head, ...rows];
-    const widths = head.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
-    const print = (cells: readonly string[]) =>
-      cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
-    return [title, lines.map((cells) => `  ${print(cells)}`.trimEnd()), notice, ""].flat();
+    return [title, textTable([head, ...rows]), notice, ""];
   });
   const emulated = decider.isEmulated === true ? " The emulator decided, not a model." : "";
   return [describeSource(figures), "", ...tables, `${advice.sentence}${emulated}\n`].join("\n");
@@ -199,6 +196,7 @@ type WayPoint = Readonly<{ name: string; x: number; y: number }>;
 
 /** Whether a way is as good and costs no more, and is better in one. No router has an oracle. */
 function dominates({ name: way, x, y }: WayPoint, other: WayPoint): boolean {
-  const isBetter = x < other.x || y > other.y;
-  return way !== "oracle" && isBetter && x <= other.x && y >= other.y;
+  const [cheaper, rounding] = [other.x - x, ROUNDING * other.x]; // of a mix at equal cost
+  const isBetter = cheaper > rounding || y > other.y;
+  return way !== "oracle" && isBetter && cheaper >= -rounding && y >= other.y;
 }

@@ -28,7 +28,7 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const services = connectServices(options);
   try {
     const kept = resolve(cwd, decisions);
-    const { decided, asked } = await decidePrompts(path, kept, { services, options, context });
+    const { decided, asked } = await decidePrompts(path, kept, { services, context });
     const { policy, tierModels } = options;
     const costs = await tierCosts(services, tierModels, signal);
     const judged = judgePrompts(decided, options, costs.of);

@@ -8,7 +8,7 @@ const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
 const shares = z.record(tier, z.number());
 
 /** A decision in the decision log, or in the file of kept decisions. */
-export const decisionSchema = z.object({
+const decisionSchema = z.object({
   tierChosen: tier,
   probabilities: shares,
   confidence: z.number().nullable(),

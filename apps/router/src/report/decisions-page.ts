@@ -3,7 +3,7 @@ import { tierNames } from "../decision/tier-question.ts";
 import { addressOf, type listMessages, type MessageFilter } from "./latest-messages.ts";
 import type { LoggedRecord } from "./read-records.ts";
 import { isOfEmulator, reportPage, tierBadge } from "./report-page.ts";
-import { dollars } from "./summary.ts";
+import { dollars } from "./totals.ts";
 
 type MessagePage = Awaited<ReturnType<typeof listMessages>>;
 

@@ -92,7 +92,8 @@ const noteSchema = z.object({
 /** Reads messages; null for an invalid line. @throws CliError without the file. */
 export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
   for await (const line of readLines(path, "The decision log ")) {
-    if (line.trim() !== "" && noteOf(line) === null) yield parsedLine(line, loggedRecordSchema);
+    const record = messageOf(line);
+    if (record !== null || (line.trim() !== "" && noteOf(line) === null)) yield record;
   }
 }
 
@@ -101,8 +102,13 @@ export function recordOf(line: string): LoggedRecord | null {
   return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
 }
 
-/** Returns the cost of a blind comparison as a message of the key `blind`; null for any other line. */
-export function blindRecordOf(line: string): LoggedRecord | null {
+/** Parses a message of the log, or the cost of a blind comparison as a message of the key `blind`. */
+export function messageOf(line: string): LoggedRecord | null {
+  const record = recordOf(line);
+  return record ?? blindRecordOf(line);
+}
+
+function blindRecordOf(line: string): LoggedRecord | null {
   const { time, blind } = noteOf(line) ?? {};
   if (blind === undefined) return null;
   const nothing = { failure: null, tierChosen: null, tierUsed: null, cause: null };

@@ -1,0 +1,134 @@
+import { tierNames } from "../decision/tier-question.ts";
+import { costsOf, type LoggedRecord } from "./read-records.ts";
+
+/** How messages are grouped; null for no group. */
+const groupings = {
+  day: ({ time }) => time.slice(0, 10),
+  tier: ({ tierUsed }) => tierUsed ?? "none",
+  key: ({ key }) => key ?? "none",
+  cause: ({ cause }) => cause,
+  upstream: ({ upstream }) => upstream,
+  promise: promiseOf,
+  failure: failureOf,
+} satisfies Record<string, (record: LoggedRecord) => string | null>;
+
+/** The sums of no message; costs are in US dollars. */
+const nothing = {
+  messages: 0,
+  decisionUsd: 0,
+  replyUsd: 0,
+  /** Decisions and replies without a known price. */
+  unpriced: 0,
+  /** Replies with known costs, also of the frontier tier for the same tokens. */
+  compared: 0,
+  comparedUsd: 0,
+  frontierUsd: 0,
+  /** Replies of ROUTER_SHADOW's model with known costs, and the costs of `auto`'s choice. */
+  shadowed: 0,
+  shadowUsd: 0,
+  autoUsd: 0,
+};
+
+type Sums = typeof nothing;
+
+/** US dollars with three digits. */
+export const dollars = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumSignificantDigits: 3,
+});
+
+/** Totals of messages, also by group. */
+export class Totals {
+  readonly #all = { ...nothing };
+  readonly #times: string[] = [];
+  readonly #groups = Object.entries(groupings).map(([name, of]) => {
+    return { name, of, sums: new Map<string, Sums>() };
+  });
+
+  add(record: LoggedRecord): void {
+    this.#times[this.#times.length === 0 ? 0 : 1] = record.time;
+    addTo(this.#all, record);
+    for (const { of, sums } of this.#groups) {
+      const group = of(record);
+      const sum = sums.get(group ?? "") ?? { ...nothing };
+      addTo(sum, record);
+      if (group !== null) sums.set(group, sum);
+    }
+  }
+
+  /** Describes all messages in sentences. */
+  describe(): string {
+    const { messages, decisionUsd, replyUsd, frontierUsd, compared, ...all } = this.#all;
+    if (messages === 0) return "No message here matches.";
+    const times = this.#times.toSorted().map((time) => time.slice(0, 16).replace("T", " "));
+    const paid = dollars.format(decisionUsd + replyUsd);
+    const total = `${messages.toLocaleString("en")} messages from ${times[0]} to ${times.at(-1)} (UTC): ${paid}.`;
+    const usd = savedUsd(this.#all);
+    const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
+    const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
+    const shadow = `${all.shadowed} replies in auto's place cost ${dollars.format(all.shadowUsd)}; auto would have cost ${dollars.format(all.autoUsd)}.`;
+    const unknown = "The savings are unknown: no reply has a known price.";
+    return [total, compared > 0 ? saved : unknown, all.shadowed > 0 ? shadow : ""].join(" ").trim();
+  }
+
+  /** Returns a table for each way of grouping that has groups; a row begins with its group's name. */
+  tables() {
+    const places = tierNames.map(String);
+    const tables = this.#groups.map(({ name, sums }) => {
+      const rows = Array.from(sums, ([group, sum]) => [group, ...cellsOf(sum)] as const);
+      return { name, rows: rows.toSorted(([a], [b]) => places.indexOf(a) - places.indexOf(b)) };
+    });
+    return tables.filter(({ rows }) => rows.length > 0);
+  }
+}
+
+/** The headings of a group's table after its name. */
+export const totalsHead = ["messages", "decisions", "replies", "without a price", "saved"];
+
+function cellsOf(sum: Sums): string[] {
+  return [
+    sum.messages.toLocaleString("en"),
+    dollars.format(sum.decisionUsd),
+    dollars.format(sum.replyUsd),
+    String(sum.unpriced),
+    sum.compared === 0 ? "–" : dollars.format(savedUsd(sum)),
+  ];
+}
+
+/** Returns the savings against the frontier tier, net of the decisions. */
+function savedUsd({ frontierUsd, comparedUsd, decisionUsd }: Sums): number {
+  return frontierUsd - comparedUsd - decisionUsd;
+}
+
+function addTo(sums: Sums, record: LoggedRecord): void {
+  const { decision, reply } = costsOf(record);
+  const { replyCostUsd, frontierCostUsd, shadow } = record;
+  sums.messages += 1;
+  sums.unpriced += [...decision, ...reply].filter((usd) => usd === null).length;
+  sums.decisionUsd += record.decisionCostUsd ?? 0;
+  if (replyCostUsd === null) return;
+  sums.replyUsd += replyCostUsd;
+  if (typeof shadow?.replyCostUsd === "number") {
+    sums.shadowed += 1;
+    sums.shadowUsd += replyCostUsd;
+    sums.autoUsd += shadow.replyCostUsd;
+  }
+  if (frontierCostUsd === null) return;
+  sums.compared += 1;
+  sums.comparedUsd += replyCostUsd;
+  sums.frontierUsd += frontierCostUsd;
+}
+
+function promiseOf({ promise }: LoggedRecord): string | null {
+  const { evidence, why } = promise ?? {};
+  if (evidence === undefined) return why === undefined ? null : `none: ${why}`;
+  const { threshold, maxRisk, confidence, n, wrong } = evidence;
+  const [risk, sure] = [maxRisk, confidence].map((share) => Number((100 * share).toFixed(2)));
+  return `at most ${risk} % wrong at ${threshold.toFixed(2)} and above, with ${sure} % confidence (${wrong} of ${n} labels)`;
+}
+
+function failureOf({ outcome, failure }: LoggedRecord): string | null {
+  if (outcome === "replied" || outcome === "decided") return null;
+  return [outcome, failure].filter((word) => word !== null).join(": ");
+}
