@@ -187,10 +187,11 @@ function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter,
     add(text: string) {
       const end = isWhole ? -1 : text.lastIndexOf("\n");
       if (end === -1) return keep(text);
-      const lines = `\n${rest}${text.slice(0, end)}`.split("\ndata:");
+      const lines = `${rest}${text.slice(0, end)}`.split("\n");
+      const events = lines.filter((line) => line.startsWith("data:"));
       rest = text.slice(end + 1);
-      meter.characters += (lines.length - 1) * CHARACTERS_PER_EVENT;
-      for (const line of lines) if (/"usage":\s*\{/.test(line)) read(line);
+      meter.characters += events.length * CHARACTERS_PER_EVENT;
+      for (const each of events) if (/"usage":\s*\{/.test(each)) read(each.slice("data:".length));
     },
     end() {
       if (!isWhole) return;

@@ -111,6 +111,13 @@ const ends: [situation: string, chunks: string[], counts: object][] = [
     { input: 5, output: 7 },
   ],
   [
+    "named events in one chunk",
+    [
+      'event: a\ndata: {"usage":{"input":5}}\n\nevent: b\ndata: {"usage":{"output":7}}\n\nevent: c\ndata: {}\n\n',
+    ],
+    { input: 5, output: 7 },
+  ],
+  [
     "an event in three chunks",
     ['data: {"us', 'age":{"input":5,"out', 'put":7}}\n\ndata: [DONE]\n\n'],
     { input: 5, output: 7 },
