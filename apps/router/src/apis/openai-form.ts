@@ -1,6 +1,140 @@
+import { z } from "zod";
+import {
+  givenOf,
+  type ProviderOptions,
+  type ToolResultPart,
+} from "../conversation/conversation.ts";
 import { toCount, type TokenUsage } from "../reply/usage.ts";
 import type { ErrorDetails } from "./api.ts";
 import { toObject } from "./parse-body.ts";
+import * as field from "./request-fields.ts";
+import { optionsOf, toFile } from "./request-parts.ts";
+
+/** A mark for the cache, as Anthropic's models take it. */
+export const marked = { cache_control: z.record(z.string(), z.json()).nullish() };
+/** The fields of a function. */
+export const functionFields = {
+  name: field.name,
+  description: field.text,
+  parameters: field.jsonObject.nullish(),
+  strict: field.flag,
+};
+/** How much a model writes. */
+export const verbosity = z.enum(["low", "medium", "high"]).nullish();
+/** The fields that both of OpenAI's APIs have. */
+export const openAiFields = {
+  model: field.name,
+  stream: field.flag,
+  temperature: field.number,
+  top_p: field.number,
+  reasoning: z.object({ effort: field.effort, summary: field.text }).nullish(),
+  parallel_tool_calls: field.flag,
+  user: field.text,
+};
+
+type OpenAiRequest = z.infer<z.ZodObject<typeof openAiFields>>;
+
+/** Accepts the formats of a reply. */
+export function formatOf<TFields extends z.ZodRawShape>(fields: TFields) {
+  // Together's form of a schema, which instructor sends.
+  const schema = field.jsonObject.nullish();
+  const plain = z.object({ type: z.enum(["text", "json_object"]), schema });
+  const json = z.object({ type: z.literal("json_schema"), ...fields });
+  const instead = "not supported; use text, json_object or json_schema";
+  return z.discriminatedUnion("type", [plain, json], instead).nullish();
+}
+
+const detail = z.enum(["auto", "low", "high", "original"]).nullish();
+const imageUrl = z
+  .string("missing; send the image itself, a data: address")
+  .refine(
+    (url) => field.isHttps(url) || /^data:image\/[^,]*,/.test(url),
+    "is neither an https: nor a data: address",
+  );
+const fileMissing = "missing; send the file itself, a data: address";
+const fileData = z
+  .string(fileMissing)
+  .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64");
+const fileFields = { file_url: field.httpsUrl.nullish(), filename: field.text };
+const audio = z.object({
+  data: z.base64(),
+  format: z.enum(["wav", "mp3"], "is neither wav nor mp3; convert it"),
+});
+const textTypes = ["text", "input_text", "output_text", "summary_text", "reasoning_text"] as const;
+
+/** A text. */
+export const textPart = z.object({ type: z.enum(textTypes), text: z.string(), ...marked });
+
+const part = z.discriminatedUnion(
+  "type",
+  [
+    textPart,
+    z.object({ type: z.literal("refusal"), refusal: z.string(), ...marked }),
+    z.object({
+      type: z.literal("image_url"),
+      image_url: z.object({ url: imageUrl, detail }),
+      ...marked,
+    }),
+    z.object({ type: z.literal("input_image"), image_url: imageUrl, detail, ...marked }),
+    z.object({ type: z.literal("input_audio"), input_audio: audio, ...marked }),
+    z.object({
+      type: z.literal("file"),
+      file: z.object({ file_data: fileData, ...fileFields }),
+      ...marked,
+    }),
+    z
+      .object({
+        type: z.literal("input_file"),
+        file_data: fileData.nullish(),
+        ...fileFields,
+        ...marked,
+      })
+      .refine(({ file_data, file_url }) => file_data || file_url, {
+        path: ["file_data"],
+        error: fileMissing,
+      }),
+  ],
+  "not supported; send it as text or input_text",
+);
+
+/** The content of a message or a result: each API takes the other's parts too. */
+export const content = field.contentOf(part);
+
+/** Returns a part of a content. */
+export function toPart(
+  part: Exclude<z.infer<typeof content>, string>[number],
+): ToolResultPart["parts"][number] {
+  const options = optionsOf(part.cache_control);
+  if ("text" in part) return { type: "text", text: part.text, ...options };
+  if ("refusal" in part) return { type: "text", text: part.refusal, ...options };
+  if ("input_audio" in part) {
+    const { data, format } = part.input_audio;
+    const mediaType = format === "mp3" ? "audio/mpeg" : "audio/wav";
+    return { ...toFile(`data:${mediaType};base64,${data}`), ...options };
+  }
+  if ("image_url" in part) {
+    const isNested = part.type === "image_url";
+    const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url };
+    const others: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
+    return { type: "image", url, ...optionsOf(part.cache_control, others) };
+  }
+  const file = part.type === "file" ? part.file : part;
+  return { ...toFile(file.file_data ?? file.file_url ?? "", file.filename), ...options };
+}
+
+/** Returns a request's options that some providers have. */
+export function toProviderOptions(
+  { user, parallel_tool_calls }: OpenAiRequest,
+  fields: Readonly<Record<string, string | null | undefined>>,
+): ProviderOptions {
+  const isSerial = parallel_tool_calls === false;
+  const openai = givenOf({ ...fields, parallelToolCalls: isSerial ? false : null });
+  return {
+    ...(user && { gateway: { user } }),
+    ...(Object.keys(openai).length > 0 && { openai }),
+    ...(isSerial && { anthropic: { disableParallelToolUse: true } }),
+  };
+}
 
 /** The model names of OpenAI's own clients. */
 export const openAiClientModels = /^(?:gpt-|o[134]|codex-|chatgpt-)/;

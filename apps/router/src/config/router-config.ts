@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { apiKeyVariables } from "evaluator-client";
 import type { ModelPrice } from "../reply/usage.ts";
-import { serverUrlSchema, toServerUrl } from "./server-url.ts";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
 export type RouterConfig = ReturnType<typeof parseRouterConfig>;
@@ -128,6 +128,25 @@ const price = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: c
   })
   .nullable()
   .default(null);
+
+const notServer =
+  "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
+
+/** The schema of a server's address, which holds no secret. */
+export const serverUrlSchema = z
+  .url({ protocol: /^https?$/, error: notServer, abort: true })
+  .refine((url) => {
+    const { username, password, search, hash } = new URL(url);
+    return `${username}${password}${search}${hash}` === "";
+  }, notServer);
+
+/** Returns an address with the `/v1` of OpenAI's APIs and without that of Anthropic's, which people often omit or add. */
+export function toServerUrl(url: string, type: UpstreamType): string {
+  const { href, pathname } = new URL(url);
+  const address = href.replace(/(?<!\/)\/+$/, "");
+  if (type.startsWith("openai")) return pathname === "/" ? `${address}/v1` : address;
+  return type === "anthropic" ? address.replace(/\/v1$/, "") : address;
+}
 
 const { gateway: gatewayKey } = apiKeyVariables;
 const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as const;

@@ -16,7 +16,7 @@ import {
   toPart,
   toProviderOptions,
   verbosity,
-} from "../openai-fields.ts";
+} from "../openai-form.ts";
 import { asksForNothing, invalidField, parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";

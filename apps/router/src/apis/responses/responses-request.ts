@@ -17,7 +17,7 @@ import {
   toPart,
   toProviderOptions,
   verbosity,
-} from "../openai-fields.ts";
+} from "../openai-form.ts";
 import { invalidField, parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, partsOf, toFormat, toTool } from "../request-parts.ts";
