@@ -166,13 +166,10 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
   };
 }
 
-/** Former variables without an effect. */
-const formerNames = ["ROUTER_CONTEXT", "ROUTER_TIES"];
-
 function warningsOf(env: Environment): string[] {
-  const names = formerNames.filter((name) => env[name] !== undefined).join(" and ");
-  if (names === "") return [];
-  return [`${names}: no effect any more. The user's message decides, and its choice is used.`];
+  const former = ["ROUTER_CONTEXT", "ROUTER_TIES"].filter((name) => env[name] !== undefined);
+  const lost = "no effect any more. The user's message decides, and its choice is used.";
+  return former.length === 0 ? [] : [`${former.join(" and ")}: ${lost}`];
 }
 
 const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"];

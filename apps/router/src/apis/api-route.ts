@@ -120,10 +120,7 @@ async function sendWhole(c: Context<ClientEnv>, { decision, ask, open }: ReplyCa
   return c.json(whole.whole());
 }
 
-/**
- * Streams the reply. A failure before its first piece still is a status, unless the silence lasts: then
- * the headers and comments keep the connection open.
- */
+/** Streams the reply. A failure before the first piece is a status, unless a silence has sent the headers. */
 async function sendStream(
   c: Context<ClientEnv>,
   { decision, ask, open }: ReplyCall,

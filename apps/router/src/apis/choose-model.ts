@@ -89,8 +89,7 @@ export function createModelChooser(parts: ChooserParts) {
       const { decision, isKept } = await turn.decide(async (before) => {
         const next = await router.decide(state, call, { isShadow });
         if (before === null || !staysWarm(before, next, texts.at(-1) ?? "")) return next;
-        const { tierUsed, model, upstream, prices } = before.decision;
-        return { ...next, tierUsed, model, upstream, prices, cause: "warm-cache" };
+        return { ...next, ...modelOf(before.decision), cause: "warm-cache" };
       });
       return keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
     };
@@ -101,13 +100,17 @@ export function createModelChooser(parts: ChooserParts) {
   }
 
   /** A later step of a turn costs no evaluation. */
-  function keptOf({ tierUsed, model, upstream, prices }: Decision): Decision {
-    const tier = tierUsed ?? cheapestTier; // `auto` always has a tier
-    return { ...decideUnasked({ tier }, "turn", routing), model, upstream, prices };
-  }
+  const keptOf = (decision: Decision): Decision => ({
+    ...decideUnasked({ tier: cheapestTier }, "turn", routing),
+    ...modelOf(decision),
+  });
 
   return choose;
 }
+
+const modelOf = ({ tierUsed, model, upstream, prices }: Decision) => {
+  return { tierUsed, model, upstream, prices };
+};
 
 interface NamedModels {
   readonly routing: Routing;

@@ -13,9 +13,7 @@ interface ParsedBody<TData> {
 
 /**
  * Reads a body by an API's schema. Parts that another server of the API may know are left out: list
- * elements with an unknown `type`, and wrong fields that are not needed. By default, all fields are needed.
- *
- * @throws HttpError (400) with the path of a wrong field.
+ * elements with an unknown `type`, and wrong fields that are not `needed`. @throws HttpError (400) with a path.
  */
 export function parseBody<TSchema extends z.ZodType>(
   schema: TSchema,

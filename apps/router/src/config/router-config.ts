@@ -16,10 +16,7 @@ import type { UpstreamType } from "../conversation/to-call-options.ts";
 /** The services that reply, and the plans of the tiers, as a file configures them. */
 export type RouterConfig = ReturnType<typeof parseRouterConfig>;
 
-/**
- * Reads the file of `ROUTER_CONFIG`, or `router.config.json` in the working directory; null if there is
- * no such file. @throws CliError with the file and the path of a wrong field, without any key.
- */
+/** Reads the file of `ROUTER_CONFIG`, else an existing `router.config.json`. @throws CliError with a wrong field. */
 export async function readRouterConfig(given: Environment, cwd: string) {
   const env = trimEnvironment(given);
   const named = env["ROUTER_CONFIG"];
@@ -73,10 +70,7 @@ function toError(file: string, problem: string): CliError {
   return new CliError(printable`${file}: ${problem.slice(0, 300)}.`);
 }
 
-/**
- * Creates the schema of `router.config.json`: tiers use upstreams of these names, and keys are read from
- * the environment. The message of an issue continues after the path of its field.
- */
+/** Creates the schema of the file. The message of an issue continues after the path of its field. */
 function configSchema(names: readonly string[], env: Environment) {
   const target = fields({ upstream: upstreamName(names), model, price });
   const fallbacks = z.array(target, "is not a list").default([]);

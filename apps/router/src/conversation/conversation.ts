@@ -27,10 +27,7 @@ export function conversationOf(message: string): Conversation {
   return { messages, ...nothing };
 }
 
-/**
- * One message. Results of tools are parts of a user's message, before any other part of it. A call
- * without a result is allowed here; the upstream gets "interrupted by the user" as its result.
- */
+/** A message. Results of tools come first in a user's message; a call may be without a result. */
 export interface Message {
   readonly role: "system" | "user" | "assistant";
   readonly parts: readonly Part[];

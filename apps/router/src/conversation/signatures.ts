@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { Conversation, Part } from "./conversation.ts";
-import { parsedOrText } from "./to-prompt.ts";
+import { parsedOrText } from "./to-call-options.ts";
 
 /** A provider's proof of a part of a reply. */
 export interface Signature {

@@ -1,6 +1,23 @@
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { type Conversation, givenOf, type ProviderOptions, type Tool } from "./conversation.ts";
-import { toPrompt } from "./to-prompt.ts";
+import { unescape } from "node:querystring";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
+import {
+  type Conversation,
+  givenOf,
+  type Message,
+  type Part,
+  type ProviderOptions,
+  textOf,
+  type Tool,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "./conversation.ts";
 
 /** The APIs of services that reply. */
 export type UpstreamType = "gateway" | "openai-chat" | "openai-responses" | "anthropic";
@@ -49,3 +66,150 @@ function toProviderOptions(
 
 /** The provider's name in the options and metadata of upstreams of the type `openai-chat`. */
 export const openAiChatProvider = "upstream";
+
+/**
+ * Converts messages to the prompt of a language model. Each result follows its call directly, and
+ * the user's other parts follow the results; so do images of results if those are text only.
+ */
+export function toPrompt(
+  messages: readonly Message[],
+  { isTextOnly }: { readonly isTextOnly: boolean },
+): LanguageModelV4Prompt {
+  const resultOf = matchResults(messages);
+  const matched = new Set(resultOf.values());
+  return messages.flatMap(({ role, parts }): LanguageModelV4Message[] => {
+    if (role === "system") return toSystemMessages(parts, isTextOnly);
+    const results = parts.flatMap((part): Result[] => {
+      if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interrupted]];
+      const isAlone = part.type === "toolResult" && !matched.has(part);
+      return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
+    });
+    const answers = toResultMessages(results, isTextOnly);
+    if (role === "user") return [...answers, ...toUserMessage(parts)];
+    return [{ role, content: parts.flatMap((part) => toAssistantPart(part)) }, ...answers];
+  });
+}
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+type Result = readonly [call: Pick<ToolCallPart, "id" | "name">, result: ToolResultPart];
+
+const interrupted: ToolResultPart = {
+  type: "toolResult",
+  id: "",
+  parts: [{ type: "text", text: "interrupted by the user" }],
+  isError: false,
+};
+
+/** Finds the nearest result after each call: services may use an id again in a later reply. */
+function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResultPart> {
+  const open = new Map<string, ToolResultPart>();
+  const resultOf = new Map<ToolCallPart, ToolResultPart>();
+  for (const part of messages.flatMap(({ parts }) => parts).toReversed()) {
+    if (part.type === "toolResult") open.set(part.id, part);
+    if (part.type !== "toolCall") continue;
+    const result = open.get(part.id);
+    if (result !== undefined) resultOf.set(part, result);
+    open.delete(part.id);
+  }
+  return resultOf;
+}
+
+/** A message per part keeps the cache marks of the parts; without marks, a chat template gets one. */
+function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): LanguageModelV4Message[] {
+  if (isTextOnly || parts.every(({ providerOptions }) => providerOptions === undefined)) {
+    return [{ role: "system", content: textOf(parts) }];
+  }
+  return parts.map((part) => ({ role: "system", content: textOf([part]), ...optionsOf(part) }));
+}
+
+function toUserMessage(parts: readonly Part[]): LanguageModelV4Message[] {
+  const content = parts.flatMap((part) => (isContent(part) ? toContentPart(part) : []));
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}
+
+function toResultMessages(
+  results: readonly Result[],
+  isTextOnly: boolean,
+): LanguageModelV4Message[] {
+  if (results.length === 0) return [];
+  const content = results.map(([{ id, name }, result]) => ({
+    type: "tool-result" as const,
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(result, isTextOnly),
+    ...optionsOf(result),
+  }));
+  const others = results
+    .filter(([, result]) => isText(result, isTextOnly))
+    .flatMap(([, { parts }]) => parts.filter(({ type }) => type !== "text"));
+  return [{ role: "tool", content }, ...toUserMessage(others)];
+}
+
+/** Only errors of text are marked as errors. */
+function isText({ parts, isError }: ToolResultPart, isTextOnly: boolean): boolean {
+  if (isTextOnly || isError) return true;
+  return parts.every(({ type, providerOptions }) => type === "text" && !providerOptions);
+}
+
+function toOutput(result: ToolResultPart, isTextOnly: boolean): LanguageModelV4ToolResultOutput {
+  const { parts, isError } = result;
+  if (!isText(result, isTextOnly)) return { type: "content", value: parts.map(toContentPart) };
+  return { type: isError ? "error-text" : "text", value: textOf(parts) };
+}
+
+type ContentPart = ToolResultPart["parts"][number];
+
+function isContent(part: Part): part is ContentPart {
+  return part.type === "text" || part.type === "image" || part.type === "file";
+}
+
+function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
+  if (part.type === "text") return { type: "text", text: part.text, ...optionsOf(part) };
+  const named = part.type === "file" && part.filename !== null ? { filename: part.filename } : {};
+  const mediaType = part.type === "file" ? part.mediaType : "image/*";
+  return { type: "file", ...toFileData(part.url, mediaType), ...named, ...optionsOf(part) };
+}
+
+/** The bytes of a data: address are passed as base64; `new URL` would copy megabytes. */
+function toFileData(
+  url: string,
+  mediaType: string,
+): Pick<LanguageModelV4FilePart, "data" | "mediaType"> {
+  if (!/^data:/i.test(url)) return { mediaType, data: { type: "url", url: new URL(url) } };
+  const comma = url.indexOf(",");
+  const [named = "", ...attributes] = url.slice("data:".length, comma).split(";");
+  const text = url.slice(comma + 1);
+  const isBase64 = attributes.at(-1)?.toLowerCase() === "base64";
+  const data = isBase64 ? text : Buffer.from(unescape(text)).toString("base64");
+  return { mediaType: named || mediaType, data: { type: "data", data } };
+}
+
+function optionsOf({ providerOptions }: Part) {
+  return providerOptions === undefined ? {} : { providerOptions };
+}
+
+function toAssistantPart(part: Part): AssistantPart[] {
+  if (part.type === "reasoning") return [{ type: part.type, text: part.text, ...optionsOf(part) }];
+  if (part.type === "toolCall") {
+    const { id: toolCallId, name: toolName, arguments: text } = part;
+    const input = parsedOrText(text);
+    return [{ type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) }];
+  }
+  const isEmpty = part.type === "text" && part.text === "";
+  return isContent(part) && !isEmpty ? [toContentPart(part)] : [];
+}
+
+/** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */
+const DEEP_LENGTH = 2000;
+
+/** Parses arguments; those that are not JSON stay text, as do those too deep to be written again. */
+export function parsedOrText(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (text.length > DEEP_LENGTH) JSON.stringify(value);
+    return value;
+  } catch {
+    return text;
+  }
+}

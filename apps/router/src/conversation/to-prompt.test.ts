@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "./conversation.ts";
-import { toPrompt } from "./to-prompt.ts";
+import { toPrompt } from "./to-call-options.ts";
 
 const promptOf = (messages: readonly Message[], { isTextOnly = false } = {}) =>
   toPrompt(messages, { isTextOnly });

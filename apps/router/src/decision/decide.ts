@@ -129,10 +129,7 @@ export function decideUnasked(named: Named, cause: Cause, routing: Routing): Dec
   return { ...unasked, ...chosen, cause };
 }
 
-/**
- * Replaces a tier that is not allowed by the next allowed one up, else by the dearest, else by an allowed
- * model. @throws HttpError (403) without any of these.
- */
+/** Replaces a forbidden tier by the next allowed one up, else the dearest, else a model. @throws HttpError (403) */
 export function keepAllowed(
   decision: Decision,
   allowance: Allowance | null,

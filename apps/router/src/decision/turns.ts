@@ -71,10 +71,7 @@ function keyOf(caller: string, texts: readonly string[]): string {
 /** The shortest prompt that OpenAI and others cache. */
 const MIN_CACHED_TOKENS = 1024;
 
-/**
- * Whether a cheaper model would cost more than the current one in this turn, because its cache is cold.
- * An unknown price counts as no saving.
- */
+/** Whether a cheaper model would cost more in this turn, as its cache is cold. An unknown price is no saving. */
 export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newText: string) {
   const [from, to] = [decision, next].map(
     ({ tierUsed }) => tierUsed && tierNames.indexOf(tierUsed),

@@ -71,10 +71,7 @@ function toBroken(error: unknown): unknown {
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/**
- * Lets one large chunk or new call per round of the event loop pass: 64 chunks at once would block it
- * for 0.1 s, 500 calls for 0.7 s (benchmark `stream`).
- */
+/** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */
 export function turn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate());
   return lastTurn;

@@ -58,10 +58,7 @@ export function sendEvents(
 /** A comment, which clients skip; proxies cut connections that are silent for a minute. */
 const ping = ": ping\n\n";
 
-/**
- * While the connection waits for more, an event is written past the stream, which would cost a fifth
- * more (benchmark `stream`).
- */
+/** A waiting connection is written to past the stream, which would cost a fifth more (benchmark `stream`). */
 function createEventBody(connection: ServerResponse | undefined, pingMs: number) {
   let isOpen = true;
   let isAwaited = false;

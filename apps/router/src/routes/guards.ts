@@ -25,10 +25,7 @@ interface GuardParts {
   readonly pricesTried?: Promise<void>;
 }
 
-/**
- * Adds the guards of every request: hosts, origins, keys, and response headers. Returns
- * those of the routes with a JSON body.
- */
+/** Adds the guards of every request: hosts, origins, keys and headers. Returns those of JSON bodies. */
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   const { page, options, reportDefect } = parts;
   const pageHeaders = headersWith({
@@ -65,10 +62,7 @@ function setContext(reportDefect: GuardParts["reportDefect"]): MiddlewareHandler
   };
 }
 
-/**
- * Returns the allowed `Host` values. Any other value may be a foreign page's name that points to this
- * machine (DNS rebinding).
- */
+/** Returns the allowed `Host` values; another may be a foreign page's name of this machine (DNS rebinding). */
 export function allowedHosts(host: string, port: number, names: readonly string[] = []) {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const reachable = isLoopbackHost(host) ? [] : interfaces.map(({ address }) => address);

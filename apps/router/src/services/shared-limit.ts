@@ -16,11 +16,7 @@ const REQUESTS_PER_MINUTE = 1200;
 
 const lost = "This router goes on with its own share of the limit until it can.";
 
-/**
- * Opens the limit that several routers share. A store that cannot be reached is opened at a later call.
- *
- * @throws CliError for settings that stay wrong.
- */
+/** Opens the limit that several routers share, later if need be. @throws CliError for settings that stay wrong. */
 export async function openSharedLimit(
   { url, requestsPerMinute }: { url: string; requestsPerMinute: number | null },
   warn: (line: string) => void,

@@ -24,10 +24,7 @@ export interface TraceHeaders {
 /** Traces requests, evaluations and replies. */
 export type Tracing = ReturnType<typeof startTracing>;
 
-/**
- * Starts to send traces. The OpenTelemetry packages read `OTEL_EXPORTER_OTLP_ENDPOINT` and related
- * variables themselves. No span holds a message's text.
- */
+/** Starts to send traces, as OpenTelemetry's own variables configure it. No span holds a message's text. */
 export function startTracing() {
   const named = resourceFromAttributes({ "service.name": "evaluator-router" });
   const provider = new BasicTracerProvider({

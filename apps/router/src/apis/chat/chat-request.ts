@@ -21,11 +21,7 @@ import { asksForNothing, invalidField, parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";
 
-/**
- * Reads a request of the chat completions API.
- *
- * @throws HttpError (400) with the path of a wrong field, and an alternative.
- */
+/** Reads a request of the chat completions API. @throws HttpError (400) with the path of a wrong field. */
 export function readChatRequest(input: unknown): ApiRequest {
   const { data, ...read } = parseBody(chatSchema, input, neededFields);
   checkResults(data.messages);

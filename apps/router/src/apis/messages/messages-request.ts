@@ -11,11 +11,7 @@ import { invalidField, parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
 
-/**
- * Reads a request of the Messages API.
- *
- * @throws HttpError (400) with the path of a wrong field, and an alternative.
- */
+/** Reads a request of the Messages API. @throws HttpError (400) with the path of a wrong field. */
 export function readMessagesRequest(input: unknown): ApiRequest {
   const request = readCountRequest(input);
   if (request.conversation.settings.maxOutputTokens !== undefined) return request;
@@ -23,11 +19,7 @@ export function readMessagesRequest(input: unknown): ApiRequest {
   throw invalidField({ path: ["max_tokens"], message });
 }
 
-/**
- * Reads a request to count tokens, which needs no `max_tokens`.
- *
- * @throws HttpError (400) with the path of a wrong field, and an alternative.
- */
+/** Reads a request to count tokens, which needs no `max_tokens`. @throws HttpError (400) with the path of a wrong field. */
 export function readCountRequest(input: unknown): ApiRequest {
   const { data, ...read } = parseBody(messagesSchema, input);
   const { model, stream } = data;

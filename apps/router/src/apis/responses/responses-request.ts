@@ -22,11 +22,7 @@ import { invalidField, parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, partsOf, toFormat, toTool } from "../request-parts.ts";
 
-/**
- * Reads a request of the Responses API.
- *
- * @throws HttpError (400) with the path of a wrong field, and an alternative.
- */
+/** Reads a request of the Responses API. @throws HttpError (400) with the path of a wrong field. */
 export function readResponsesRequest(input: unknown): ApiRequest {
   const { data, ...read } = parseBody(responsesSchema, input, neededFields);
   const { model, stream, tools } = data;
