@@ -54,7 +54,7 @@ test("the package's own stream helper works as well", async () => {
 
 const notOpenAis = { top_k: 7 };
 
-test("the last user message decides, and the conversation goes to the model as sent", async () => {
+test("the user's words decide, and the conversation goes to the model as sent", async () => {
   const { client, seen } = await openAiClient();
   await client.chat.completions.create({
     model: "auto",
@@ -77,7 +77,8 @@ test("the last user message decides, and the conversation goes to the model as s
     max_completion_tokens: 9,
     stop: "END",
   });
-  expect(seen[0]?.body).toMatchObject({ state: { user_message: "hi\n[image]" } });
+  const words = "Write a payroll system.\n\nhi\n[image]";
+  expect(seen[0]?.body).toMatchObject({ state: { user_message: words } });
   expect(seen[1]?.body).toMatchObject({
     temperature: 0.5,
     topK: 7,

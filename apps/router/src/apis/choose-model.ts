@@ -174,8 +174,9 @@ export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void 
   });
   app.get("/v1/models/*", (c) => {
     const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
-    const { clientModels } = models.options;
-    const isClients = clientModels === "auto" && apis.some((api) => api.clientModels.test(id));
+    const mayAsk = apis.filter(({ name }) => name === "messages" || !isAnthropic(c));
+    const isClients =
+      models.options.clientModels === "auto" && mayAsk.some((api) => api.clientModels.test(id));
     if (isClients || ownNames(models).includes(id) || isModel(id, models)) {
       return c.json(toModel(c, id));
     }

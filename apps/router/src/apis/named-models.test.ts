@@ -95,8 +95,10 @@ test.each(["claude-opus-4-1", "claude-haiku-4-5", "gpt-5", "o4-mini"])(
       return [response.status, await response.json()];
     };
     expect(await lookUp({})).toMatchObject([200, { id, object: "model" }]);
-    const asAnthropic = { "anthropic-version": "2023-06-01" };
-    expect(await lookUp({}, asAnthropic)).toMatchObject([200, { id, type: "model" }]);
+    const asAnthropic = await lookUp({}, { "anthropic-version": "2023-06-01" });
+    expect(asAnthropic).toMatchObject(
+      id.startsWith("claude") ? [200, { id, type: "model" }] : [404, { type: "error" }],
+    );
     expect(await lookUp({ ROUTER_CLIENT_MODELS: "named" })).toMatchObject([404, {}]);
   },
 );
