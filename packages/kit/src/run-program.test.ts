@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import type { CliContext } from "./context.ts";
 import { CliError, InterruptedError } from "./errors.ts";
 import { type Program, runProgram, runToExitCode } from "./run-program.ts";
-import { createTestContext, temporaryFolder } from "./testing/test-context.ts";
+import { createTestContext } from "./testing/test-context.ts";
 
 const options = { name: "The program" };
 
@@ -171,11 +169,11 @@ test("an error that nothing catches is one line too", async () => {
   expect(stderr).toMatch(/^The program failed with an unexpected RangeError at .*\n$/);
 });
 
-function programWith(given: { env?: Record<string, string>; isTTY?: boolean; cwd?: string }) {
+function programWith(given: { env?: Record<string, string>; isTTY?: boolean }) {
   const stdin = Object.assign(new PassThrough(), { isTTY: given.isTTY ?? false });
   const stderr = Object.assign(new PassThrough(), { isTTY: given.isTTY ?? false });
-  const { env = {}, cwd = "/root" } = given;
-  const parts = { env, argv: [], cwd: () => cwd, stdin, stdout: stderr, stderr };
+  const { env = {} } = given;
+  const parts = { env, argv: [], cwd: () => "/root", stdin, stdout: stderr, stderr };
   return Object.assign(new EventEmitter(), parts) as unknown as NodeJS.Process & typeof parts;
 }
 
@@ -225,15 +223,4 @@ test("an interruption answers no", async () => {
 test("a program gets its variables without the space around them", async () => {
   const { env } = await contextOf(programWith({ env: { A: " a ", B: "  " } }));
   expect(env).toEqual({ A: "a" });
-});
-
-test("a script of npm reads .env where the person stands, then where its package.json is", async () => {
-  const [cwd, person] = [await temporaryFolder(), await temporaryFolder()];
-  await writeFile(join(cwd, ".env"), "A=root\nB=root\nC=root\n");
-  await writeFile(join(person, ".env"), "A=here\nB=here\n");
-  const set = { INIT_CWD: person, A: "set" };
-  const script = programWith({ env: { ...set, npm_lifecycle_event: "start" }, cwd });
-  expect((await contextOf(script)).env).toMatchObject({ A: "set", B: "here", C: "root" });
-  const { env } = await contextOf(programWith({ env: set, cwd }));
-  expect([env["B"], env["C"]]).toEqual(["here", undefined]);
 });

@@ -46,7 +46,7 @@ export async function runProgram(
   });
   const context = readContext(process, interruption);
   const run: Program = async (typed) => {
-    const words = await loadVariables(typed, context.cwd, process);
+    const words = await loadVariables(typed, context.cwd, process.env);
     return program(words, { ...context, env: trimEnvironment(process.env) });
   };
   process.exitCode = await runToExitCode(run, process.argv.slice(2), { ...options, context });
@@ -54,20 +54,14 @@ export async function runProgram(
 
 const OPTION = "--env-file";
 
-/**
- * Sets the variables of a file that are not set, and returns the words without the file's option. A script of
- * npm also reads `.env` of the folder of its package.json.
- */
-async function loadVariables(words: readonly string[], cwd: string, process: NodeJS.Process) {
-  const { env } = process;
+/** Sets the variables of a file that are not set, and returns the words without the file's option. */
+async function loadVariables(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
   const at = words.findIndex((word) => word === OPTION || word.startsWith(`${OPTION}=`));
   const word = words[at] ?? `${OPTION}=.env`;
   const file = word === OPTION ? words[at + 1] : word.slice(`${OPTION}=`.length);
   if (!file) throw new UsageError(`${OPTION} needs a value: ${OPTION} <file>.`);
-  const isScript = at === -1 && env["npm_lifecycle_event"] !== undefined;
-  for (const folder of isScript ? [cwd, process.cwd()] : [cwd]) {
-    const path = resolve(folder, file);
-    if (at === -1 && !existsSync(path)) continue;
+  const path = resolve(cwd, file);
+  if (at !== -1 || existsSync(path)) {
     const text = await readTextFile(path, `${OPTION} takes a file of lines such as NAME=value.`);
     for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
   }
