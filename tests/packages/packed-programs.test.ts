@@ -142,6 +142,17 @@ test("a program reads .env of the current folder, or another file, and a set var
   expect(await report("report --env-file=other", set)).toContain("set.jsonl");
 });
 
+test("a failure in another package is its message, not a defect", async () => {
+  const triage = await runCommand("npx --no-install evaluator-triage nothing.json --offline", {
+    cwd: project,
+  });
+  expect(triage.stderr).toMatch(/^Cannot read \S+nothing\.json: no such file or directory\. /);
+  const label = await runCommand("npx --no-install evaluator-cli label nothing.csv", {
+    cwd: project,
+  });
+  expect([label.stderr, triage.stderr].join("")).not.toContain("unexpected");
+});
+
 const oldNodes = inject("oldNodes").map(([version, path]) => [version, dirname(path)] as const);
 
 test.each(oldNodes)("on Node %s each program says which Node it needs", async (version, folder) => {

@@ -1,6 +1,13 @@
 import { open, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { CliError, describeSystemError, isBrokenPipe, toFileError } from "./errors.ts";
+import {
+  CliError,
+  describeSystemError,
+  InterruptedError,
+  isBrokenPipe,
+  toFileError,
+  UsageError,
+} from "./errors.ts";
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
@@ -8,6 +15,24 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+test("an error of another package's copy of a class is one of this copy", () => {
+  const own = { CliError, UsageError, InterruptedError };
+  const kindsOf = (error: unknown) =>
+    Object.entries(own).flatMap(([name, kind]) => (error instanceof kind ? [name] : []));
+  const copyOf = () => {
+    class CliError extends Error {}
+    class UsageError extends CliError {}
+    return { CliError, UsageError };
+  };
+  const copy = copyOf();
+  expect(kindsOf(new copy.CliError())).toEqual(["CliError"]);
+  expect(kindsOf(new copy.UsageError())).toEqual(["CliError", "UsageError"]);
+  expect(kindsOf(new InterruptedError("SIGINT"))).toEqual(["CliError", "InterruptedError"]);
+  for (const other of [new Error("no"), new TypeError("no"), null, undefined, "CliError", {}]) {
+    expect(kindsOf(other)).toEqual([]);
+  }
+});
 
 test("the operating system's reason is in words", async () => {
   expect(describeSystemError(await errorOf(readFile("/no/such/file")))).toBe(

@@ -18,6 +18,14 @@ export const exitCodes = {
  * without keys or personal data.
  */
 export class CliError extends Error {
+  /** Compares names: each published package has its own copy of this class, and throws it to the others. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    let made = Object(error).constructor as unknown;
+    while (typeof made === "function" && made.name !== this.name)
+      made = Object.getPrototypeOf(made);
+    return typeof made === "function";
+  }
+
   /** The exit code. @default 1 */
   readonly exitCode: number;
 
