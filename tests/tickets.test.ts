@@ -5,6 +5,7 @@ import { env as programEnvironment } from "node:process";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { readCodeBlocks, startCommand, startUntil, untilPrinted } from "./run-command.ts";
+import { labeller } from "./testing/label-page.ts";
 
 const root = dirname(import.meta.dirname);
 const page = "docs/tickets.md";
@@ -71,42 +72,16 @@ test("each command of the page prints what the page shows", async () => {
   const start = `${emulator?.command} --port 0`;
   const [, address = ""] = await startUntil(start, /gateway +(\S+)/, { cwd, env: { PATH } });
   const env = { PATH, EVALUATOR_BASE_URL: address, AI_GATEWAY_API_KEY: "local" };
-  const truths = await readTruths(cwd);
+  const label = await labeller(fixtures);
   for (const { command, shown } of sessions) {
     const child = startCommand(`{ ${command}\n} 2>&1`, { cwd, env });
     const printed = text(child.stdout);
     if (command.startsWith("evaluator-cli label ")) {
       const [, origin = ""] = await untilPrinted(child, /at (http:\S+) /);
-      await label(origin, truths, command.includes("--for-promise") ? 20 : 150);
+      await label(origin, command.includes("--for-promise") ? 20 : 150);
     }
     const wanted = withoutVarying(shown);
     const found = abridge(withoutVarying(await printed), wanted);
     expect({ command, found }).toEqual({ command, found: wanted });
   }
 });
-
-type Truths = ReadonlyMap<string, boolean | null>;
-
-async function readTruths(folder: string): Promise<Truths> {
-  const lines = (await readFile(join(folder, "truth.ndjson"), "utf8")).trimEnd().split("\n");
-  return new Map(
-    lines.map((line) => {
-      const { id, truth } = JSON.parse(line) as { id: string; truth: boolean | null };
-      return [id, truth];
-    }),
-  );
-}
-
-/** Labels records that the page shows, and ends the page. */
-async function label(origin: string, truths: Truths, count: number): Promise<void> {
-  for (let labelled = 0; labelled < count; labelled += 1) {
-    const html = await (await fetch(origin)).text();
-    const hidden = /type="hidden" name="(\w+)" value="([^"]*)"/g;
-    const fields = Object.fromEntries(Array.from(html.matchAll(hidden), ([, ...field]) => field));
-    const truth = truths.get(fields["id"] ?? "");
-    const answer = truth === null ? "skip" : truth === true ? "0" : "1";
-    const body = new URLSearchParams({ ...fields, answer });
-    await fetch(`${origin}/labels`, { method: "POST", body, redirect: "manual" });
-  }
-  await fetch(`${origin}/end`, { method: "POST" });
-}

@@ -1,10 +1,19 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { installPackages } from "../pack-client.ts";
-import { outputOf, startUntil } from "../run-command.ts";
+import {
+  outputOf,
+  readCodeBlocks,
+  startCommand,
+  startUntil,
+  untilPrinted,
+} from "../run-command.ts";
+import { labeller } from "../testing/label-page.ts";
 import { startRegistry } from "./local-registry.ts";
 
 const programs = "evaluator-cli evaluator-emulator evaluator-router evaluator-triage";
@@ -60,4 +69,34 @@ test.each(managers)("$name installs the four programs, and runs them", async ({ 
   const emulator = `${run} evaluator-emulator --port 0`;
   const [, gateway = ""] = await startUntil(emulator, /gateway +(\S+)\n/, options);
   expect(await (await fetch(new URL("/v1/models", gateway))).json()).toHaveProperty("data");
+  const demo = await outputOf(`${run} evaluator-cli demo --auto`, options);
+  expect(demo).toMatch(/^3 promise {2}act on "yes" at 0\.\d\d and above: at most 5 % wrong/m);
+  expect(await playTutorial(run, options)).toContain("\nrefund no: kept, ");
 });
+
+/** Runs the commands of the tutorial, and returns all that they print. */
+async function playTutorial(run: string, options: Parameters<typeof startUntil>[2]) {
+  const { cwd } = options;
+  const tickets = fileURLToPath(new URL("../../fixtures/tickets/", import.meta.url));
+  await cp(tickets, cwd, { recursive: true });
+  const [emulator, ...commands] = readCodeBlocks("docs/tickets.md", "console").flatMap((block) =>
+    Array.from(block.matchAll(/^\$ (.+)$/gm), ([, line = ""]) =>
+      line.replace(/^evaluator-cli /, () => `${run} evaluator-cli `),
+    ),
+  );
+  const start = `${emulator} --port 0`;
+  const [, address = ""] = await startUntil(start, /gateway +(\S+)\n/, options);
+  const asking = { ...options.env, EVALUATOR_BASE_URL: address, AI_GATEWAY_API_KEY: "local" };
+  const label = await labeller(tickets);
+  let printed = "";
+  for (const command of commands) {
+    const child = startCommand(`{ ${command}\n} 2>&1`, { cwd, env: asking });
+    const all = text(child.stdout);
+    if (command.includes(" label ")) {
+      const [, origin = ""] = await untilPrinted(child, /at (http:\S+) /);
+      await label(origin, command.includes("--for-promise") ? 20 : 150);
+    }
+    printed += await all;
+  }
+  return printed;
+}

@@ -1,7 +1,8 @@
 import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { parseCalibrationArtifact } from "evaluator-calibration";
 import {
   AnswerTable,
@@ -117,9 +118,7 @@ function describeState(state: unknown): string {
 /** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
 async function isDatabase(path: string): Promise<boolean> {
   try {
-    await using file = await open(path, "r");
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-    return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+    return (await text(createReadStream(path, { end: 15 }))) === "SQLite format 3\u0000";
   } catch (error) {
     throw toFileError(error, `read ${path}`, "Check its name and rights.");
   }

@@ -148,8 +148,16 @@ export async function* readBackwards(
   path: string,
   { before = Infinity, blockBytes = 256 * 1024 }: ReadOptions = {},
 ): AsyncGenerator<PlacedLine[]> {
-  await using file = await open(path).catch(nullIfMissing);
+  const file = await open(path).catch(nullIfMissing); // yarn's is not disposable
   if (file === null) return;
+  try {
+    yield* blocksBefore(before, file, blockBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* blocksBefore(before: number, file: FileHandle, blockBytes: number) {
   let end = Math.min(before, (await file.stat()).size);
   for (let size = blockBytes; end > 0;) {
     const start = Math.max(0, end - size);
