@@ -1,5 +1,6 @@
 import type { Estimate } from "evaluator-calibration/reports";
 import { estimate } from "../labels/figures.ts";
+import { meanOf } from "../labels/tier-points.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
 import { type BlindNote, noteOf } from "../report/read-records.ts";
@@ -32,40 +33,29 @@ const TAIL = 0.0175;
 export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
-  const figures = estimate(pairs, { seed, draws: DRAWS, tail: TAIL }, (drawn) =>
-    figuresOf(drawn, hasThumbs),
-  );
-  return {
-    thumbs,
-    separation: hasThumbs ? figures.separation : null,
-    routed: { saving: figures.routedSaving, quality: figures.routedQuality },
-    cheapest: { saving: figures.cheapestSaving, quality: figures.cheapestQuality },
-  };
+  const [routed, cheapest] = (["routed", "cheapest"] as const).map((way) =>
+    estimate(pairs, { seed, draws: DRAWS, tail: TAIL }, (drawn) =>
+      figuresOf(drawn, way, hasThumbs),
+    ),
+  ) as [Figures, Figures];
+  return { thumbs, separation: hasThumbs ? routed.separation : null, routed, cheapest };
 }
 
-function figuresOf(pairs: readonly BlindPair[], isCalibrated: boolean) {
-  const sumsOf = (way: "routed" | "cheapest" | "dearest") => ({
-    quality: sum(pairs.map((pair) => pair[way].quality)),
-    costUsd: sum(pairs.map((pair) => pair[way].costUsd)),
-  });
-  const [routed, cheapest, dearest] = [sumsOf("routed"), sumsOf("cheapest"), sumsOf("dearest")];
+type Figures = Readonly<Record<keyof ReturnType<typeof figuresOf>, Estimate>>;
+
+function figuresOf(pairs: readonly BlindPair[], way: "routed" | "cheapest", isCalibrated: boolean) {
+  const mean = (of: (pair: BlindPair) => number, rows = pairs) => meanOf(rows.map(of));
   const [good, bad] = [true, false].map((thumb) => {
     const rated = pairs.filter(({ isGood }) => isGood === thumb);
-    return sum(rated.map((pair) => pair.routed.quality)) / rated.length;
+    return mean(({ routed }) => routed.quality, rated);
   }) as [number, number];
   const separation = good - bad;
-  const scale = pairs.length * (isCalibrated ? separation : 1);
+  const gain = mean((pair) => pair[way].quality - pair.dearest.quality);
   return {
     separation,
-    routedSaving: 1 - routed.costUsd / dearest.costUsd,
-    cheapestSaving: 1 - cheapest.costUsd / dearest.costUsd,
-    routedQuality: (routed.quality - dearest.quality) / scale,
-    cheapestQuality: (cheapest.quality - dearest.quality) / scale,
+    saving: 1 - mean((pair) => pair[way].costUsd) / mean(({ dearest }) => dearest.costUsd),
+    quality: gain / (isCalibrated ? separation : 1),
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** The fewest messages for a comparison in words. */
@@ -77,7 +67,7 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   if (count < LEAST_PAIRS) return `Blind shadow: ${count} of ${LEAST_PAIRS} messages are compared.`;
   const { thumbs, separation, routed, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
-  const figures = ({ saving, quality }: typeof routed) =>
+  const figures = ({ saving, quality }: Figures) =>
     `${inHundredths(saving)} % cheaper${isBlind ? "" : `, quality ${inHundredths(quality)} points`}`;
   const rated = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
   const calibrated = isBlind

@@ -11,6 +11,14 @@ import type { ReplyListener } from "../reply/reply-piece.ts";
 import { costOf } from "../reply/usage.ts";
 import { collectText, compareReplies } from "./compare-replies.ts";
 
+interface BlindOptions extends Omit<Parameters<typeof compareReplies>[1], "signal"> {
+  /** The share of the messages that are compared, 0..1. */
+  readonly share: number;
+  readonly reportDefect: (error: Error) => void;
+  /** @default Math.random */
+  readonly random?: () => number;
+}
+
 interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportDefect"> {
   readonly log: Pick<Awaited<ReturnType<typeof openDecisionLog>>, "path" | "add"> | null;
   /** Null without named keys; then the spending is kept beside the log. */
@@ -19,32 +27,19 @@ interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportD
 
 /** Opens the shadow of a router. @throws CliError without a decision log */
 export function openBlindShadow(
-  options: RouterOptions & { readonly instance: string },
-  { log, ...parts }: BlindParts,
-) {
-  const { blind, leaseMs, instance } = options;
+  { blind, leaseMs, instance }: RouterOptions & { readonly instance: string },
+  { log, ledger, ...parts }: BlindParts,
+): BlindShadow {
   if (log === null) {
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }
-  const ledger = parts.ledger ?? new Ledger(log.path, { leaseMs });
-  const note: BlindOptions["note"] = (requestId, blind) =>
-    log.add({ time: new Date().toISOString(), instance, requestId, blind });
-  const shadow = createBlindShadow({ ...parts, ...blind, ledger, note });
-  return {
-    ...shadow,
-    async close() {
-      await shadow.close();
-      if (parts.ledger === null) await ledger.close();
-    },
-  };
-}
-
-interface BlindOptions extends Omit<Parameters<typeof compareReplies>[1], "signal"> {
-  /** The share of the messages that are compared, 0..1. */
-  readonly share: number;
-  readonly reportDefect: (error: Error) => void;
-  /** @default Math.random */
-  readonly random?: () => number;
+  return createBlindShadow({
+    ...parts,
+    ...blind,
+    ledger: ledger ?? new Ledger(log.path, { leaseMs }),
+    note: (requestId, note) =>
+      log.add({ time: new Date().toISOString(), instance, requestId, blind: note }),
+  });
 }
 
 interface Message {
@@ -71,8 +66,7 @@ export function createBlindShadow(options: BlindOptions) {
     /** Returns a listener that also keeps the text, and the comparison that follows the reply. */
     watch(message: Message, first: Decision, given: ReplyListener) {
       const isDrawn = random() < share && inFlight.size < MOST_IN_FLIGHT;
-      if (!isDrawn || !isComparable(message, first))
-        return { listener: given, end: () => undefined };
+      if (!isDrawn || !isComparable(message, first)) return null;
       const { listener, text } = collectText(given);
       const end = (decision: Decision, reply: GeneratedReply) => {
         const costUsd = costOf(reply.billed?.usage ?? null, decision.prices.model);

@@ -23,14 +23,7 @@ function sumOf(one: number | null, other: number | null): number | null {
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: string | null) {
   const { messages, next } = page;
-  const days = [...Map.groupBy(messages, ({ time }) => time.slice(0, 10))];
-  const contents = [
-    ...days.map(([day, { length }]) => ({ href: `#${day}`, name: day, count: String(length) })),
-    { href: "#end", name: "End of the list" },
-  ];
-  const rows = days.flatMap(([day, records]) =>
-    records.map((record, at) => toRow(toListed(record), at === 0 ? day : null)),
-  );
+  const rows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier", "model", "key", "cause", "cost", "ms"];
   const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
     ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
@@ -40,21 +33,27 @@ export function decisionsPage(filter: MessageFilter, page: MessagePage, blind: s
     </p>`;
   const about = "Messages of the decision log, the latest first.";
   const isEmulated = messages.some(isOfEmulator);
-  const path = "/decisions";
-  return reportPage({ heading: "Decisions", path, about, contents, isEmulated, body });
+  const contents = [
+    { href: "#filter", name: "Filter" },
+    { href: "#end", name: "End of the list" },
+  ];
+  return reportPage({
+    heading: "Decisions",
+    path: "/decisions",
+    about,
+    contents,
+    isEmulated,
+    body,
+  });
 }
 
-/** Returns the cells of a message; the first one of a day is the target of a link. */
-function toRow(listed: ReturnType<typeof toListed>, day: string | null) {
+function toRow(listed: ReturnType<typeof toListed>) {
   const { requestId, time, tier, model, key, cause, outcome, costUsd, ms } = listed;
-  const name = timeText(time);
+  const name = html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
   const isAnswered = outcome === "replied" || outcome === "decided";
-  const id = day === null ? null : html` id="${day}"`;
   const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
   return [
-    requestId === null
-      ? html`<span${id}>${name}</span>`
-      : html`<a${id} href="${address}">${name}</a>`,
+    requestId === null ? name : html`<a href="${address}">${name}</a>`,
     tierBadge(tier),
     html`<code>${model ?? "–"}</code>`,
     key ?? "–",
@@ -62,10 +61,6 @@ function toRow(listed: ReturnType<typeof toListed>, day: string | null) {
     costUsd === null ? "–" : dollars.format(costUsd),
     ms === null ? "–" : ms.toLocaleString("en"),
   ];
-}
-
-function timeText(time: string): Html {
-  return html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
 }
 
 /** A form of fields in the address, which works without a script. */
@@ -79,7 +74,7 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
         >${name} <input class="field" name="${name}" value="${filter[name] ?? ""}"
       /></label> `,
   );
-  return html`<form class="filters" aria-label="Filter">
+  return html`<form class="filters" id="filter" aria-label="Filter">
     <label
       >tier
       <select class="field" name="tier">

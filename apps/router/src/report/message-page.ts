@@ -42,19 +42,15 @@ function factsOf(record: LoggedRecord): Html {
   const facts = Object.entries(record).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shown.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-    const text = name.endsWith("Usd") ? dollars.format(Number(value)) : factText(value);
+    const rounded = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
+    const other = typeof value === "number" ? rounded : (value as string | boolean);
+    const text = name.endsWith("Usd") ? dollars.format(Number(value)) : String(other);
     return html`<div>
       <dt>${words.replace(/ usd$/, "")}</dt>
       <dd>${text}</dd>
     </div>`;
   });
   return html`<dl class="facts">${facts}</dl>`;
-}
-
-function factText(value: string | number | boolean | undefined): string {
-  return typeof value === "number"
-    ? value.toLocaleString("en", { maximumFractionDigits: 2 })
-    : String(value);
 }
 
 const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model"]);

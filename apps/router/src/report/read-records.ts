@@ -15,7 +15,7 @@ const evidenceSchema = z.object({
   wrong: z.number(),
 });
 
-const loggedRecordSchema = z.object({
+const loggedRecordSchema = z.looseObject({
   time: z.iso.datetime(),
   outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", "stopped"]),
   failure: z.string().nullable(),
@@ -27,7 +27,6 @@ const loggedRecordSchema = z.object({
   frontierCostUsd: amount,
   // Older logs lack the following fields.
   requestId: z.string().nullable().default(null),
-  endpoint: z.string().nullable().default(null),
   /** The named key of the client. */
   key: z.string().nullable().default(null),
   model: z.string().nullable().default(null),
@@ -35,16 +34,11 @@ const loggedRecordSchema = z.object({
   evaluatorModelId: z.string().nullable().default(null),
   wire: z.string().nullable().default(null),
   shadow: z.object({ replyCostUsd: amount }).nullish(),
-  confidence: amount.default(null),
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
   decisionMs: amount.default(null),
   replyMs: amount.default(null),
   upstream: z.string().nullable().default(null),
-  /** With cached ones. */
-  inputTokens: amount.default(null),
-  cacheReadTokens: amount.default(null),
   outputTokens: amount.default(null),
-  isEstimate: z.boolean().default(false),
 });
 
 /** A message in the decision log. */
