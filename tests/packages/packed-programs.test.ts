@@ -142,6 +142,13 @@ test("a program reads .env of the current folder, or another file, and a set var
   expect(await report("report --env-file=other", set)).toContain("set.jsonl");
 });
 
+test("the demo's page shows its text and its button, which are of another package", async () => {
+  const command = "npx --no-install evaluator-cli demo --page --out demo-page";
+  const options = { cwd: project };
+  const [, origin = ""] = await startUntil(command, /(http:\S+)\n[^]*^1 run/m, options);
+  expect(await (await fetch(origin)).text()).toContain('<p class="about">Demo: a simulated model');
+});
+
 test("a failure in another package is its message, not a defect", async () => {
   const triage = await runCommand("npx --no-install evaluator-triage nothing.json --offline", {
     cwd: project,

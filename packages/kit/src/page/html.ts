@@ -34,8 +34,10 @@ export function trusted(text: string): Html {
 
 function toText(value: HtmlValue): string {
   if (value === null) return "";
-  if (value instanceof Html) return value.toString();
-  if (typeof value === "object") return value.map(toText).join("");
+  if (typeof value === "object") {
+    // Not by its class: each published package has its own copy of it.
+    return "map" in value ? value.map(toText).join("") : value.toString();
+  }
   // Control characters and bidi marks could make text look like something else.
   const plain = String(value).replace(/(?!\n|\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
   return plain.replace(/[&<>"']/g, (character) => escapes[character] ?? "");

@@ -247,3 +247,13 @@ test("a style sheet passes as it is", () => {
 function flat(piece: Html): string {
   return String(piece).replace(/\s+/g, " ");
 }
+
+test("a piece of HTML may be of another package's copy of the class, and text is escaped", () => {
+  class Copy {
+    toString() {
+      return "<b>&amp;</b>";
+    }
+  }
+  const pieces = [new Copy() as Html, html`<i>${"<"}</i>`, "<u>", 1, null];
+  expect(html`<p>${pieces}</p>`.toString()).toBe("<p><b>&amp;</b><i>&lt;</i>&lt;u&gt;1</p>");
+});
