@@ -36,6 +36,18 @@ test("messages are listed the latest first, a hundred a page, each once", async 
   expect(third.next).toBeNull();
 });
 
+test("a reply without a price has an unknown cost, although its decision has one", async () => {
+  const priced = { decisionCostUsd: 0.001 };
+  const { list, page } = await openLog(
+    { ...priced, replyCostUsd: null },
+    { ...priced, replyCostUsd: 0.02 },
+    { ...priced, replyCostUsd: null, outcome: "decided" },
+  );
+  const costs = (await list()).messages.map(({ costUsd }) => costUsd);
+  expect(costs).toEqual([0.001, 0.021, null]);
+  expect(await page("/decisions")).toMatch(/>unknown<\/td>/);
+});
+
 test("each filter alone, and all together", async () => {
   const { list } = await openLog(
     { time: "2026-11-20T23:59:59.999Z", key: "alice" },

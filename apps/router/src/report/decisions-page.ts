@@ -11,7 +11,8 @@ type MessagePage = Awaited<ReturnType<typeof listMessages>>;
 export function toListed(record: LoggedRecord) {
   const { time, requestId, tierUsed: tier, model, key, cause, outcome } = record;
   const { decisionCostUsd, replyCostUsd, decisionMs, replyMs } = record;
-  const costUsd = sumOf(decisionCostUsd, replyCostUsd);
+  const isUnknown = outcome === "replied" && replyCostUsd === null; // its decision may have a price
+  const costUsd = isUnknown ? null : sumOf(decisionCostUsd, replyCostUsd);
   const ms = sumOf(decisionMs, replyMs);
   return { requestId, time, tier, model, key, cause, outcome, costUsd, ms };
 }
@@ -58,7 +59,7 @@ function toRow(listed: ReturnType<typeof toListed>) {
     html`<code>${model ?? "–"}</code>`,
     key ?? "–",
     isAnswered ? (cause ?? "–") : outcome,
-    costUsd === null ? "–" : dollars.format(costUsd),
+    costUsd === null ? "unknown" : dollars.format(costUsd),
     ms === null ? "–" : ms.toLocaleString("en"),
   ];
 }
