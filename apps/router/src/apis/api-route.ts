@@ -13,7 +13,7 @@ import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
 import { addModelRoutes, createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
-import { readCountRequest } from "./messages/messages-request.ts";
+import { readMessagesRequest } from "./messages/messages-request.ts";
 import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
 import { estimateTokens } from "../reply/usage.ts";
 
@@ -30,7 +30,8 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
   const choose = createModelChooser(parts);
   addModelRoutes(app, parts);
   app.post("/v1/messages/count_tokens", ...guards.largeBody, async (c) => {
-    const { conversation } = readCountRequest(await readJson(c.req));
+    const body = Object(await readJson(c.req)) as object;
+    const { conversation } = readMessagesRequest({ max_tokens: 1, ...body });
     return c.json({ input_tokens: countTokens(conversation) });
   });
   for (const api of apis)

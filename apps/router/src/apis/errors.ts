@@ -72,32 +72,29 @@ function send(c: Context, error: HttpError): Response {
   return c.json(toErrorBody(c, error), status, headers);
 }
 
-const version = "/v1";
-
 /** Returns the body of an error in the form of the client's API. */
 function toErrorBody({ req }: Context, { message, status, details }: HttpError): object {
-  const { path } = req;
-  if (!path.startsWith(`${version}/`) && rightPath(path) === null) return { error: message };
-  const isModels = path.startsWith(`${version}/models`);
-  const isMessages = isModels
+  const path = rightPath(req.path) ?? req.path;
+  if (!path.startsWith("/v1/")) return { error: message };
+  const isMessages = path.startsWith("/v1/models")
     ? req.header("anthropic-version") !== undefined
-    : (rightPath(path) ?? path).startsWith(messagesApi.path);
+    : path.startsWith(messagesApi.path);
   return (isMessages ? messagesApi : chatApi).error(message, status, details);
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */
 function describeApiPath(path: string): string | null {
   const right = rightPath(path);
-  if (right !== null)
-    return `There is nothing at this address; use ${right}: the base URL decides.`;
-  if (!path.startsWith(`${version}/`)) return null;
+  const wrong = `There is nothing at this address; use ${right}: the base URL decides.`;
+  if (right !== null) return wrong;
+  if (!path.startsWith("/v1/")) return null;
   const paths = apis.map((api) => `POST ${api.path}`);
   return `There is no such path in this API; use GET /v1/models, ${paths.join(", ")}.`;
 }
 
 /** Returns the address that a path with too few or too many versions means. */
 function rightPath(path: string): string | null {
-  const meant = version + path.replace(/^(?:\/v1)+/, "");
+  const meant = "/v1" + path.replace(/^(?:\/v1)+/, "");
   const known = [...apis.map((api) => api.path), `${messagesApi.path}/count_tokens`, "/v1/models"];
   return meant !== path && known.includes(meant) ? meant : null;
 }

@@ -64,8 +64,7 @@ async function earlierOf(turn: Turn | null): Promise<EarlierTurn | null> {
 }
 
 function keyOf(caller: string, texts: readonly string[]): string {
-  const parts = [caller, ...texts].map((text) => `${text.length}:${text}`);
-  return hash("sha256", parts.join(""), "base64");
+  return hash("sha256", JSON.stringify([caller, ...texts]), "base64");
 }
 
 /** The shortest prompt that OpenAI and others cache. */

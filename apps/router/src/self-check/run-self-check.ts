@@ -114,21 +114,18 @@ function findFailures(answer: ChatAnswer, expected: SelfCheckPrompt["expected"])
   const { tier, minority, topTwo } = expected;
   if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
   const { probabilities, model, reply, replyError } = answer;
-  const failures: string[] = [];
-  if (tier !== undefined && answer.tier !== tier) {
-    failures.push(`the tier is ${answer.tier}; expected ${tier}`);
-  }
   const share = minority === undefined ? null : probabilities[minority];
-  if (share !== null && !(share > 0 && share < probabilities[answer.tier])) {
-    failures.push(`${minority} has a share of ${share}; expected a minority`);
-  }
+  const isMinority = share === null || (share > 0 && share < probabilities[answer.tier]);
   const leaders = rankShares(probabilities).slice(0, 2);
-  if (topTwo !== undefined && leaders.some(([leader]) => !topTwo.includes(leader))) {
-    failures.push(`the top two shares are not those of ${topTwo.join(" and ")}`);
-  }
-  if (reply === "") {
-    const reason = replyError ?? "it gave no text";
-    failures.push(`the reply model ${model} failed, not the router: ${reason}`);
-  }
-  return failures;
+  const areLeaders = leaders.every(([leader]) => topTwo?.includes(leader) ?? true);
+  const found: [isRight: boolean, problem: string][] = [
+    [answer.tier === (tier ?? answer.tier), `the tier is ${answer.tier}; expected ${tier}`],
+    [isMinority, `${minority} has a share of ${share}; expected a minority`],
+    [areLeaders, `the top two shares are not those of ${topTwo?.join(" and ")}`],
+    [
+      reply !== "",
+      `the reply model ${model} failed, not the router: ${replyError ?? "it gave no text"}`,
+    ],
+  ];
+  return found.flatMap(([isRight, problem]) => (isRight ? [] : problem));
 }

@@ -42,7 +42,7 @@ test("tokens are counted while as many calls as allowed are in flight", async ()
 
 test.each([
   ["", "not JSON"],
-  ["[]", "the body"],
+  ["[]", "model"],
   ['{"model":"auto","messages":[]}', "messages"],
   ['{"model":"auto","messages":[{"role":"user","content":[{"type":5}]}]}', "messages.0.content.0"],
   [`{"model":"auto","messages":${"[".repeat(10_000)}${"]".repeat(10_000)}}`, "messages"],

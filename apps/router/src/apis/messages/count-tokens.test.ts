@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { countTokens } from "../api-route.ts";
-import { readCountRequest } from "./messages-request.ts";
+import { readMessagesRequest } from "./messages-request.ts";
 
 function count(content: unknown, fields: object = {}, role = "user"): number {
   const body = { model: "claude-x", messages: [{ role, content }], ...fields };
-  return countTokens(readCountRequest(body).conversation);
+  return countTokens(readMessagesRequest({ max_tokens: 1, ...body }).conversation);
 }
 
 const words = "word ".repeat(800);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCountRequest, readMessagesRequest } from "./messages-request.ts";
+import { readMessagesRequest } from "./messages-request.ts";
 
 const user = { role: "user", content: "hi" };
 const cache_control = { type: "ephemeral", ttl: "1h" };
@@ -221,9 +221,4 @@ test("arguments keep a key such as __proto__", () => {
   const input: unknown = JSON.parse('{"__proto__":{"a":1},"b":2}');
   const parts = partsOf("assistant", { type: "tool_use", id: "1", name: "f", input });
   expect(parts).toMatchObject([{ arguments: '{"__proto__":{"a":1},"b":2}' }]);
-});
-
-test("a request to count tokens needs no max_tokens", () => {
-  const request = readCountRequest({ model: "claude-x", messages: [user] });
-  expect(request.conversation.settings).toEqual({});
 });

@@ -7,20 +7,12 @@ import {
   type ToolResultPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
-import { invalidField, parseBody } from "../parse-body.ts";
+import { parseBody } from "../parse-body.ts";
 import * as field from "../request-fields.ts";
 import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Messages API. @throws HttpError (400) with the path of a wrong field. */
 export function readMessagesRequest(input: unknown): ApiRequest {
-  const request = readCountRequest(input);
-  if (request.conversation.settings.maxOutputTokens !== undefined) return request;
-  const message = "missing; send the most tokens that the reply may have";
-  throw invalidField({ path: ["max_tokens"], message });
-}
-
-/** Reads a request to count tokens, which needs no `max_tokens`. @throws HttpError (400) with the path of a wrong field. */
-export function readCountRequest(input: unknown): ApiRequest {
   const { data, ...read } = parseBody(messagesSchema, input);
   const { model, stream } = data;
   return { ...read, model, conversation: toConversation(data), isStreamed: stream === true };
@@ -219,10 +211,15 @@ const format = z.object({
   schema: field.jsonObject,
 });
 
-/** The fields that are read from a request; one to count tokens has no `max_tokens`. */
+const missing = "missing; send the most tokens that the reply may have";
+const max_tokens = z
+  .int({ error: ({ input }) => (input == null ? missing : undefined) })
+  .positive();
+
+/** The fields that are read. */
 const messagesSchema = z.object({
   model: field.name,
-  max_tokens: field.count,
+  max_tokens,
   system: blocksOf(textBlock).nullish(),
   messages: z.array(message).min(1),
   stream: field.flag,
