@@ -5,6 +5,7 @@ import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
+import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
@@ -38,16 +39,13 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
     app.post(api.path, ...guards.conversation, replyRoute(api, choose, parts));
 }
 
-type ReplyGiven = Parameters<MessageRouter["reply"]>[2];
-
-/** One reply to a request: the listeners of a reply, and the parts that write it. */
+/** One reply to a request. */
 interface ReplyCall {
-  readonly decision: Decision;
-  readonly ask: (
-    listeners: Pick<ReplyGiven, "onPieces" | "onBytes" | "onFallback">,
-  ) => Promise<Answer>;
-  /** Creates the writer when the replying model is known. */
-  readonly open: (decision: Decision) => ReplyWriter;
+  readonly ask: (listener: ReplyListener) => Promise<Answer>;
+  /** Returns the decision for the model that replies, or will. */
+  readonly decision: () => Decision;
+  /** Returns the writer, which is opened for that model. */
+  readonly writer: () => ReplyWriter;
 }
 
 function replyRoute(
@@ -68,16 +66,22 @@ function replyRoute(
     const ignored = ignoredBy(isOpenEnded ? null : api, target, request);
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const createdAt = Math.floor(Date.now() / 1000);
+    let { decision } = chosen;
+    let writer: ReplyWriter | null = null;
     const reply: ReplyCall = {
-      decision: chosen.decision,
-      async ask(listeners) {
-        const passed = { ...api, ...request, headers: c.req.header() };
-        const given = { ...call, ...listeners, autoDecision: chosen.autoDecision, passed };
-        const answer = await router.reply(chosen.decision, request.conversation, given);
+      async ask(listener) {
+        const answer = await router.reply(chosen.decision, request.conversation, {
+          ...call,
+          ...listener,
+          onFallback: (changed) => void (decision = changed),
+          autoDecision: chosen.autoDecision,
+          passed: { ...api, ...request, headers: c.req.header() },
+        });
         chosen.keep(answer.decision, answer.reply.end?.usage ?? null);
         return answer;
       },
-      open: ({ model }) => api.write({ requestId: call.requestId, model, createdAt }, request),
+      decision: () => decision,
+      writer: () => (writer ??= api.write({ ...call, model: decision.model, createdAt }, request)),
     };
     return request.isStreamed ? sendStream(c, reply, options.pingMs) : sendWhole(c, reply);
   };
@@ -102,63 +106,53 @@ function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
   return plans.some(({ targets }) => targets.some((each) => each.upstream.type === upstreamType));
 }
 
-async function sendWhole(c: Context<ClientEnv>, { decision, ask, open }: ReplyCall) {
+async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {
   let bytes = "";
-  let writer: ReplyWriter | null = null;
-  let model = decision;
   const answer = await ask({
-    onFallback: (changed) => void (model = changed),
     onBytes: (text) => void (bytes += text),
-    onPieces: (pieces) => void (writer ??= open(model)).add(pieces),
+    onPieces: (pieces) => void writer().add(pieces),
   });
   const { reply } = answer;
   c.header("x-router-reply-ms", String(reply.replyMs));
   if (reply.end === null) throw toHttpError(c, answer);
   setDecisionHeaders(c, answer.decision);
   if (bytes !== "") return c.body(bytes, 200, { "Content-Type": "application/json" });
-  const whole = (writer as ReplyWriter | null) ?? open(answer.decision);
-  whole.end(reply.end);
-  return c.json(whole.whole());
+  writer().end(reply.end);
+  return c.json(writer().whole());
 }
 
 /** Streams the reply. A failure before the first piece is a status, unless a silence has sent the headers. */
 async function sendStream(
   c: Context<ClientEnv>,
-  { decision, ask, open }: ReplyCall,
+  { ask, decision, writer }: ReplyCall,
   pingMs: number,
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const connected = Promise.withResolvers<EventSender>();
-  const state = { model: decision, writer: null as ReplyWriter | null, isPassedOn: false };
-  const write = () => (state.writer ??= open(state.model));
-  const begin = () => (state.writer === null ? write().begin() : []);
+  let [isPassedOn, isBegun] = [false, false];
+  const begin = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
   const pass = async (send: (sender: EventSender) => Promise<void> | undefined) => {
     begun.resolve();
     await send(await connected.promise); // until then, no more of the reply is read
   };
   const answer = ask({
-    onFallback: (changed) => void (state.model = changed),
     onBytes(text) {
-      state.isPassedOn = true;
+      isPassedOn = true;
       return pass((sender) => sender.write(text));
     },
-    onPieces: (pieces) => pass((sender) => sender.send([...begin(), ...write().add(pieces)])),
+    onPieces: (pieces) => pass((sender) => sender.send([...begin(), ...writer().add(pieces)])),
   });
   const ended = await firstOf(begun.promise, answer, pingMs);
   if (ended && ended.reply.end === null) throw toHttpError(c, ended);
-  setDecisionHeaders(c, state.model);
-  const options = {
-    pingMs,
-    isSilent: ended === null,
-    failed: () => write().fail(defectMessage, 500),
-  };
-  return sendEvents(c, options, async (sender) => {
+  setDecisionHeaders(c, decision());
+  const failed = () => writer().fail(defectMessage, 500);
+  return sendEvents(c, { pingMs, isSilent: ended === null, failed }, async (sender) => {
     connected.resolve(sender);
     const { reply } = await answer;
     if (reply.end === null) {
-      await sender.send(write().fail(reply.replyError ?? "", statusFor(reply, state.model)));
-    } else if (!state.isPassedOn) {
-      await sender.send([...begin(), ...write().end(reply.end)]);
+      await sender.send(writer().fail(reply.replyError ?? "", statusFor(reply, decision())));
+    } else if (!isPassedOn) {
+      await sender.send([...begin(), ...writer().end(reply.end)]);
     }
   });
 }
