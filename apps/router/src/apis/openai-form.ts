@@ -51,11 +51,18 @@ const imageUrl = z
     (url) => field.isHttps(url) || /^data:image\/[^,]*,/.test(url),
     "is neither an https: nor a data: address",
   );
-const fileMissing = "missing; send the file itself, a data: address";
 const fileData = z
-  .string(fileMissing)
+  .string()
   .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64");
-const fileFields = { file_url: field.httpsUrl.nullish(), filename: field.text };
+const fileFields = {
+  file_data: fileData.nullish(),
+  file_url: field.httpsUrl.nullish(),
+  filename: field.text,
+};
+const hasFile = z.refine<Partial<Record<"file_data" | "file_url", string | null | undefined>>>(
+  ({ file_data, file_url }) => file_data || file_url,
+  { path: ["file_data"], error: "missing; send the file itself, a data: address" },
+);
 const audio = z.object({
   data: z.base64(),
   format: z.enum(["wav", "mp3"], "is neither wav nor mp3; convert it"),
@@ -77,22 +84,8 @@ const part = z.discriminatedUnion(
     }),
     z.object({ type: z.literal("input_image"), image_url: imageUrl, detail, ...marked }),
     z.object({ type: z.literal("input_audio"), input_audio: audio, ...marked }),
-    z.object({
-      type: z.literal("file"),
-      file: z.object({ file_data: fileData, ...fileFields }),
-      ...marked,
-    }),
-    z
-      .object({
-        type: z.literal("input_file"),
-        file_data: fileData.nullish(),
-        ...fileFields,
-        ...marked,
-      })
-      .refine(({ file_data, file_url }) => file_data || file_url, {
-        path: ["file_data"],
-        error: fileMissing,
-      }),
+    z.object({ type: z.literal("file"), file: z.object(fileFields).check(hasFile), ...marked }),
+    z.object({ type: z.literal("input_file"), ...fileFields, ...marked }).check(hasFile),
   ],
   "not supported; send it as text or input_text",
 );

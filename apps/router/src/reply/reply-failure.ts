@@ -78,11 +78,8 @@ function describe(error: unknown, service: FailedCall["service"]): string {
   const isCall = APICallError.isInstance(error);
   if (isGatewayKey || (isCall && error.statusCode === 401)) return refusedKey(service);
   if (isCall && error.statusCode === undefined) {
-    const { name, keyVariable } = service;
-    const isFromVariables = keyVariable === "ROUTER_REPLY_API_KEY";
-    const address = isFromVariables
-      ? "ROUTER_REPLY_BASE_URL"
-      : `the address of the upstream ${name}`;
+    const isOwn = service.keyVariable === "ROUTER_REPLY_API_KEY";
+    const address = isOwn ? "ROUTER_REPLY_BASE_URL" : `the address of the upstream ${service.name}`;
     return toLine(`${error.message}. Check ${address}.`);
   }
   return toLine(wordsOf(error)) || `The reply model failed with ${error.name}.`;
@@ -116,9 +113,7 @@ function wordsOf({ name, message, cause }: Error): string {
     : `${cause.message} (status ${cause.statusCode})`;
 }
 
-const MAX_LENGTH = 1000;
-
 function toLine(text: string): string {
   const line = stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim();
-  return line.slice(0, MAX_LENGTH);
+  return line.slice(0, 1000); // chosen
 }
