@@ -56,6 +56,7 @@ export async function changeText<TResult>(
   for (;;) {
     const { text, nowMs } = await readText(texts, name);
     const [next, result] = edit(text, nowMs);
+    if (next === text) return result;
     const swapped = await texts.query(swap, [name, text, next]);
     if (swapped.length > 0) return result;
   }

@@ -39,7 +39,7 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
 
 /** The other fields of the log, by the words of their names. */
 function factsOf(record: LoggedRecord): Html {
-  const facts = Object.entries(record).flatMap(([name, value]) => {
+  const facts = Object.entries<unknown>(record).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shown.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const rounded = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });

@@ -15,7 +15,7 @@ const evidenceSchema = z.object({
   wrong: z.number(),
 });
 
-const loggedRecordSchema = z.looseObject({
+const loggedRecordSchema = z.object({
   time: z.iso.datetime(),
   outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", "stopped"]),
   failure: z.string().nullable(),
