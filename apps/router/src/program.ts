@@ -81,7 +81,7 @@ function addReport(program: Command, context: CliContext): void {
     .description("Sum up a decision log.")
     .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
     .action(async (log) => {
-      const { printTotals } = await import("./report/print-totals.ts");
+      const { printTotals } = await import("./report/totals.ts");
       context.stdout.write(await printTotals(logPath(log, context)));
     });
 }

@@ -33,15 +33,12 @@ const TAIL = 0.0175;
 export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
-  const [routed, cheapest] = (["routed", "cheapest"] as const).map((way) =>
-    estimate(pairs, { seed, draws: DRAWS, tail: TAIL }, (drawn) =>
-      figuresOf(drawn, way, hasThumbs),
-    ),
-  ) as [Figures, Figures];
+  const draws = { seed, draws: DRAWS, tail: TAIL };
+  const estimateOf = (way: "routed" | "cheapest") =>
+    estimate(pairs, draws, (drawn) => figuresOf(drawn, way, hasThumbs));
+  const [routed, cheapest] = [estimateOf("routed"), estimateOf("cheapest")];
   return { thumbs, separation: hasThumbs ? routed.separation : null, routed, cheapest };
 }
-
-type Figures = Readonly<Record<keyof ReturnType<typeof figuresOf>, Estimate>>;
 
 function figuresOf(pairs: readonly BlindPair[], way: "routed" | "cheapest", isCalibrated: boolean) {
   const mean = (of: (pair: BlindPair) => number, rows = pairs) => meanOf(rows.map(of));
@@ -67,7 +64,7 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   if (count < LEAST_PAIRS) return `Blind shadow: ${count} of ${LEAST_PAIRS} messages are compared.`;
   const { thumbs, separation, routed, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
-  const figures = ({ saving, quality }: Figures) =>
+  const figures = ({ saving, quality }: typeof routed) =>
     `${inHundredths(saving)} % cheaper${isBlind ? "" : `, quality ${inHundredths(quality)} points`}`;
   const rated = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
   const calibrated = isBlind

@@ -5,7 +5,7 @@ import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { figure, ROUNDING } from "../labels/figures.ts";
 import { TOOL } from "../page/load-page.ts";
-import { textTable } from "../report/print-totals.ts";
+import { textTable } from "../report/totals.ts";
 import type { evaluateRouting } from "./evaluate-routing.ts";
 
 type RoutingFigures = ReturnType<typeof evaluateRouting> & {

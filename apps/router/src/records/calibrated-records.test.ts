@@ -6,7 +6,7 @@ import { openTestLog } from "../testing/open-test-log.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { nineFields } from "../testing/read-answers.ts";
 import type { MessageRecord } from "./message-record.ts";
-import { printTotals } from "../report/print-totals.ts";
+import { printTotals } from "../report/totals.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };
 const shares = applyRecalibration(Object.values(printed), {

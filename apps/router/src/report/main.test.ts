@@ -38,7 +38,7 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
   ]).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
-    "5 messages from 2026-11-20 08:00 to 2026-11-21 08:00 (UTC): $0.000116. Saved against frontier only, net of the decisions: $0.0119, 99 %.
+    "5 messages from 2026-11-20 to 2026-11-21 (UTC): $0.000116. Saved against frontier only, net of the decisions: $0.0119, 99 %.
 
       day         messages  decisions  replies   without a price  saved
       2026-11-20  4         $0.000042  $0.00004  0                $0.00792

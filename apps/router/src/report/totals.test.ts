@@ -4,7 +4,7 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere } from "../testing/start-program.ts";
 import { loggedRecord as record } from "../testing/logged-record.ts";
-import { printTotals } from "./print-totals.ts";
+import { printTotals } from "./totals.ts";
 
 async function reportOn(...lines: readonly (object | string)[]): Promise<string> {
   const path = join(await temporaryFolder(), "decisions.jsonl");
@@ -16,7 +16,7 @@ async function reportOn(...lines: readonly (object | string)[]): Promise<string>
 test("sums costs up, and reports the saving net of the decisions", async () => {
   const later = { ...record, time: "2026-11-21T08:00:00.000Z", tierUsed: "frontier", key: "alice" };
   expect(await reportOn(later, record)).toMatchInlineSnapshot(`
-    "2 messages from 2026-11-20 08:00 to 2026-11-21 08:00 (UTC): $0.022. Saved against frontier only, net of the decisions: $0.178, 89 %.
+    "2 messages from 2026-11-20 to 2026-11-21 (UTC): $0.022. Saved against frontier only, net of the decisions: $0.178, 89 %.
 
       day         messages  decisions  replies  without a price  saved
       2026-11-21  1         $0.001     $0.01    0                $0.089
@@ -133,7 +133,7 @@ test("lines that are no records are counted and passed over, blank ones are noth
     ...record,
     time: "now",
   });
-  expect(report).toMatch(/^1 messages from 2026-11-20 08:00 to 2026-11-20 08:00 \(UTC\)/);
+  expect(report).toMatch(/^1 messages from 2026-11-20 to 2026-11-20 \(UTC\)/);
   expect(report).toMatch(/\nLines passed over because they are no records: 3\n$/);
   expect(await reportOn(record)).not.toContain("passed over");
   expect(await reportOn("nothing")).toBe(

@@ -1,5 +1,5 @@
 import { tierNames } from "../decision/tier-question.ts";
-import { costsOf, type LoggedRecord } from "./read-records.ts";
+import { costsOf, type LoggedRecord, readRecords } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
 const groupings = {
@@ -41,13 +41,11 @@ export const dollars = new Intl.NumberFormat("en", {
 /** Totals of messages, also by group. */
 export class Totals {
   readonly #all = { ...nothing };
-  readonly #times: string[] = [];
   readonly #groups = Object.entries(groupings).map(([name, of]) => {
     return { name, of, sums: new Map<string, Sums>() };
   });
 
   add(record: LoggedRecord): void {
-    this.#times[this.#times.length === 0 ? 0 : 1] = record.time;
     addTo(this.#all, record);
     for (const { of, sums } of this.#groups) {
       const group = of(record);
@@ -61,9 +59,9 @@ export class Totals {
   describe(): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared, ...all } = this.#all;
     if (messages === 0) return "No message here matches.";
-    const times = this.#times.toSorted().map((time) => time.slice(0, 16).replace("T", " "));
+    const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     const paid = dollars.format(decisionUsd + replyUsd);
-    const total = `${messages.toLocaleString("en")} messages from ${times[0]} to ${times.at(-1)} (UTC): ${paid}.`;
+    const total = `${messages.toLocaleString("en")} messages from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
@@ -131,4 +129,27 @@ function promiseOf({ promise }: LoggedRecord): string | null {
 function failureOf({ outcome, failure }: LoggedRecord): string | null {
   if (outcome === "replied" || outcome === "decided") return null;
   return [outcome, failure].filter((word) => word !== null).join(": ");
+}
+
+/** Returns the totals of a decision log as lines for a terminal. @throws CliError without the file. */
+export async function printTotals(path: string): Promise<string> {
+  const totals = new Totals();
+  let unreadable = 0;
+  for await (const record of readRecords(path)) {
+    if (record === null) unreadable += 1;
+    else totals.add(record);
+  }
+  const tables = totals
+    .tables()
+    .map(({ name, rows }) => textTable([[name, ...totalsHead], ...rows]));
+  const invalid = `Lines passed over because they are no records: ${unreadable}`;
+  const parts = [totals.describe(), ...tables, ...(unreadable === 0 ? [] : [invalid])];
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Returns rows in columns. */
+export function textTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)));
+  const print = (cell: string, at: number) => cell.padEnd(widths?.[at] ?? 0);
+  return rows.map((cells) => `  ${cells.map(print).join("  ").trimEnd()}`).join("\n");
 }
