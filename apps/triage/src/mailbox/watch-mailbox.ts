@@ -53,6 +53,8 @@ function currentList(options: RunCommand, context: ProgramContext) {
   const { state, limit, format } = options;
   // With --context a new mail may change the state of others.
   const canAdd = !state["context"] && limit === Number.POSITIVE_INFINITY && format === "json";
+  // A mail that was moved back is not new.
+  const only = [options.only, "new"].filter(Boolean).join(", ");
   const results = toOutputPath(resolve(cwd, options.file), mailSource);
   let isStale = false;
   /** Runs over all mails, until a change comes. */
@@ -73,7 +75,7 @@ function currentList(options: RunCommand, context: ProgramContext) {
     async follow({ added, isStale: hasOthers }: Update, change: Promise<void>): Promise<void> {
       isStale ||= hasOthers;
       const isPart = canAdd && existsSync(results);
-      const exitCode = added.size > 0 ? await run({ added, isPart }, quiet) : exitCodes.done;
+      const exitCode = added.size > 0 ? await run({ added, isPart, only }, quiet) : exitCodes.done;
       if (added.size > 0 && !isPart) isStale = false;
       if (isStale) await refresh(change);
       if (exitCode === exitCodes.done) return;

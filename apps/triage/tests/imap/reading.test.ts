@@ -153,13 +153,17 @@ test.each([[[]], [["QRESYNC"]]])(
     await doveadm("expunge", "-u", user, "mailbox", "INBOX", "uid", "1");
     await expect.poll(() => printed.stderr).toContain("1 left the folder");
     await expect.poll(async () => await readResults(cwd)).toHaveLength(3);
+    await doveadm("move", "-u", user, "Archive", "mailbox", "INBOX", "uid", "2");
+    await expect.poll(async () => await readResults(cwd)).toHaveLength(2);
+    await doveadm("move", "-u", user, "INBOX", "mailbox", "Archive", "all"); // back: no new mail
+    await expect.poll(async () => await readResults(cwd)).toHaveLength(3);
     await append("five");
     await expect.poll(rows).toContain("mail five");
     stopped.abort();
     expect((await watching).exitCode).toBe(130);
     expect(rows()).toHaveLength(5);
     expect((await read()).map(({ subject }) => subject)).toEqual(
-      ["1", "three", "four", "five"].map((name) => `mail ${name}`),
+      ["three", "four", "1", "five"].map((name) => `mail ${name}`),
     );
     await other.logout();
   },
