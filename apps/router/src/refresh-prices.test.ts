@@ -20,6 +20,8 @@ interface RefreshOptions {
   readonly config?: RouterConfig;
   /** @default the emulator's list */
   readonly list?: object;
+  /** The lists of several gateways. */
+  readonly lists?: object[];
 }
 
 async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions = {}) {
@@ -29,7 +31,9 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
     if (asked++ < failures) return new Response("", { status: 500 });
     return list === undefined ? emulator.fetch(input, init) : Response.json(list);
   };
-  const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
+  const catalogs = named.lists?.map((each) =>
+    createCatalog({ fetch: async () => Response.json(each), env: {}, maxRetries: 0 }),
+  ) ?? [createCatalog({ fetch, env: {}, maxRetries: 0 })];
   const { tierModels, fallbackModels = [], config = null } = named;
   const options = parseRouterOptions({});
   const prices = new Map<string, ModelPrice>();
@@ -37,7 +41,7 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
   await refreshPrices({
     redact: redactor([]),
     replies: {
-      catalog,
+      catalogs,
       current: configureReplies(gatewayUpstream({ apiKey: "k" }), {
         ...options,
         config,
@@ -65,6 +69,16 @@ test("a list that can be read is read once", async () => {
   const { prices, printed, asked } = await refresh({ failures: 0 });
   expect({ printed, asked }).toEqual({ printed: [ratio, "tried"], asked: 1 });
   expect(prices.get(defaultTierModels.nano)?.inputUsdPerMillionTokens).toBe(0.05);
+});
+
+test("of several gateways, all lists are read, and the first one's prices hold", async () => {
+  const listOf = (id: string, input: string) => ({
+    data: [{ id, object: "model", type: "language", pricing: { input, output: input } }],
+  });
+  const lists = [listOf("a/b", "0.000001"), listOf("a/b", "0.000002"), listOf("a/c", "0.000003")];
+  const { prices } = await refresh({ lists });
+  const inputs = [...prices].map(([id, price]) => [id, price.inputUsdPerMillionTokens]);
+  expect(Object.fromEntries(inputs)).toEqual({ "a/b": 1, "a/c": 3 });
 });
 
 test("a list that cannot be read is a warning once, and tried again each minute", async () => {

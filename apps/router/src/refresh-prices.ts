@@ -18,17 +18,21 @@ interface PriceRefresh extends Pick<Services, "redact" | "replies"> {
 /** Lets a page that is opened at the start come first: loading the emulator takes 90 ms. Chosen. */
 const START_MS = 100;
 
-/** Reads the price list, again each minute while it is unreadable, and prints missing models. */
+/** Reads the price lists, again each minute while one is unreadable, and prints missing models. */
 export async function refreshPrices(refresh: PriceRefresh) {
   const { redact, prices, onTried, signal, write, warn, sleep = setTimeout } = refresh;
-  const { catalog } = refresh.replies;
-  if (catalog === null) return onTried();
+  const { catalogs } = refresh.replies;
+  if (catalogs.length === 0) return onTried();
   await sleep(START_MS, undefined, { signal }).catch(() => undefined); // aborted
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
-      const list = await readPriceList(catalog, signal);
-      for (const [id, price] of list) if (price !== null) prices.set(id, price);
-      for (const line of missingModels(refresh, list)) warn(`${line}\n`);
+      const listed = new Set<string>();
+      for (const catalog of catalogs.toReversed()) {
+        const list = await readPriceList(catalog, signal);
+        for (const [id, price] of list) if (price !== null) prices.set(id, price);
+        for (const id of list.keys()) listed.add(id);
+      }
+      for (const line of missingModels(refresh, listed)) warn(`${line}\n`);
       return write(`${describeRatio(refresh)}\n`);
     } catch (error) {
       if (signal.aborted) return;
@@ -61,14 +65,15 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   };
 }
 
-type ListedPrices = Awaited<ReturnType<typeof readPriceList>>;
-
 /** Only the gateway has a price list. */
-function missingModels({ replies }: PriceRefresh, list: ListedPrices): ReadonlySet<string> {
+function missingModels(
+  { replies }: PriceRefresh,
+  listed: ReadonlySet<string>,
+): ReadonlySet<string> {
   const { tiers, settingOf } = replies.current;
   const lines = tierNames.flatMap((tier) =>
     tiers[tier].targets.map(({ upstream, model }, at) =>
-      upstream.type !== "gateway" || list.has(model)
+      upstream.type !== "gateway" || listed.has(model)
         ? []
         : `${settingOf(tier, at)}: the gateway's price list has no model ${model}.`,
     ),

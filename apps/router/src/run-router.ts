@@ -80,14 +80,6 @@ async function serve(
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
   const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
-  // At a terminal, SIGHUP means that the terminal was closed.
-  if (stdout.isTTY !== true) {
-    process.on("SIGHUP", () => {
-      void log?.reopen();
-      void keys?.reload();
-      reconfigure({ services, fit }, readOptions, { warn, refresh }).catch(reportDefect);
-    });
-  }
   const prices = new Map<string, ModelPrice>();
   const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
   const shared = { services, prices, ledger, log, reportDefect };
@@ -102,6 +94,14 @@ async function serve(
     const onTried = pricesTried.resolve;
     return refreshPrices({ ...services, prices, onTried, signal: either, write, warn });
   };
+  // At a terminal, SIGHUP means that the terminal was closed.
+  if (stdout.isTTY !== true) {
+    process.on("SIGHUP", () => {
+      void log?.reopen();
+      void keys?.reload();
+      reconfigure({ services, fit }, readOptions, { warn, refresh }).catch(reportDefect);
+    });
+  }
   const router = await startUnlessInterrupted(
     {
       ...shared,
@@ -152,7 +152,7 @@ function describeStart(
     const model = toPrintable(calibration.model.id ?? "an unnamed model");
     lines.push(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.`);
   }
-  if (replies.catalog === null) {
+  if (replies.catalogs.length === 0) {
     lines.push("Replies have no price list, so their costs and the savings are unknown.");
   }
   return `${lines.join("\n")}\n`;

@@ -114,7 +114,7 @@ test("each tier asks its upstream in its form; SIGHUP reads the file again, and 
   expect(JSON.parse(records[1] ?? "")).toMatchObject({ upstream: "local", model: "qwen3:4b" });
 }, 30_000);
 
-test("SIGHUP with a new gateway reads its price list, and names its missing models", async () => {
+test("SIGHUP with one more gateway reads its price list too, and names its missing models", async () => {
   const { origin, config, write, reload, stop, file } = await startConfigured();
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());

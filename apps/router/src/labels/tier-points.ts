@@ -113,10 +113,11 @@ const REPLY_TOKENS = 300;
 
 /** Returns the costs of the tiers at list prices, for labels without costs, and the prices. */
 export async function tierCosts(
-  { replies: { catalog } }: Pick<Services, "replies">,
+  { replies }: Pick<Services, "replies">,
   tierModels: RouterOptions["tierModels"],
   signal: AbortSignal,
 ) {
+  const [catalog] = replies.catalogs;
   const list = catalog && (await readPriceList(catalog, signal).catch(() => null));
   const prices = tierNames.flatMap((tier) => list?.get(tierModels[tier]) ?? []);
   if (prices.length < tierNames.length) {

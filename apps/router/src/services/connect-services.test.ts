@@ -5,6 +5,7 @@ import { conversationOf } from "../conversation/conversation.ts";
 import { MessageRouter } from "../message-router.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { keepOutput, plantedKey } from "../testing/keep-output.ts";
+import { local, readConfig } from "../testing/read-config.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
 import { defaultPolicy } from "../testing/test-router.ts";
@@ -85,4 +86,30 @@ test("a redirect of the reply is a failure, and its target is not asked", async 
     replyError: expect.stringContaining("307"),
     asked: [],
   });
+});
+
+const gatewayAt = (port: number) => ({
+  type: "gateway",
+  baseUrl: `http://127.0.0.1:${port}/v4/ai`,
+  apiKeyEnv: "CLAUDE_KEY",
+});
+
+test.each([
+  ["the emulator alone has a list", {}, {}, 1],
+  ["so do all gateways", { AI_GATEWAY_API_KEY: plantedKey }, { one: gatewayAt(1) }, 2],
+  ["two names of one gateway have one", {}, { one: gatewayAt(1), other: gatewayAt(1) }, 1],
+  ["the emulator beside a gateway has none", {}, { one: gatewayAt(1), other: gatewayAt(2) }, 2],
+])("of the price lists, %s", async (_situation, env, upstreams, count) => {
+  const services = connectServices(parseRouterOptions(env, await readConfig({ upstreams })));
+  expect(services.replies.catalogs).toHaveLength(count);
+});
+
+test("a model that only the client names is asked of the file's gateway, not of the emulator", async () => {
+  const config = await readConfig({ upstreams: { local, one: gatewayAt(1) } });
+  const upstreamOf = (env: Environment) => {
+    const { current } = connectServices(parseRouterOptions(env, config)).replies;
+    return current.planOfModel("acme/large")?.targets[0].upstream.name;
+  };
+  expect(upstreamOf({})).toBe("one");
+  expect(upstreamOf({ AI_GATEWAY_API_KEY: plantedKey })).toBe("gateway");
 });

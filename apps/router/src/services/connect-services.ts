@@ -46,11 +46,15 @@ export function connectServices(
       ? emulator.evaluation
       : connectEvaluation(transportFromEnvironment(env), env, options);
   const upstream = reply === null ? emulator.upstream : connectUpstream(reply);
-  const catalogOf = ({ config }: ReplySettings) => {
-    const gateway = gatewayOf(config)?.[1] ?? reply;
-    return gateway === null ? emulator.catalog : openCatalog(gateway);
+  const toReplies = (given: ReplySettings) => {
+    const gateways = [...(given.config?.upstreams.values() ?? []), ...(reply ? [reply] : [])]
+      .filter(({ type }) => type === "gateway")
+      .map(({ baseUrl }) => [baseUrl ?? "", openCatalog(baseUrl)] as const);
+    const own = gateways.length === 0 && reply === null ? [emulator.catalog] : [];
+    const catalogs = [...new Map(gateways).values(), ...own];
+    return { current: configureReplies(upstream, given), catalogs };
   };
-  const replies = { current: configureReplies(upstream, settings), catalog: catalogOf(settings) };
+  const replies = toReplies(settings);
   const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
   const names = asked.map((each) => (each === upstream ? describeReplier(reply) : each.name));
   const replier = [...new Set(names)].join(", ");
@@ -59,13 +63,12 @@ export function connectServices(
   return {
     ...evaluation,
     replier,
-    /** Who replies, and the price list; null without one. */
+    /** Who replies, and the price lists of their gateways. */
     replies,
     /** Replaces who replies; calls in flight keep theirs. */
     reconfigure(next: typeof settings): void {
       redact.learn(next.engines.secrets);
-      replies.current = configureReplies(upstream, next);
-      replies.catalog = catalogOf(next);
+      Object.assign(replies, toReplies(next));
     },
     redact,
     tracing: options.tracing ?? null,
@@ -103,8 +106,9 @@ export function configureReplies(
   const configured = new Map(
     plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
   );
-  // The list of prices, and so the names of models, are of the file's gateway if it has one.
-  const gateway = upstreams.get(gatewayOf(config)?.[0] ?? "") ?? upstream;
+  // The emulator has no real models.
+  const others = upstream.name === EMULATOR ? [...upstreams.values()] : [];
+  const gateway = others.find(({ type }) => type === "gateway") ?? upstream;
   return {
     tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
     aliases,
@@ -125,13 +129,7 @@ export function configureReplies(
   };
 }
 
-function gatewayOf(config: RouterOptions["config"]) {
-  return [...(config?.upstreams ?? [])].find(([, { type }]) => type === "gateway");
-}
-
-/** Returns the price list of a gateway; null for another service. */
-function openCatalog({ type, baseUrl }: Pick<UpstreamOptions, "type" | "baseUrl">) {
-  if (type !== "gateway") return null;
+function openCatalog(baseUrl: UpstreamOptions["baseUrl"]) {
   return createCatalog({ ...(baseUrl && { baseUrl }), env: {}, maxRetries: 0, deadlineMs: 5000 });
 }
 
@@ -189,6 +187,8 @@ function addressOf({ target }: Transport): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
+const EMULATOR = "emulator";
+
 function emulatedEngines({ tracing = null }: ConnectOptions) {
   const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
@@ -202,6 +202,6 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
     engineAddress: "emulator local:emulator",
     decider: "the local emulator",
   };
-  const upstream = connectUpstream({ type: "gateway", name: "emulator", apiKey, baseUrl, fetch });
+  const upstream = connectUpstream({ type: "gateway", name: EMULATOR, apiKey, baseUrl, fetch });
   return { evaluation, upstream, catalog: createCatalog({ baseUrl, fetch, env: {} }) };
 }

@@ -31,7 +31,7 @@ export function servicesOver(
     engineAddress: "gateway http://gateway.invalid/v4/ai",
     replies: {
       current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
-      catalog: createCatalog({ baseUrl, fetch, env: {} }),
+      catalogs: [createCatalog({ baseUrl, fetch, env: {} })],
     },
     reconfigure: () => undefined,
     redact: redactor([apiKey]),
