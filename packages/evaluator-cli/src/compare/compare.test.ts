@@ -16,7 +16,7 @@ test("two engines stand side by side, and the same command again asks for nothin
   expect(stderr).toContain(`${engines[0]}: 40 answered, 0 answered already, 0 failed.`);
   expect(exitCode).toBe(0);
   const pairLine =
-    "their mistakes cannot be compared on 40 labels (0 and 0 wrong, 0 by both); no act of either is promised";
+    "Their mistakes cannot be compared on 40 labels (0 and 0 wrong, 0 by both); no act of either is promised";
   expect(stdout).toContain(pairLine);
   const comparison = await readComparison(cwd);
   expect(comparison.engines).toMatchObject([

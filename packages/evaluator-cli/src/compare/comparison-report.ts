@@ -126,7 +126,7 @@ function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]):
     covered.first + covered.second === 0
       ? "no act of either is promised"
       : `their promised acts cover ${share(covered.together)} of ${count(covered.records)} records together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
-  return `their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
+  return `Their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
 }
 
 /** Returns what the acts of two engines promise together, if two engines have acts. */
