@@ -53,8 +53,17 @@ export class StoreConnection {
     throw toError();
   }
 
+  /** Whether nothing passes. */
+  isCut(nowMs: number): boolean {
+    return this.#spanAt(nowMs) !== undefined;
+  }
+
+  #spanAt(nowMs: number) {
+    return this.#spans.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
+  }
+
   #fate(nowMs: number): Fate {
-    const span = this.#spans.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
+    const span = this.#spanAt(nowMs);
     if (span !== undefined) return span.what === "silence" ? "silent" : "away";
     const lost = this.#calls.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
     if (lost === undefined) return "done";

@@ -87,7 +87,7 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
 
   async function ask(key: string, request: EvaluationRequest, next: Next) {
     const stored = await quietly(() => store.get(key));
-    if (isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
+    if (stored && isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
     savings.misses += 1;
     const evaluation = await next(request);
     await quietly(() => store.set(key, structuredClone(evaluation)));

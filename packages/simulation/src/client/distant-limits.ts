@@ -14,7 +14,10 @@ export function distantLimits(
     read: (key) => reach(() => store.read(key)),
     swap: (key, version, row) => reach(() => store.swap(key, version, row)),
     onPause(key, listener) {
-      const end = store.onPause(key, (ms) => clock.schedule(1, () => listener(ms)));
+      const end = store.onPause(key, (ms) => {
+        // Who is cut off from the store never hears of it, as with NOTIFY.
+        if (!connection.isCut(clock.time.nowMs)) clock.schedule(1, () => listener(ms));
+      });
       clock.onDeath(end);
       return end;
     },

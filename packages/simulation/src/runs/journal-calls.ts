@@ -47,13 +47,13 @@ export class JournalCalls implements RequestFollower {
     world.checks.expect("budget", isSpent, () => `a run stops with ${leftUsd} of ${maxUsd} left`);
   }
 
-  /** With one call at a time, all that was spent is known when the next one is sent. */
+  /** A call fits into what is left of the budget, but for answers that came since it was allowed. */
   #checkBudget(body: string): void {
     const { world, maxUsd, concurrency } = this.#options;
-    if (concurrency > 1) return;
-    const averageUsd = this.#spentUsd / Math.max(1, this.#answers);
+    const averageUsd = concurrency > 1 ? 0 : this.#spentUsd / Math.max(1, this.#answers);
     const callUsd = Math.max(ESTIMATED_ALIKE * estimateUsd(body), averageUsd);
-    const isWithin = this.#spentUsd + callUsd <= maxUsd + 1e-12;
+    const sinceUsd = 2 * (concurrency - 1) * this.#mostUsd;
+    const isWithin = this.#spentUsd + callUsd <= maxUsd + sinceUsd + 1e-12;
     const seen = () => `${this.#spentUsd} spent and a call of ${callUsd} > ${maxUsd}`;
     world.checks.expect("budget", isWithin, seen);
   }

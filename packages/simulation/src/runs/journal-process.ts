@@ -1,4 +1,4 @@
-import type { SQLOutputValue } from "node:sqlite";
+import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import { CliError } from "evaluator-kit";
 import { loadRun, type RunCommand } from "evaluator-runs/commands";
 import { Disk } from "../disk/disk.ts";
@@ -34,7 +34,7 @@ export class JournalProcess {
     });
     const concurrency = random.pick([1, 1, 2, 3, 4, 6] as const);
     const first = estimateUsd(0, this.#mailsOf(0));
-    const maxCost = random.chance(0.6) ? first * random.between(1.02, 2) : Infinity;
+    const maxCost = random.chance(0.6) ? first * random.between(1.02, 1.3) : Infinity;
     this.#command = { concurrency, maxCost };
     this.isOver = world.plan.records === 0;
   }
@@ -73,7 +73,7 @@ export class JournalProcess {
   async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
     const { world, clock } = life;
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
-    const isBegun = this.#isBegun;
+    const isBegun = this.#openBegun();
     const calls = new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun });
     const context = programContext({
       ...life,
@@ -135,12 +135,14 @@ export class JournalProcess {
     return records.toSorted((one, other) => numberOf(one) - numberOf(other));
   }
 
-  readonly #isBegun = (mail: number): boolean => {
+  #openBegun(): (mail: number) => boolean {
     const sql = "SELECT 1 FROM begun JOIN mails USING (call) WHERE id IN (?, ?)";
-    const ids = [idOf(mail), idOf(mail + REPEATED_AFTER)];
-    const ofMail = this.#disk.databaseAt(JOURNAL).database.prepare(sql);
-    return ofMail.get(...ids) !== undefined;
-  };
+    let ofMail: StatementSync | null = null;
+    return (mail) => {
+      ofMail ??= this.#disk.databaseAt(JOURNAL).database.prepare(sql);
+      return ofMail.get(idOf(mail), idOf(mail + REPEATED_AFTER)) !== undefined;
+    };
+  }
 
   #select(sql: string): Record<string, SQLOutputValue>[] {
     return this.#disk.databaseAt(JOURNAL).database.prepare(sql).all();

@@ -8,6 +8,8 @@ import type { World } from "../world.ts";
 const CHUNKS_AHEAD = 2;
 // A lease lasts ten seconds; a fraction for statements on their way.
 const LEASE_MS = 9500;
+// A worker touches its chunks each three seconds.
+const NOTICED_MS = 4000;
 // A dead worker's chunk is free after its lease and a round of supervision, which other faults delay.
 const RETURNED_MS = 20_000;
 
@@ -71,15 +73,16 @@ export class Leases {
   }
 
   #fetched({ chunk }: LeasedChunk, clock: ProcessClock): void {
-    const { checks, time } = this.#world;
+    const { checks, time, tallies, plan } = this.#world;
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
     if (before === undefined) this.#checkReturned(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     else if (!before.clock.isDead && before.clock !== clock) {
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
-      // Those in flight, and those that it begins until it notices a lease that ended early.
-      this.#world.tallies.of("worker").cutOff += (isOver ? 1 : 2) * this.#concurrency;
+      // Each of its calls in flight, and the calls after it until the worker notices a lease that ended early.
+      const calls = isOver ? 1 : 1 + NOTICED_MS / (plan.service.latencyMs / 2);
+      tallies.of("worker").cutOff += Math.ceil(calls) * this.#concurrency;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);

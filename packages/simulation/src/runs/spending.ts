@@ -1,6 +1,5 @@
 import { estimateUsd } from "../service/answer.ts";
 import type { Caller, RequestFollower } from "../service/model-service.ts";
-import { boundOf } from "../properties/tally.ts";
 import type { World } from "../world.ts";
 
 /** Follows what a run spends: no call begins that might cost more than its limit, as far as estimates go. */
@@ -26,8 +25,8 @@ export class Spending implements RequestFollower {
     for (const [{ clock }, bodies] of this.#open) {
       if (!clock.isDead) for (const usd of bodies.values()) reservedUsd += usd;
     }
-    // Answers to calls in flight may cost twice their estimate, and lost ones are asked again.
-    const calls = this.#concurrency + boundOf(this.#world.tallies.of(caller.name));
+    // Answers to calls in flight may cost twice their estimate, and those that were cut off are asked again.
+    const calls = this.#concurrency + this.#world.tallies.of(caller.name).cutOff;
     const mostUsd = this.#maxUsd + 2 * calls * estimateUsd(body);
     const isWithin = this.#spentUsd + reservedUsd <= mostUsd;
     const seen = () => `${this.#spentUsd} spent and ${reservedUsd} reserved > ${this.#maxUsd}`;

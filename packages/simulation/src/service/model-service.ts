@@ -66,6 +66,7 @@ export class ModelService {
   readonly #options: ServiceOptions;
   readonly #faults: ServiceFaults;
   readonly #bucket: TokenBucket | null;
+  readonly #answers = new Map<string, { readonly answers: string; readonly inputTokens: number }>();
   /** Requests that were refused because of the limit. */
   throttled = 0;
   /** The price of each answer in US dollars, also of those that were lost on the way, by its id. */
@@ -151,8 +152,8 @@ export class ModelService {
   }
 
   #toBody(request: Request): { readonly text: string; readonly usd: number } {
-    const { body, state, model, url, caller } = request;
-    const inputTokens = tokensOf(body, request);
+    const { model, caller } = request;
+    const { answers, inputTokens } = this.#answersTo(request);
     const usd = inputTokens * USD_PER_TOKEN;
     const id = `gen_${this.costs.size + 1}`;
     this.costs.set(id, { usd, caller: caller.name });
@@ -160,8 +161,7 @@ export class ModelService {
     const attempts = [{ success: true, startTime, endTime: startTime + 100 }];
     const modelAttempts = [{ success: true, providerAttempts: attempts }];
     const routing = { canonicalSlug: model, modelAttempts };
-    const text = JSON.stringify({
-      answers: answersTo({ state, model, url }),
+    const rest = JSON.stringify({
       rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
       usage: { inputTokens, outputTokens: 0 },
       warnings: [],
@@ -170,7 +170,18 @@ export class ModelService {
         gateway: { routing, cost: "0", marketCost: String(usd), generationId: id },
       },
     });
-    return { text, usd };
+    return { text: `{"answers":${answers},${rest.slice(1)}`, usd };
+  }
+
+  /** Returns the answers to a request as JSON, which are the same each time. */
+  #answersTo({ body, state, model, url }: Request) {
+    const key = `${model} ${url} ${body}`;
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const answers = JSON.stringify(answersTo({ state, model, url }));
+    const made = { answers, inputTokens: tokensOf(body, { state }) };
+    this.#answers.set(key, made);
+    return made;
   }
 }
 
@@ -191,7 +202,7 @@ interface Reply {
 
 const answered: Reply = {
   status: 200,
-  headers: { "Content-Type": "application/json" },
+  headers: { "content-type": "application/json" },
   text: "",
   fault: null,
   error: null,
@@ -209,18 +220,27 @@ function failed(code: string): Reply {
 function refusal(request: Request, status: number, retryAfterMs: number | null): Reply {
   const message = `Status ${status} for key ${request.caller.apiKey} and state ${request.state}.`;
   const wait: Record<string, string> =
-    retryAfterMs === null ? {} : { "Retry-After-Ms": String(retryAfterMs) };
+    retryAfterMs === null ? {} : { "retry-after-ms": String(retryAfterMs) };
   const text = JSON.stringify({ error: { message, type: null } });
   return { ...answered, status, headers: { ...answered.headers, ...wait }, text };
 }
 
 function toResponse({ status, headers, text, fault }: Reply): Response {
-  if (fault === "garbage") return new Response(text.slice(0, -20), { status, headers });
-  if (fault === "broken") return new Response(text.replace("}", ',"more":1}'), { status, headers });
-  if (fault !== "cut") return new Response(text, { status, headers });
+  if (fault === "garbage") return wholeResponse(text.slice(0, -20), { status, headers });
+  if (fault === "broken")
+    return wholeResponse(text.replace("}", ',"more":1}'), { status, headers });
+  if (fault !== "cut") return wholeResponse(text, { status, headers });
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(text.slice(0, 40))),
     pull: (controller) => controller.error(new TypeError("terminated")),
   });
   return new Response(body, { status, headers });
+}
+
+/** Returns what the client reads of a response; a real one would take a tenth of all time of a simulation. */
+function wholeResponse(text: string, { status, headers }: Pick<Reply, "status" | "headers">) {
+  const chunks = [Buffer.from(text)];
+  const read = async () => ({ done: chunks.length === 0, value: chunks.pop() });
+  const body = { getReader: () => ({ read, cancel: async () => {} }) };
+  return { status, headers: Object.entries(headers), body } as unknown as Response;
 }
