@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { Disk, StoredDatabase } from "./disk.ts";
 import type { DiskFaults } from "./disk-faults.ts";
@@ -36,14 +36,12 @@ function openLock(path: string, { disk }: Opened) {
 class DiskDatabase {
   readonly #stored: StoredDatabase;
   readonly #opened: Opened;
-  readonly #readSynchronous: StatementSync;
 
   constructor(stored: StoredDatabase, opened: Opened) {
     this.#stored = stored;
     this.#opened = opened;
     // Is a setting of each connection.
     stored.database.exec("PRAGMA synchronous = FULL");
-    this.#readSynchronous = stored.database.prepare("PRAGMA synchronous");
   }
 
   get isTransaction(): boolean {
@@ -91,7 +89,8 @@ class DiskDatabase {
   }
 
   get #synchronous(): number {
-    return Number(this.#readSynchronous.get()?.["synchronous"]);
+    const row = this.#stored.database.prepare("PRAGMA synchronous").get();
+    return Number(row?.["synchronous"]);
   }
 }
 
