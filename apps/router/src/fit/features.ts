@@ -19,39 +19,27 @@ export function toFeatures(text: string, probabilities: Shares | null): Features
   return [...features, ...shares];
 }
 
-/** Characters whose words count: 20,000 take 0.65 ms, which delays a decision. */
+/** Characters whose words count: 1,500 take 0.05 ms, which delays a decision. */
 const MOST_READ = 1500;
 
 /** The logarithm of about 150 characters. */
 const USUAL_LENGTH = 5;
 
-const EMPTY = 0x811c9dc5;
-
-/** Returns the buckets of the words, and of each word with the one before it (FNV-1a). */
+/** Returns the buckets of the words, and of each word with the one before it. */
 function hashWords(text: string): Set<number> {
-  const buckets = new Set<number>();
-  let [word, before] = [EMPTY, 0];
-  const endWord = () => {
-    if (word === EMPTY) return;
-    buckets.add(toBucket(word));
-    buckets.add(toBucket(Math.imul(before, 31) ^ word));
-    [word, before] = [EMPTY, word];
-  };
-  const lower = text.toLowerCase();
-  for (let at = 0; at < lower.length; at += 1) {
-    const code = lower.charCodeAt(at);
-    if (isWordPart(code)) word = Math.imul(word ^ code, 0x01000193);
-    else endWord();
+  // Any character beyond ASCII counts as a letter.
+  const words = (text.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) ?? []).map(hashOf);
+  const pairs = words.map((word, at) => Math.imul(words[at - 1] ?? 0, PRIME) ^ word);
+  return new Set([...words, ...pairs].map((hash) => ((hash ^ (hash >>> 15)) >>> 0) % BUCKETS));
+}
+
+/** Of FNV-1a. */
+const PRIME = 0x01000193;
+
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < word.length; at += 1) {
+    hash = Math.imul(hash ^ word.charCodeAt(at), PRIME);
   }
-  endWord();
-  return buckets;
-}
-
-/** Letters and digits; any character beyond ASCII counts as a letter. */
-function isWordPart(code: number): boolean {
-  return code > 127 || (code > 96 && code < 123) || (code > 47 && code < 58);
-}
-
-function toBucket(hash: number): number {
-  return ((hash ^ (hash >>> 15)) >>> 0) % BUCKETS;
+  return hash;
 }
