@@ -108,15 +108,11 @@ async function judged(
   return { routed, cheapest: sideOf(cheapest.tier), dearest: sideOf(dearest.tier) };
 }
 
-interface AskOptions extends Spending {
-  readonly headers: Record<string, string>;
-}
-
 /** Asks a tier. Its text is empty if it fails. */
 async function answerOf(
   { tier, target, price }: PricedTier,
   conversation: Conversation,
-  options: AskOptions,
+  options: Spending & { readonly headers: Record<string, string> },
 ) {
   const { services, signal, spent, headers } = options;
   const { listener, text } = collectText({ onPieces: () => undefined, onBytes: () => undefined });
@@ -145,16 +141,13 @@ export function collectText(given: ReplyListener) {
   return { listener: { ...given, onPieces }, text: () => text };
 }
 
-interface Judged {
-  readonly question: string;
-  /** Different answers. Each is judged once in each position, because a model may prefer the first. */
-  readonly answers: readonly string[];
-}
-
-/** Asks the decision model whether each answer answers the question. Returns the mean probabilities. */
+/**
+ * Asks the decision model whether each answer answers the question, once in each position: a model may
+ * prefer the first. Returns the mean probabilities.
+ */
 async function judge(
   evaluator: Evaluator,
-  { question, answers }: Judged,
+  { question, answers }: { readonly question: string; readonly answers: readonly string[] },
   call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) {
   const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);

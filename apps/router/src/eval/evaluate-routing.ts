@@ -56,31 +56,25 @@ function categoriesOf(prompts: Prompts, options: Draws) {
   );
 }
 
+/** Returns the routing, and simpler ways for comparison. */
 function estimateWays(prompts: Prompts, options: Draws) {
-  return waysOf(prompts).map(([name, pointAt]) => {
-    const figures = estimate(prompts, options, (drawn) => pointOf(drawn.map(pointAt)));
-    return Object.assign({ name }, figures);
-  });
-}
-
-type Way = [name: string, pointAt: (prompt: JudgedPrompt) => Point];
-
-/** The routing, and simpler ways for comparison. */
-function waysOf(prompts: Prompts): Way[] {
   const { cost } = pointOf(prompts.map(({ tiers, used }) => tiers[used]));
   const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
   const up = mixAt(cost, pointOf(cheap), pointOf(dear));
-  const mixed = (prompt: JudgedPrompt) => ({
-    quality: prompt.cheap.quality + up * gapOf(prompt),
-    cost: prompt.cheap.cost + up * (prompt.dear.cost - prompt.cheap.cost),
+  const ways: Record<string, (prompt: JudgedPrompt) => Point> = {
+    "as routed": ({ tiers, used }) => tiers[used],
+    "always the cheapest": (prompt) => prompt.cheap,
+    "always frontier": (prompt) => prompt.dear,
+    "random, at equal cost": (prompt) => ({
+      quality: prompt.cheap.quality + up * gapOf(prompt),
+      cost: prompt.cheap.cost + up * (prompt.dear.cost - prompt.cheap.cost),
+    }),
+    oracle: oraclePoint,
+  };
+  return Object.entries(ways).map(([name, pointAt]) => {
+    const figures = estimate(prompts, options, (drawn) => pointOf(drawn.map(pointAt)));
+    return Object.assign({ name }, figures);
   });
-  return [
-    ["as routed", ({ tiers, used }) => tiers[used]],
-    ["always the cheapest", (prompt) => prompt.cheap],
-    ["always frontier", (prompt) => prompt.dear],
-    ["random, at equal cost", mixed],
-    ["oracle", oraclePoint],
-  ];
 }
 
 function oraclePoint({ tiers }: JudgedPrompt): Point {
