@@ -6,7 +6,8 @@ import type * as Prometheus from "prom-client";
 import type { MessageRecord } from "./records/message-record.ts";
 import type { ClientEnv } from "./routes/client-request.ts";
 
-// The package as a whole loads OpenTelemetry and node:cluster: 50 ms of a start, and these parts 5 ms.
+// The package as a whole loads OpenTelemetry and node:cluster: 50 ms of a start, and these parts 5 ms. Published
+// routers take patches of it only, because its files are no promise.
 const require = createRequire(import.meta.url);
 const Counter = require("prom-client/lib/counter.js") as typeof Prometheus.Counter;
 const Gauge = require("prom-client/lib/gauge.js") as typeof Prometheus.Gauge;
