@@ -59,10 +59,10 @@ function parseJson(text: string, file: string): unknown {
 }
 
 /** Returns the first problem after the path of its field. */
-export function describeIssue({ issues: [issue] }: z.ZodError): string {
+export function describeIssue({ issues: [issue] }: z.ZodError, whole = "the file"): string {
   const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const path = z.core.toDotPath([...(issue?.path ?? []), ...key]);
-  return `${path || "the file"} ${issue?.message}`;
+  return `${path || whole} ${issue?.message}`.trimStart();
 }
 
 /** The problem is cut: names in a file can be long. */

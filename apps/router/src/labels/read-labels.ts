@@ -1,5 +1,6 @@
 import { CliError, parseJson, toPrintable } from "evaluator-kit";
 import { z } from "zod";
+import { describeIssue } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { feedbackSchema, readLines } from "../report/read-records.ts";
@@ -132,9 +133,7 @@ async function* readValues(path: string) {
 function parseLine<TSchema extends z.ZodType>(schema: TSchema, value: unknown, where: string) {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
-  const [issue] = error.issues;
-  const field = issue?.path.map(String).join(".") ?? "";
-  throw new CliError(`${where}: ${field === "" ? "" : `${field} `}${issue?.message}.`);
+  throw new CliError(`${where}: ${describeIssue(error, "")}.`);
 }
 
 /** Costs of the file and list prices may have different units. */

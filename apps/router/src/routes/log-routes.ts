@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
+import { describeIssue } from "../config/router-config.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
@@ -81,9 +82,7 @@ const feedbackSchema = z.object({
 function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: string): TFields {
   const { success, data, error } = schema.safeParse(fields);
   if (success) return data;
-  const [issue] = error.issues;
-  const problem = `${issue?.path.map(String).join(".") || "the body"} ${issue?.message}`;
-  throw new HttpError(400, `${usage}: ${problem}.`);
+  throw new HttpError(400, `${usage}: ${describeIssue(error, "the body")}.`);
 }
 
 type NoteFields = { readonly requestId: string } & (
