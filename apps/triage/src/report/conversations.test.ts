@@ -73,7 +73,7 @@ test("signs of a forged sender are beside the bars, and senders have their links
     "DMARC fail · replies go to evil.example · first mail of this address",
   ]);
   expect(await texts("#senders tbody tr")).toEqual([
-    "help@bank.example 2 1.5 unsubscribe (one click)",
+    "help@bank.example unsubscribe (one click) 2 1.5",
     "a@evil.example 1 0.0",
   ]);
   expect(await page.locator("#senders a").getAttribute("href")).toBe(unsubscribe);

@@ -140,7 +140,7 @@ function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
   const { plan, list } = parts;
   return html`${plan && planSection(plan, list.length)} ${controls(filled, parts)}
     <div id="sections">${filled.map((section) => sectionOf(section, parts))}</div>
-    <section id="found" hidden>
+    <section class="part" id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
       <p class="about" id="found-status" role="status"></p>
       <ol class="mails" id="found-mails"></ol>
@@ -177,13 +177,13 @@ function sendersSection(list: MailList, score: ShownQuestion | undefined): Html 
     .senders(SENDERS)
     .map(({ sender, mails, mean, unsubscribe, oneClick }) => [
       sender || "(no sender)",
-      printCount(mails),
-      mean,
       unsubscribe === ""
         ? null
         : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>${
               oneClick ? " (one click)" : ""
             }`,
+      printCount(mails),
+      mean,
     ]);
   if (rows.length === 0) return null;
   return html`<section class="part" id="senders">
@@ -192,7 +192,7 @@ function sendersSection(list: MailList, score: ShownQuestion | undefined): Html 
       Those with the most mails, and the link of their newest mail to unsubscribe. A page marked
       "one click" needs no further question (RFC 8058). Triage opens none.
     </p>
-    ${table("Senders", ["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`, "link"], rows)}
+    ${table("Senders", ["sender", "link", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`], rows)}
   </section>`;
 }
 

@@ -27,22 +27,17 @@ export async function writeDigest(
 // Mail programs read little style, so this is a plain table.
 function topOf({ sections, list, score }: ReportParts) {
   const rows = sections.flatMap(({ title }, at) =>
-    list
-      .first(at, ROWS)
-      .map(({ subject, link, sender, address, day, answers, mails, waiting }) => [
-        link === null ? subject : html`<a href="${link.href}">${subject || "(no subject)"}</a>`,
-        `${sender} ${address}`,
-        answers?.[score]?.value.toFixed(1) ?? "",
-        title,
-        mails === 1 ? day : `${day}, ${printMails(mails)}`,
-        waiting,
-      ]),
+    list.first(at, ROWS).map(({ subject, link, sender, address, day, answers, mails, waiting }) => [
+      html`${link === null ? subject : html`<a href="${link.href}">${subject || "(no subject)"}</a>`}<br />
+        <small>${sender} ${address}</small>`,
+      answers?.[score]?.value.toFixed(1) ?? "",
+      title,
+      mails === 1 ? day : `${day}, ${printMails(mails)}`,
+      waiting,
+    ]),
   );
-  return table(
-    "Mails",
-    ["mail", "from", "level", "section", "received", "waits for"],
-    rows.slice(0, ROWS),
-  );
+  const head = ["mail", "level", "section", "received", "waits for"];
+  return table("Mails", head, rows.slice(0, ROWS));
 }
 
 /** Returns a page as a mail to the user (RFC 5322). */
