@@ -33,7 +33,7 @@ export const mailSource: RecordSource = {
     ),
     new Option(
       "--state-fields <list>",
-      `add some of ${stateFields.join(", ")} to the state of mails that have them, with commas between; --dry-run prints what each costs`,
+      `add some of ${stateFields.join(", ")} to the state of mails that have them, with commas between`,
     ).argParser(wordList(stateFields)),
   ],
   readState(options) {

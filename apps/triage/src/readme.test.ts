@@ -49,7 +49,7 @@ test("every command in the README prints what it says", async () => {
   await writeFile(join(cwd, "takeout.mbox"), takeout.join(""));
   await cp(ownExamples, join(cwd, "apps/triage/examples"), { recursive: true });
   const all = await examples();
-  expect(all).toHaveLength(11);
+  expect(all).toHaveLength(10);
   for (const { words, part, printed } of all) {
     let real = "";
     const sink = { write: (text: string) => (real += text) };

@@ -4,7 +4,6 @@ export { alignColumns } from "./columns/table.ts";
 export { openRecords, type RecordForm } from "./input/checked-records.ts";
 export { readJsonRecords } from "./input/json-records.ts";
 export {
-  type AdditionCosts,
   type InputOptions,
   type InputRecord,
   type RecordInput,

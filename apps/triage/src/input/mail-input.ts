@@ -3,12 +3,8 @@ import { resolve } from "node:path";
 import { type CliContext, printable, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import {
-  type AdditionCosts,
   type InputOptions,
   openRecords,
-  printCount,
-  printMails,
-  printUsd,
   readJsonRecords,
   type RecordForm,
   type RecordInput,
@@ -17,13 +13,7 @@ import {
 import { z } from "zod";
 import { type Mail, mailSchema, type StateFields } from "./mail-schema.ts";
 import { addressesIn, localDay, type MailRecord, senderAddress, toState } from "./mail.ts";
-import {
-  contextKeys,
-  type MailStateOptions,
-  type StateField,
-  stateFields,
-  toStateOptions,
-} from "./state-fields.ts";
+import { type MailStateOptions, type StateField, toStateOptions } from "./state-fields.ts";
 
 /**
  * Opens a file of mails as the input of a run, and checks all its records: JSON in UTF-8 or UTF-16,
@@ -46,7 +36,6 @@ export async function openMails(path: string, options: InputOptions = {}) {
       async withState(context: CliContext): Promise<RecordInput> {
         return inputOf(await chooseState(wanted, records(), context));
       },
-      additions: (tokensOf: (state: JsonObject) => number) => additionCosts(wanted, tokensOf),
     } satisfies RecordInput;
   };
   return inputOf(toState);
@@ -158,45 +147,4 @@ function normaliseSubject(subject: string): string {
   let end = 0;
   while (marks.test(text)) end = marks.lastIndex;
   return text.slice(end).toLowerCase();
-}
-
-/** Returns a counter of the cost of all possible additions to the state, wanted or not. */
-function additionCosts(
-  options: MailStateOptions,
-  tokensOf: (state: JsonObject) => number,
-): AdditionCosts {
-  const none = { mails: 0, tokens: 0 };
-  const additions = [
-    { name: "--context", keys: contextKeys, isOn: options.context, ...none },
-    ...stateFields.map((name) => {
-      return { name, keys: [name], isOn: options.stateFields.includes(name), ...none };
-    }),
-  ];
-  return {
-    add({ mail, state }: MailRecord) {
-      if (!options.context && stateFields.every((field) => mail[field] === undefined)) return;
-      const whole = { ...state, ...pickStateFields(mail, stateFields) };
-      const tokens = tokensOf(whole);
-      for (const addition of additions) {
-        if (!addition.keys.some((key) => key in whole)) continue;
-        addition.mails += 1;
-        addition.tokens += tokens - tokensOf(without(whole, addition.keys));
-      }
-    },
-    /** Returns lines with the cost of each over all mails that have it; empty if no mail has one. */
-    describe(inputUsdPerMillionTokens) {
-      const found = additions.filter(({ mails }) => mails > 0);
-      if (found.length === 0) return "";
-      const lines = found.map(({ name, isOn, mails, tokens }) => {
-        const usd = (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
-        const cost = inputUsdPerMillionTokens === null ? "" : `, ${printUsd(usd)}`;
-        return `  ${name} (${isOn ? "on" : "off"}): ${printMails(mails)}, about ${printCount(tokens)} tokens${cost}\n`;
-      });
-      return `What the state may have more, and what that costs where a mail has it:\n${lines.join("")}`;
-    },
-  };
-}
-
-function without(state: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !keys.includes(key)));
 }

@@ -4,15 +4,6 @@ export const stateFields = ["attachments", "list_id", "authentication_results"] 
 /** See {@link stateFields}. */
 export type StateField = (typeof stateFields)[number];
 
-/** Keys that `--context` adds to a state. */
-export const contextKeys: readonly string[] = [
-  "age_days",
-  "repeat_count",
-  "known_contact",
-  "today",
-  "sent_by_user",
-];
-
 /** The additions to the state; a journal keeps them with an absolute path. */
 export type MailStateOptions = {
   readonly context: boolean;

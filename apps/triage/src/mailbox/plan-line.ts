@@ -55,7 +55,9 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
     const { data: line, error } = lineSchema.safeParse(parseJson(json));
     const [issue] = error?.issues ?? [];
     const problem =
-      line === undefined ? `${issue?.path.join(".")}: ${issue?.message}` : problemIn(line, lines);
+      line === undefined
+        ? [...(issue?.path ?? []), issue?.message].join(": ")
+        : problemIn(line, lines);
     if (line !== undefined && problem === null) lines.set(keyOf(line), line);
     else {
       const place = printable`Line ${String(index + 1)} of ${path} cannot be used: ${problem ?? ""}`;

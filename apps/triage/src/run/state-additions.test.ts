@@ -28,22 +28,6 @@ test("each field is sent on demand alone, behind the contract's four, and asks a
   ]);
 });
 
-test("a dry run says what each would cost, and of those that are on", async () => {
-  const cwd = await folderWith([plain, whole, other]);
-  const { stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
-  const told = "What the state may have more, and what that costs where a mail has it:\n";
-  expect(stdout).toContain(
-    `${told}  attachments (off): 1 mail, about 17 tokens, $0.000001\n` +
-      "  list_id (off): 1 mail, about 8 tokens, $0.00\n",
-  );
-  const { stdout: on } = await startTriage(
-    ["inbox.json", "--dry-run", "--context", "--state-fields", "list_id"],
-    { cwd: await folderWith([plain, whole]) },
-  );
-  expect(on).toMatch(/\n {2}--context \(on\): 2 mails, about \d\d tokens, /);
-  expect(on).toContain("\n  list_id (on): 1 mail, ");
-});
-
 test("what is to be sent and is of another form is named before anything is sent", async () => {
   const cwd = await folderWith([other]);
   const transport = recordingTransport();

@@ -38,15 +38,6 @@ export interface RecordInput<TState = JsonObject> {
   records(limit?: number): AsyncGenerator<InputRecord<TState>>;
   /** Returns the same input with the additions to the states that it was opened with. @default there are none */
   withState?(context: CliContext): Promise<RecordInput>;
-  /** Returns a counter of the cost of all possible additions. @default there are none */
-  additions?(tokensOf: (state: TState) => number): AdditionCosts<TState>;
-}
-
-/** Counts the cost of additions to the state. */
-export interface AdditionCosts<TState = JsonObject> {
-  add(record: RunRecord<TState>): void;
-  /** @param inputUsdPerMillionTokens - Null if the price is not known. */
-  describe(inputUsdPerMillionTokens: number | null): string;
 }
 
 /** How an input is opened. */

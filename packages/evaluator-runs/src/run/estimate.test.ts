@@ -17,7 +17,7 @@ interface Announced {
 async function announce(given: Announced) {
   const { calls, run, inputTokens = 0, confirm = null } = given;
   const missing = { calls, inputTokens };
-  const plan = { open: calls, missing, additions: null, count: () => 0 } as unknown as CallPlan;
+  const plan = { open: calls, missing, count: () => 0 } as unknown as CallPlan;
   let stdout = "";
   const context = {
     run: { concurrency: 1, maxCost: Number.POSITIVE_INFINITY, price: 1.2649, ...run },

@@ -45,8 +45,7 @@ export async function announceRun(
   const line = describeEstimate(estimate, counts, source.word);
   if (run.dryRun) {
     const setting = { concurrency: run.concurrency, limits: limitsOf(run, transport) };
-    const additions = plan.additions?.describe(price.inputUsdPerMillionTokens) ?? "";
-    stdout.write(line + describeMachines(estimate.calls, setting) + additions);
+    stdout.write(line + describeMachines(estimate.calls, setting));
     stderr.write(input.describeLeftOut());
     return price;
   }

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type JsonObject } from "evaluator-client";
 import { RepeatFinder } from "../input/digests.ts";
 import {
-  type AdditionCosts,
   changedInput,
   inGroups,
   type InputRecord,
@@ -32,7 +31,7 @@ export interface PlannedCall<TState extends AskedState = AskedState> extends Inp
 /** The records of a run, which are read once for each pass. */
 export type PlanInput<TState extends AskedState = AskedState> = Pick<
   RecordInput<TState>,
-  "length" | "records" | "additions"
+  "length" | "records"
 >;
 
 /** The inputs of a plan. */
@@ -41,7 +40,7 @@ interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
   readonly input: PlanInput<TState>;
-  readonly run: Pick<RunContext["run"], "limit" | "dryRun" | "isPart" | "newSince">;
+  readonly run: Pick<RunContext["run"], "limit" | "isPart" | "newSince">;
 }
 
 /** The reads and notes of a plan in a journal. @default unknown statuses, and no notes */
@@ -97,17 +96,12 @@ export class CallPlan<TState extends AskedState = AskedState> {
   readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
   readonly #missing = { calls: 0, inputTokens: 0 };
-  /** The cost of additions to the state, counted by a dry run; null for any other run. */
-  readonly additions: AdditionCosts<TState> | null;
 
   /** @param repeats - See `findRepeats`. */
   constructor(context: PlanContext<TState>, repeats: Map<number, number> | null) {
-    const { input, run, transport, questions } = context;
+    const { input, run } = context;
     this.#context = context;
     this.#setup = setupHash(context);
-    const tokensOf = (state: TState) =>
-      estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
-    this.additions = (run.dryRun && input.additions?.(tokensOf)) || null;
     const length = Math.min(input.length, run.limit);
     this.#keys = repeats === null ? new Map() : null;
     this.#repeats = repeats ?? new Map();
@@ -152,7 +146,6 @@ export class CallPlan<TState extends AskedState = AskedState> {
     this.#statuses[this.#length] = allStatuses.indexOf(status);
     this.#length += 1;
     this.#counts[status] += 1;
-    this.additions?.add(record);
     if (isEnded(status)) return;
     const { transport, questions } = this.#context;
     const request = { state: record.state, questions };
