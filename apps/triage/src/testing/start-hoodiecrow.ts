@@ -40,6 +40,8 @@ export async function startHoodiecrow(
     server.listen(0, "127.0.0.1", resolve);
   });
   onTestFinished(() => server.close());
+  // It answers in several packets; with Nagle's algorithm, each answer would take 40 ms.
+  server.server.on("connection", (socket) => socket.setNoDelay(true));
   const address = server.server.address();
   const port = typeof address === "object" ? (address?.port ?? 0) : 0;
   return { server, account: `imap://testuser@127.0.0.1:${port}` };
