@@ -44,9 +44,11 @@ export class FolderTable implements Disposable {
     return (this.#database.prepare("SELECT * FROM folder").get() ?? null) as FolderState | null;
   }
 
-  /** Returns the known UIDs. */
+  /** Returns the known UIDs, sorted. */
   uids(): number[] {
-    const rows = this.#database.prepare("SELECT uid FROM mail WHERE uid NOT NULL").all();
+    const rows = this.#database
+      .prepare("SELECT uid FROM mail WHERE uid NOT NULL ORDER BY uid")
+      .all();
     return rows.map(({ uid }) => Number(uid));
   }
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
@@ -51,29 +51,33 @@ export async function openMailbox(
   const advice = "Make room there; the mails that were read are kept.";
   return {
     address,
-    /** Reads the changes, and writes the file if it lacks one; later reads return the new mails and whether the file has others. */
+    /** Reads the changes, and writes the file if it lacks one; returns the new mails, and whether others changed. */
     update: async (client: ImapFlow) => {
-      const target = { address, since, onRange };
-      const sync = await syncFolder(client, table, target);
-      const { state, count, read, firstNew, gone, isChanged } = sync;
-      const isLonger = firstNew !== null && count > read && existsSync(path);
-      const added = isLonger ? [...table.mails(firstNew)] : [];
+      const sync = await syncFolder(client, table, { address, since, onRange });
+      const { state, count, read, firstNew, isLonger, gone, isChanged } = sync;
+      const added = firstNew === null ? [] : [...table.mails(firstNew)];
+      const before = isLonger && hasRecords(path) ? path : null;
       await table.end(state, gone, async () => {
         if (!isChanged && existsSync(path)) await chmod(path, 0o600);
-        else if (isLonger && gone.length === 0)
-          await writePrivateFile(path, toJsonArray(added, path), advice);
-        else await writePrivateFile(path, toJsonArray(table.mails()), advice);
+        else {
+          const mails = before === null ? table.mails() : added;
+          await writePrivateFile(path, toJsonArray(mails, before), advice);
+        }
       });
       const counts = `read ${printCounted(read, "mail")}; ${printCount(gone.length)} left the folder`;
       stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
-      const isStale = gone.length > 0 || added.length < read;
-      return { added: new Map(added.map((mail) => [mail.id, mail])), isStale };
+      return { added: new Map(added.map((mail) => [mail.id, mail])), isStale: !isLonger };
     },
     [Symbol.dispose]: () => {
       table[Symbol.dispose]();
       unlock();
     },
   };
+}
+
+/** Returns whether a file of results or mails exists and has one. */
+export function hasRecords(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > "[]\n".length;
 }
 
 /** Opens the table of a folder; unlocks it if it is broken or of another folder. */

@@ -57,7 +57,8 @@ export async function syncFolder(
   const { account, folder } = address;
   const place = { account, folder, uidvalidity: Number(box.uidValidity), since };
   if (isOther) await table.begin({ ...place, uidnext: null, highestmodseq: null });
-  const have = new Set(table.uids());
+  const uids = table.uids();
+  const have = new Set(uids);
   const found = first === null ? [] : await searchFrom(client, first, since);
   const missing = found.filter((uid) => !have.has(uid));
   for (let at = 0; at < missing.length; at += RANGE) {
@@ -76,9 +77,12 @@ export async function syncFolder(
   // Found mails may be in the table, and not in the file of mails, after a cut connection.
   const isChanged = isWhole || found.length + gone.length > 0;
   const count = have.size + missing.length - gone.length;
-  // The new mails are the last ones, unless an earlier read was cut.
-  const [firstNew = null] = found.length === missing.length ? missing : [];
-  return { state, count, read: missing.length, firstNew, gone, isChanged };
+  const [next = 0] = missing;
+  // After the first read the new mails are the last ones.
+  const firstNew = !isOther && next > (uids.at(-1) ?? 0) ? next : null;
+  // Found mails that the table has are those of a read that was cut.
+  const isLonger = !isWhole && found.length === missing.length && gone.length === 0;
+  return { state, count, read: missing.length, firstNew, isLonger, gone, isChanged };
 }
 
 // With QRESYNC one command returns the changes too.

@@ -10,8 +10,11 @@ import { readResults, startTriage } from "../testing/start-triage.ts";
 const mail = (id: string) => `Message-ID: <${id}@example.com>\r\nSubject: mail ${id}\r\n\r\nHello.`;
 const received = "03-Nov-2026 09:00:00 +0000";
 
-async function watching(flags: string[] = [], transport = recordingTransport()) {
-  const messages = ["one", "two"].map((id) => ({ raw: mail(id), internaldate: received }));
+async function watching(
+  flags: string[] = [],
+  { transport = recordingTransport(), ids = ["one", "two"] } = {},
+) {
+  const messages = ids.map((id) => ({ raw: mail(id), internaldate: received }));
   const { server, account } = await startHoodiecrow({ messages, uidvalidity: 7 });
   const cwd = await temporaryFolder();
   const stopped = new AbortController();
@@ -57,9 +60,22 @@ test("watch prints the table, then a line and a row for each new mail, and asks 
   expect(transport.requests).toHaveLength(4);
 });
 
+test("the first mails of an empty folder have their rows", async () => {
+  const { server, cwd, stopped, printed, ended, rows, results } = await watching([], { ids: [] });
+  await expect.poll(() => printed.stdout).toContain("subject");
+  for (const names of [["three"], ["three", "four"]]) {
+    server.appendMessage("INBOX", [], received, mail(names.at(-1) ?? ""));
+    await expect.poll(rows).toEqual(names.map((name) => `mail ${name}`));
+  }
+  await expect.poll(results).toHaveLength(2);
+  expect(await mailsOf(join(cwd, "inbox.json"))).toHaveLength(2);
+  stopped.abort();
+  await ended;
+});
+
 test("a new mail without an answer is asked about again after the next change", async () => {
   const transport = recordingTransport((at) => (at === 2 ? { answers: {} } : sampleResponse()));
-  const { server, stopped, printed, ended, rows, results } = await watching([], transport);
+  const { server, stopped, printed, ended, rows, results } = await watching([], { transport });
   await expect.poll(rows).toHaveLength(2);
   server.appendMessage("INBOX", [], received, mail("three"));
   await expect.poll(() => printed.stderr).toContain("A new mail has no answer;");

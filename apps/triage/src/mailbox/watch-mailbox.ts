@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes } from "evaluator-kit";
 import { loadRun, type ProgramContext, type RunCommand } from "evaluator-runs/commands";
 import { toOutputPath } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
 import { mailSource } from "../mail-source.ts";
-import { importMailbox, type MailboxCommand, openMailbox } from "./import-mailbox.ts";
+import { hasRecords, importMailbox, type MailboxCommand, openMailbox } from "./import-mailbox.ts";
 import { keepConnected } from "./keep-connected.ts";
 
 /** The arguments of `watch`, and all options of a run. */
@@ -74,7 +73,7 @@ function currentList(options: RunCommand, context: ProgramContext) {
     /** Asks about the new mails of a change, and prints their rows; then brings the others up to date. */
     async follow({ added, isStale: hasOthers }: Update, change: Promise<void>): Promise<void> {
       isStale ||= hasOthers;
-      const isPart = canAdd && existsSync(results);
+      const isPart = canAdd && hasRecords(results);
       const exitCode = added.size > 0 ? await run({ added, isPart, only }, quiet) : exitCodes.done;
       if (added.size > 0 && !isPart) isStale = false;
       if (isStale) await refresh(change);
