@@ -54,6 +54,8 @@ test("watch prints the table, then a line and a row for each new mail, and asks 
   expect(kept.map(({ subject }) => subject)).toEqual(rows());
   const exported = await startTriage(["export", "inbox.json"], { cwd });
   expect(JSON.parse(exported.stdout)).toEqual(kept);
+  const { stdout: page } = await startTriage(["report"], { cwd });
+  expect(page).toContain("Triage of 4 mails");
   const again = await startTriage(["inbox.json"], { cwd, transport });
   expect(again.stderr).toContain(": 2 of 4 mails.\n"); // new since watch began
   expect(await results()).toEqual(kept);
