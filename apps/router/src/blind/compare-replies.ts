@@ -6,12 +6,12 @@ import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { blindKey, toNano } from "../keys/budget-state.ts";
-import { expectedTokens, OUTPUT_STEP } from "../keys/call-budget.ts";
+import { dearestUsd, expectedTokens, OUTPUT_STEP } from "../keys/call-budget.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
-import { billedTokens, costOf, type ModelPrice, noUsage } from "../reply/usage.ts";
+import { billedTokens, costOf, type ModelPrice } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
@@ -44,8 +44,8 @@ export async function compareReplies(reply: RoutedReply, options: ComparisonOpti
   const { ledger, note, usdPerDay } = options;
   const ends = endsByPrice(options);
   if (ends === null) return;
-  const { input, output } = expectedTokens(reply.conversation);
-  const costs = ends.map(({ price }) => costOf({ ...noUsage, input, output }, price) ?? 0);
+  const tokens = expectedTokens(reply.conversation);
+  const costs = ends.map(({ target }) => dearestUsd({ targets: [target] }, tokens, options.prices));
   const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
   const key = blindKey(usdPerDay);
   const { held } = await ledger.reserve(key, [toNano(mostUsd)]);

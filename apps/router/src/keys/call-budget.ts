@@ -184,7 +184,7 @@ export function expectedTokens({ messages, tools, format, settings }: Conversati
 
 /** Returns the cost in US dollars at the dearest model of a plan. @throws HttpError (400) without a price */
 export function dearestUsd(
-  { targets }: ReplyPlan,
+  { targets }: Pick<ReplyPlan, "targets">,
   { input, output }: { readonly input: number; readonly output: number },
   prices: Routing["prices"],
 ): number {
