@@ -56,12 +56,16 @@ export function connectUpstream({
   ...options
 }: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
+  let opening: ReturnType<(typeof open)[UpstreamType]> | null = null; // an import costs 50 µs, each time
   return {
     name,
     type,
     keyVariable,
     fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
-    languageModel: (model, fetch) => open[type](model, { apiKey, baseURL: baseUrl ?? "", fetch }),
+    async languageModel(model, fetch) {
+      const openModel = await (opening ??= open[type]());
+      return openModel(model, { apiKey, baseURL: baseUrl ?? "", fetch });
+    },
   };
 }
 
@@ -74,27 +78,33 @@ interface Service {
   readonly fetch: Fetch;
 }
 
-type Open = (model: string, service: Service) => Promise<LanguageModelV4>;
+type Open = (model: string, service: Service) => LanguageModelV4;
 
 // Each is loaded at its first message: together they are most of the code that replies.
-const open: Readonly<Record<UpstreamType, Open>> = {
-  async gateway(model, { baseURL, apiKey, fetch }) {
+const open: Readonly<Record<UpstreamType, () => Promise<Open>>> = {
+  async gateway() {
     const { createGateway } = await import("ai");
-    const address = baseURL === "" ? {} : { baseURL };
-    return createGateway({ apiKey: apiKey ?? NO_KEY, fetch, ...address })(model);
+    return (model, { baseURL, apiKey, fetch }) => {
+      const address = baseURL === "" ? {} : { baseURL };
+      return createGateway({ apiKey: apiKey ?? NO_KEY, fetch, ...address })(model);
+    };
   },
-  async "openai-chat"(model, { apiKey, ...service }) {
+  async "openai-chat"() {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-    const settings = { ...service, includeUsage: true, supportsStructuredOutputs: true };
-    const key = apiKey === null ? {} : { apiKey };
-    return createOpenAICompatible({ name: openAiChatProvider, ...settings, ...key })(model);
+    return (model, { apiKey, ...service }) => {
+      const settings = { ...service, includeUsage: true, supportsStructuredOutputs: true };
+      const key = apiKey === null ? {} : { apiKey };
+      return createOpenAICompatible({ name: openAiChatProvider, ...settings, ...key })(model);
+    };
   },
-  async "openai-responses"(model, { apiKey, ...service }) {
+  async "openai-responses"() {
     const { createOpenAI } = await import("@ai-sdk/openai");
-    return createOpenAI({ ...service, apiKey: apiKey ?? NO_KEY }).responses(model);
+    return (model, { apiKey, ...service }) =>
+      createOpenAI({ ...service, apiKey: apiKey ?? NO_KEY }).responses(model);
   },
-  async anthropic(model, { baseURL, apiKey, fetch }) {
+  async anthropic() {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
+    return (model, { baseURL, apiKey, fetch }) =>
+      createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
   },
 };
