@@ -33,6 +33,7 @@ export function sendEvents(
   const { slot, clientSignal, reportDefect } = c.var;
   const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
   const { body, end, ...sender } = createEventBody(outgoing, pingMs);
+  corkForNow(outgoing); // the headers leave with the first events
   slot.isHeld = true;
   void (async () => {
     try {
@@ -86,6 +87,7 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
   const write: EventSender["write"] = (text) => {
     if (!isOpen || text === "") return undefined;
     timer?.refresh();
+    corkForNow(connection);
     if (isAwaited && connection !== undefined) {
       if (connection.write(text)) return undefined;
       room = Promise.withResolvers();
@@ -104,6 +106,14 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
     isOpen = false;
   };
   return { body, send, write, end };
+}
+
+/** What is written until the next round of the event loop leaves in one system call. */
+function corkForNow(connection: ServerResponse | undefined): void {
+  const socket = connection?.socket;
+  if (!socket || socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => socket.uncork());
 }
 
 function toText({ event, data }: ServerEvent): string {
