@@ -21,7 +21,7 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
     contents: [
       ...reports.map((question, at) => ({
         href: `#question-${at}`,
-        name: truncateCharacters(question.question, 60),
+        name: `${truncateCharacters(question.question, 60)}${sources.length < 2 ? "" : ` by ${question.source.modelId ?? "no name"}`}`,
         count: gateOf(question.actions),
       })),
       METHOD,

@@ -142,27 +142,21 @@ function describeBound({ questions, maxRisk, confidence }: Comparison): string[]
 function describeQuestion(compared: ComparedQuestion, comparison: Comparison): string[] {
   const { question, engines } = compared;
   const rows = engines.map((one) => [one.name].concat(describeFigures(one)));
-  const lines = [
-    ...alignRows([["", ...figureHead], ...rows]),
-    ...describeCompared(compared, comparison),
-  ];
+  const lines = alignRows([["", ...figureHead], ...rows]);
+  lines.push(...describeCompared(compared, comparison));
   return [question, ...lines.map((line) => `  ${line}`)];
-}
-
-function widthOf(cell = ""): number {
-  return columnsOf(toPrintablePath(cell));
 }
 
 /** Returns rows as lines; every column but the first is right-aligned. */
 function alignRows(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at]))));
-  return rows.map((row) => {
-    const cells = row.map((cell, at) => {
-      const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - widthOf(cell)));
-      return at === 0 ? cell + space : space + cell;
-    });
-    return cells.join("  ");
-  });
+  const widths = rows.map((row) => row.map((cell) => columnsOf(toPrintablePath(cell))));
+  const pad = (cell: string, at: number, width = 0) => {
+    const space = " ".repeat(Math.max(...widths.map((each) => each[at] ?? 0)) - width);
+    return at === 0 ? cell + space : space + cell;
+  };
+  return rows.map((row, line) =>
+    row.map((cell, at) => pad(cell, at, widths[line]?.[at])).join("  "),
+  );
 }
 
 const workHead = "engine;answered by;answered;failed;half within;95 % within;per 1,000".split(";");
@@ -170,16 +164,18 @@ const workHead = "engine;answered by;answered;failed;half within;95 % within;per
 /** Returns a comparison as one page: the engines, then each question with all engines side by side. */
 function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): string {
   const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
-  const work = engines.map((engine) =>
-    [engine.name, engine.models.join(", ") || "–"].concat(describeWork(engine)),
-  );
+  const work = engines.map((engine) => [
+    breakable(engine.name),
+    engine.models.join(", ") || "–",
+    ...describeWork(engine),
+  ]);
   const notices = [...notes, ...describeFailures(comparison)];
   return page({
     tool: "evaluator-cli",
     pages,
     heading: "Which engine for which question?",
     about: html`<p class="about">${engines.length} engines on the same ${count(records)} records</p>
-      ${notices.length === 0 ? null : html`<div class="notice">${notices.map((line) => html`<p>${line}</p>`)}</div>`}`,
+      ${notices.length === 0 ? null : html`<div class="notice">${notices.map((line) => html`<p>${breakable(line)}</p>`)}</div>`}`,
     contents: [
       { href: "#work", name: "What they took" },
       ...questions.map(({ question }, at) => ({ href: `#question-${at}`, name: nameOf(question) })),
@@ -209,17 +205,21 @@ function nameOf(question: string): string {
   return truncateCharacters(question, 60);
 }
 
+/** Returns a text in which a narrow page breaks an address between its parts. */
+function breakable(text: string): Html[] {
+  return text.split(/(?<=[/=@,])(?!\/)/).map((part) => html`<wbr />${part}`);
+}
+
 function section(compared: ComparedQuestion, comparison: Comparison & { readonly at: number }) {
   const { question, engines } = compared;
-  const figures = engines.map((engine) => [engine.name].concat(describeFigures(engine)));
-  const worth = `${question}: what each is worth on the labels of records that all answered`;
+  const figures = engines.map((engine) => [breakable(engine.name), ...describeFigures(engine)]);
   return html`<section class="part question" id="question-${comparison.at}">
     <h2><code>${nameOf(question)}</code></h2>
     ${
       engines.some(({ report }) => report !== null)
         ? html`<p class="quiet">What each is worth on the labels of records that all answered</p>
-            ${table(worth, ["engine", ...figureHead], figures)}
-            ${describeCompared(compared, comparison).map((line) => html`<p>${line}.</p>`)}`
+            ${table(`${question}: worth on the labels of records that all answered`, ["engine", ...figureHead], figures)}
+            ${describeCompared(compared, comparison).map((line) => html`<p>${breakable(line)}.</p>`)}`
         : null
     }
     <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
@@ -236,7 +236,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
     "one truth only": "The labels have one truth only.",
   }[verdict];
   return html`<div class="card stack">
-    <h3>${nameOf(name)}</h3>
+    <h3>${breakable(nameOf(name))}</h3>
     <p class="quiet">${worth} Skill ${percent(skill.value)} (${range(skill)}).</p>
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
