@@ -35,11 +35,11 @@ export class Pauses implements RequestFollower {
     };
   }
 
-  arrived(_caller: Caller, _body: string, sentAtMs: number): void {
+  arrived({ clock }: Caller, _body: string, sentAtMs: number): void {
     const { checks } = this.#world;
     const { knownAtMs, untilMs } = this.#pause;
     const isPaused = sentAtMs > knownAtMs + TOLD_MS && sentAtMs < untilMs;
-    if (!this.#isTold(knownAtMs, sentAtMs)) return;
+    if (clock.isLateAt(sentAtMs) || !this.#isTold(knownAtMs, sentAtMs)) return;
     checks.expect("rate", !isPaused, () => `a process asks in a pause that another one knows`);
   }
 
@@ -58,7 +58,7 @@ export class Pauses implements RequestFollower {
     }
     const count = (this.#refusals.get(caller) ?? 0) + 1;
     this.#refusals.set(caller, count);
-    if (count < IN_A_ROW) return;
+    if (count < IN_A_ROW || caller.clock.isLateAt(nowMs)) return;
     this.#pause.knownAtMs = Math.min(this.#pause.knownAtMs, nowMs);
     if (count === IN_A_ROW) this.#checkStored(caller, untilMs);
   }

@@ -72,6 +72,11 @@ export class ProcessClock {
     this.#slow = { untilMs: this.time.nowMs + forMs, eventMs };
   }
 
+  /** Returns whether events may reach it late at a time up to now. */
+  isLateAt(ms: number): boolean {
+    return ms < Math.max(this.#slow.untilMs, this.#frozenUntilMs, this.#busyUntilMs);
+  }
+
   /** Ends the process: nothing reaches it any more. */
   kill(): void {
     if (this.isDead) return;
