@@ -176,12 +176,7 @@ function sendersSection(list: MailList, score: ShownQuestion | undefined): Html 
   const rows = list
     .senders(SENDERS)
     .map(({ sender, mails, mean, unsubscribe, oneClick }) => [
-      sender || "(no sender)",
-      unsubscribe === ""
-        ? null
-        : html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>${
-              oneClick ? " (one click)" : ""
-            }`,
+      html`${sender || "(no sender)"} ${unsubscribe === "" ? null : linkOf(unsubscribe, oneClick)}`,
       printCount(mails),
       mean,
     ]);
@@ -192,8 +187,13 @@ function sendersSection(list: MailList, score: ShownQuestion | undefined): Html 
       Those with the most mails, and the link of their newest mail to unsubscribe. A page marked
       "one click" needs no further question (RFC 8058). Triage opens none.
     </p>
-    ${table("Senders", ["sender", "link", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`], rows)}
+    ${table("Senders", ["sender", "mails", `mean ${score?.title.toLowerCase() ?? "level"}`], rows)}
   </section>`;
+}
+
+function linkOf(unsubscribe: string, oneClick: number): Html {
+  const link = html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`;
+  return html`<small>${link}${oneClick ? " (one click)" : ""}</small>`;
 }
 
 /** Returns the form controls; search and selection need the script. */
