@@ -56,7 +56,8 @@ export function connectUpstream({
   ...options
 }: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
-  let opening: ReturnType<(typeof open)[UpstreamType]> | null = null; // an import costs 50 µs, each time
+  const service = { ...(apiKey !== null && { apiKey }), ...(baseUrl && { baseURL: baseUrl }) };
+  let opening: Promise<Open> | null = null; // an import costs 50 µs, each time
   return {
     name,
     type,
@@ -64,47 +65,40 @@ export function connectUpstream({
     fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
     async languageModel(model, fetch) {
       const openModel = await (opening ??= open[type]());
-      return openModel(model, { apiKey, baseURL: baseUrl ?? "", fetch });
+      return openModel(model, { ...service, fetch });
     },
   };
 }
 
-/** Without a key, these providers would read a variable that is not the router's. */
-const NO_KEY = "none";
-
 interface Service {
-  readonly baseURL: string;
-  readonly apiKey: string | null;
+  readonly baseURL?: string;
+  readonly apiKey?: string;
   readonly fetch: Fetch;
 }
 
 type Open = (model: string, service: Service) => LanguageModelV4;
 
+/** Without a key, these providers would read a variable that is not the router's. */
+const noKey = { apiKey: "none" };
+
 // Each is loaded at its first message: together they are most of the code that replies.
 const open: Readonly<Record<UpstreamType, () => Promise<Open>>> = {
   async gateway() {
     const { createGateway } = await import("ai");
-    return (model, { baseURL, apiKey, fetch }) => {
-      const address = baseURL === "" ? {} : { baseURL };
-      return createGateway({ apiKey: apiKey ?? NO_KEY, fetch, ...address })(model);
-    };
+    return (model, service) => createGateway({ ...noKey, ...service })(model);
   },
   async "openai-chat"() {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-    return (model, { apiKey, ...service }) => {
-      const settings = { ...service, includeUsage: true, supportsStructuredOutputs: true };
-      const key = apiKey === null ? {} : { apiKey };
-      return createOpenAICompatible({ name: openAiChatProvider, ...settings, ...key })(model);
-    };
+    const named = { name: openAiChatProvider, includeUsage: true, supportsStructuredOutputs: true };
+    return (model, service) => createOpenAICompatible({ ...named, baseURL: "", ...service })(model);
   },
   async "openai-responses"() {
     const { createOpenAI } = await import("@ai-sdk/openai");
-    return (model, { apiKey, ...service }) =>
-      createOpenAI({ ...service, apiKey: apiKey ?? NO_KEY }).responses(model);
+    return (model, service) => createOpenAI({ ...noKey, ...service }).responses(model);
   },
   async anthropic() {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return (model, { baseURL, apiKey, fetch }) =>
-      createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: apiKey ?? NO_KEY, fetch })(model);
+    return (model, { baseURL, ...service }) =>
+      createAnthropic({ ...noKey, ...service, baseURL: `${baseURL}/v1` })(model);
   },
 };
