@@ -6,9 +6,12 @@ import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { COLUMNS, toFeatures } from "./features.ts";
 import { predict } from "./ridge.ts";
 
+/** Changes with the features too: the weights belong to them. */
+const VERSION = 2;
+
 const share = z.number().min(0).max(1);
 const fitSchema = z.object({
-  version: z.literal(1),
+  version: z.literal(VERSION),
   cheapest: z.enum(tierNames),
   threshold: z.number(),
   intercept: z.number(),
@@ -25,7 +28,7 @@ const fitSchema = z.object({
 
 /** Returns a fit as the text of its file. */
 export function printFit(parts: Omit<z.infer<typeof fitSchema>, "version">): string {
-  const fit = { version: 1, ...parts };
+  const fit = { version: VERSION, ...parts };
   return `${JSON.stringify({ ...fit, hash: hashOf(fit) })}\n`;
 }
 

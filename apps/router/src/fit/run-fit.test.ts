@@ -117,6 +117,7 @@ test("a fit that was changed, or is for other models, is refused", async () => {
     [text.replace('"labels":400', '"labels":4000'), "was changed: its hash is another"],
     [text.slice(0, -100), "is no fit of this version"],
     ["null", "is no fit of this version"],
+    [text.replace('"version":2', '"version":1'), "is no fit of this version"],
   ] as const) {
     await writeFile(join(folder, "fit.json"), changed);
     const { exitCode, stderr } = await apply();
