@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { runsOnPglite } from "../testing/runs-on-pglite.ts";
 import { mailsOf, recordingTransport, sampleResponse } from "../testing/samples.ts";
 import { imapEnv as env, startHoodiecrow } from "../testing/start-hoodiecrow.ts";
 import { readResults, startTriage } from "../testing/start-triage.ts";
@@ -10,9 +11,15 @@ import { readResults, startTriage } from "../testing/start-triage.ts";
 const mail = (id: string) => `Message-ID: <${id}@example.com>\r\nSubject: mail ${id}\r\n\r\nHello.`;
 const received = "03-Nov-2026 09:00:00 +0000";
 
+interface Given {
+  readonly transport?: ReturnType<typeof recordingTransport>;
+  readonly ids?: readonly string[];
+  readonly database?: Pick<Parameters<typeof startTriage>[1], "env" | "openRuns">;
+}
+
 async function watching(
   flags: string[] = [],
-  { transport = recordingTransport(), ids = ["one", "two"] } = {},
+  { transport = recordingTransport(), ids = ["one", "two"], database }: Given = {},
 ) {
   const messages = ids.map((id) => ({ raw: mail(id), internaldate: received }));
   const { server, account } = await startHoodiecrow({ messages, uidvalidity: 7 });
@@ -21,7 +28,8 @@ async function watching(
   const printed = { stdout: "", stderr: "" };
   const ended = startTriage(["watch", `${account}/INBOX`, "inbox.json", ...flags], {
     cwd,
-    env,
+    ...database,
+    env: { ...env, ...database?.env },
     transport,
     clock: systemClock,
     signal: stopped.signal,
@@ -119,4 +127,23 @@ test("with --context, in which a mail changes others, and in another format all 
   await ended;
   const lines = await readFile(join(cwd, "inbox.triage.ndjson"), "utf8");
   expect(lines.match(/mail \w+/g)).toEqual(rows());
+});
+
+test("with a journal in PostgreSQL the newest run has all mails", async () => {
+  const pglite = await runsOnPglite();
+  onTestFinished(() => pglite.database.close());
+  const journal = { TRIAGE_JOURNAL: "postgres://ada:secret@db.example.com/triage" };
+  const database = { env: journal, openRuns: pglite.openRuns };
+  const { server, cwd, transport, stopped, ended, rows, results } = await watching([], {
+    database,
+  });
+  await expect.poll(rows).toEqual(["mail one", "mail two"]);
+  server.appendMessage("INBOX", [], received, mail("three"));
+  await expect.poll(rows).toEqual(["mail one", "mail two", "mail three"]);
+  stopped.abort();
+  await ended;
+  const { stdout } = await startTriage(["export"], { cwd, ...database });
+  expect(JSON.parse(stdout)).toEqual(await results());
+  expect(await results()).toHaveLength(3);
+  expect(transport.requests).toHaveLength(3);
 });

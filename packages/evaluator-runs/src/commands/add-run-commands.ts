@@ -69,7 +69,8 @@ export async function loadRun(command: RunCommand, context: ProgramContext): Pro
     return () => runFile(command, context);
   }
   const { runTogether } = await import("../workers/run-together.ts");
-  return () => runTogether(command, address, context);
+  // A run in a database has all its records.
+  return () => runTogether({ ...command, isPart: false }, address, context);
 }
 
 /** Loads the action of `work`. */
