@@ -14,19 +14,24 @@ export async function makeFolder(out: string, { cwd }: CliContext): Promise<stri
 /** A report: its text, and the files for the folder of --out. */
 interface Report {
   readonly out: string;
-  readonly files: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string | object>>;
   /** Files that are there already. @default none */
   readonly kept?: readonly string[];
-  readonly printed: string;
+  /** Null prints `report.json` without what only plots and lists of rows need. */
+  readonly printed: string | null;
 }
+
+const drawn = new Set(["points", "riskCoverage", "worst"]);
+const short = (name: string, value: unknown) => (drawn.has(name) ? undefined : value);
 
 /** Writes a report's files, for their owner alone, and prints its text and their names. */
 export async function writeReport({ out, files, kept = [], printed }: Report, context: CliContext) {
   const folder = await makeFolder(out, context);
   for (const [name, content] of Object.entries(files)) {
-    await writeWholeFile(join(folder, name), content, { mode: 0o600 }).catch(rethrowAs(folder));
+    const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
+    await writeWholeFile(join(folder, name), text, { mode: 0o600 }).catch(rethrowAs(folder));
   }
-  context.stdout.write(printed);
+  context.stdout.write(printed ?? `${JSON.stringify(files["report.json"], short)}\n`);
   const names = [...Object.keys(files), ...kept].map((name) => join(out, name)).join(", ");
   context.stderr.write(printable`Wrote ${names}.` + "\n");
 }

@@ -238,8 +238,13 @@ test("answers that keep no question hash get one by --questions, and a line says
   expect(other.stderr).toContain("given to other questions than those of --questions");
 });
 
-test("--json prints the numbers of the page", async () => {
+test("--json prints report.json in one line, without the points of plots and the worst rows", async () => {
   const folder = await folderWith(100);
   const { stdout } = await run(folder, [...calibrate, "--json"]);
-  expect(JSON.parse(stdout)).toEqual(await readReport(folder));
+  const report = await readReport(folder);
+  const printed = JSON.parse(stdout) as typeof report;
+  expect(report).toMatchObject(printed);
+  expect(printed.reports[0]?.scores).toEqual(report.reports[0]?.scores);
+  expect(stdout).not.toMatch(/"points"|"riskCoverage"|"worst"|\n./);
+  expect(report.reports[0]).toMatchObject({ curve: { points: expect.any(Array) as unknown[] } });
 });

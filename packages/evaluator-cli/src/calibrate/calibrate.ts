@@ -43,14 +43,14 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const artifact = toArtifact(report, input, asked);
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
-  const json = toFile({ ...report, artifact: hasArtifact ? artifactHash(artifact) : null });
+  const numbers = { ...report, artifact: hasArtifact ? artifactHash(artifact) : null };
   const pages = await reportsBeside(join(resolve(context.cwd, typed.out), "report.html"));
-  const files: Record<string, string> = {
-    "report.json": json,
+  const files = {
+    "report.json": numbers,
     "report.html": reportPage(report, pages),
+    ...(hasArtifact && { "calibration.json": artifact }),
   };
-  if (hasArtifact) files["calibration.json"] = toFile(artifact);
-  const printed = typed.json === true ? json : printReport(report);
+  const printed = typed.json === true ? null : printReport(report);
   await writeReport({ out: typed.out, files, printed }, context);
   const note = hasArtifact ? noteOn(artifact) : (artifact ?? noteOnFormer(typed.out, context));
   if (note !== null) context.stderr.write(`${note}\n`);
@@ -85,10 +85,6 @@ async function plannedPromises(
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
   const advice = "Use these words, or name other acts with --action.";
   throw new CliError(printable`${file} promises ${words}. ${advice}`);
-}
-
-function toFile(content: object): string {
-  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
 function noteOn(artifact: CalibrationArtifact): string | null {

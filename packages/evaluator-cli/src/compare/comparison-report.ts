@@ -22,10 +22,9 @@ export async function writeComparison(
   { out, json: isJson }: CompareOptions,
   context: CliContext,
 ): Promise<void> {
-  const json = `${JSON.stringify(comparison, null, 2)}\n`;
   const pages = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
-  const files = { "report.html": comparisonPage(comparison, pages), "report.json": json };
-  const printed = isJson === true ? json : printComparison(comparison);
+  const files = { "report.html": comparisonPage(comparison, pages), "report.json": comparison };
+  const printed = isJson === true ? null : printComparison(comparison);
   await writeReport({ out, files, kept: ["answers.sqlite"], printed }, context);
 }
 
