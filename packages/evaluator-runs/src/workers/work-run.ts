@@ -180,7 +180,7 @@ export class RunWorker {
           this.#freed = Promise.withResolvers();
           await this.#freed.promise;
         }
-        if (!this.#mayBegin || chunk.heldUntilMs < context.clock.now()) break;
+        if (!this.#mayBegin || chunk.heldUntilMs <= context.clock.now()) break;
         if (!(await this.#allows(chunk, index))) {
           this.#isStopped = true;
           const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
