@@ -15,6 +15,7 @@ const RETURNED_MS = 20_000;
 
 interface Holder {
   readonly clock: ProcessClock;
+  readonly leased: LeasedChunk;
   /** When it got the lease, which ends after a day by the clock of the store. */
   readonly sinceMs: number;
   /** When it last had the lease for sure. */
@@ -31,7 +32,7 @@ export class Leases {
   /** When a process joined the run last; it opens a run that was stopped, and takes all its chunks. */
   #joinedAtMs = Number.NEGATIVE_INFINITY;
   /** The chunks that each worker has, and whose calls have not ended. */
-  readonly #asking = new Map<ProcessClock, Set<number>>();
+  readonly #asking = new Map<ProcessClock, Set<LeasedChunk>>();
 
   constructor(world: World, concurrency: number) {
     this.#world = world;
@@ -57,22 +58,25 @@ export class Leases {
         const sentAtMs = clock.time.nowMs;
         const isHeld = await touch.call(store, leased);
         const holder = this.#holders.get(leased.chunk);
-        if (isHeld && holder?.clock === clock) holder.heldAtMs = sentAtMs;
+        if (isHeld && holder?.leased === leased) holder.heldAtMs = sentAtMs;
         return isHeld;
       },
       finish: async (leased: LeasedChunk) => {
-        this.#asking.get(clock)?.delete(leased.chunk);
+        this.#asking.get(clock)?.delete(leased);
         // It may be given back, and be taken before the reply.
         const holder = this.#holders.get(leased.chunk);
-        if (holder?.clock === clock) holder.heldAtMs = Number.NEGATIVE_INFINITY;
+        const isHeld = holder?.leased === leased;
+        if (isHeld) holder.heldAtMs = Number.NEGATIVE_INFINITY;
         const isWhole = await finish.call(store, leased);
-        if (this.#holders.get(leased.chunk) === holder) this.#holders.delete(leased.chunk);
+        if (isHeld && this.#holders.get(leased.chunk) === holder)
+          this.#holders.delete(leased.chunk);
         return isWhole;
       },
     });
   }
 
-  #fetched({ chunk }: LeasedChunk, clock: ProcessClock): void {
+  #fetched(leased: LeasedChunk, clock: ProcessClock): void {
+    const { chunk } = leased;
     const { checks, time, tallies, plan } = this.#world;
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
@@ -87,9 +91,9 @@ export class Leases {
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);
     }
-    this.#holders.set(chunk, { clock, sinceMs: nowMs, heldAtMs: nowMs });
+    this.#holders.set(chunk, { clock, leased, sinceMs: nowMs, heldAtMs: nowMs });
     const asking = this.#asking.get(clock) ?? new Set();
-    this.#asking.set(clock, asking.add(chunk));
+    this.#asking.set(clock, asking.add(leased));
     const seen = () => `a worker has ${asking.size} chunks`;
     checks.expect("memory", asking.size <= CHUNKS_AHEAD + this.#concurrency, seen);
   }
