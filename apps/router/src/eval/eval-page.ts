@@ -88,7 +88,7 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
 }
 
 function percent({ share, low, high }: Interval & { readonly share: number }): string {
-  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)}%`);
+  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)} %`);
   return `${at} (${from} to ${to})`;
 }
 
@@ -135,7 +135,7 @@ function gainPlot({ orders }: Figures): Html {
 }
 
 function share(value: number): string {
-  return `${Math.round(100 * value)}%`;
+  return `${Math.round(100 * value)} %`;
 }
 
 /** Pixels between names, and the lowest place of one. */

@@ -75,8 +75,8 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
 
 test("the forty follow-ups are judged with the figures of the docs", async () => {
   const { first } = await evaluate(await readLines("follow-ups.ndjson"));
-  expect(first.stdout).toContain("Right 65.0%");
-  expect(first.stdout).toMatch(/too high 15\.0% .*too low 20\.0% /);
+  expect(first.stdout).toContain("Right 65.0 %");
+  expect(first.stdout).toMatch(/too high 15\.0 % .*too low 20\.0 % /);
 });
 
 test("scores of models say what is right, and costs what it costs", async () => {
@@ -220,13 +220,13 @@ test("the decision log with feedback is a file of prompts, and asks nothing", as
   const { first } = await evaluate(lines);
   expect(first.stdout).toContain("1 prompts of prompts.ndjson.");
   expect(first.stdout).toContain("Asked now: 0 ($0.000000); kept from before: 0.");
-  expect(first.stdout).toContain("too low 100.0%");
+  expect(first.stdout).toContain("too low 100.0 %");
 });
 
 test.each([
-  [null, "too low 0.0%"],
-  [{ act: null, why: "below-threshold" }, "too low 0.0%"],
-  [{ act: "nano", evidence: {} }, "too low 100.0%"],
+  [null, "too low 0.0 %"],
+  [{ act: null, why: "below-threshold" }, "too low 0.0 %"],
+  [{ act: "nano", evidence: {} }, "too low 100.0 %"],
 ])("a logged promise of %j is kept by the policy: %s", async (promise, words) => {
   const probabilities = { nano: 0.9, fast: 0.1, balanced: 0, frontier: 0 };
   const record = { requestId: "a", tierChosen: "nano", probabilities, confidence: null, promise };

@@ -10,7 +10,7 @@ test("a greeting shows the nano badge, the bars, the facts and the reply", async
   expect(await answer.locator(".badge").innerText()).toBe("nano");
   expect(await answer.locator(".model").innerText()).toBe("openai/gpt-5-nano");
   expect(await answer.locator(".shares").innerText()).toMatch(
-    /^nano\s+97%\s+fast\s+2%\s+balanced\s+< 1%\s+frontier\s+< 1%$/,
+    /^nano\s+97 %\s+fast\s+2 %\s+balanced\s+< 1 %\s+frontier\s+< 1 %$/,
   );
   expect(await answer.locator(".facts").innerText()).toMatch(
     /^confidence\s+0\.96\s+decided in\s+\d+ ms\s+replied in\s+\d+ ms\s+tokens\s+\d+ in, \d+ out\s+cost\s+\$0\.0000\d+\s+frontier would cost\s+\$0\.0\d+$/,
@@ -21,7 +21,7 @@ test("a greeting shows the nano badge, the bars, the facts and the reply", async
 });
 
 test.each([
-  [0.97, "at most 2.5% wrong"],
+  [0.97, "at most 2.5 % wrong"],
   [0.98, "none"],
 ])("with a choice promised at %s, the promise of a greeting is: %s", async (threshold, promise) => {
   const locked = { maxRisk: 0.025, confidence: 0.95, n: 120, wrong: 0 };
@@ -32,7 +32,7 @@ test.each([
   const { page } = await openPage({}, { parts: { calibration } });
   const answer = await send(page, "hi");
   expect(await answer.locator(".facts").innerText()).toMatch(
-    new RegExp(`^calibrated from\\s+97%\\s+promise\\s+${promise}\\s+decided in`),
+    new RegExp(`^calibrated from\\s+97 %\\s+promise\\s+${promise}\\s+decided in`),
   );
 });
 

@@ -72,7 +72,9 @@ test("a choice in doubt looks like one, and a clear one does not", async () => {
   };
   const { page } = await openPage({ evaluation: () => Response.json(close) });
   const answer = await send(page, "hi");
-  expect(await answer.locator(".cause").innerText()).toBe("A choice in doubt: nano 40%, fast 35%.");
+  expect(await answer.locator(".cause").innerText()).toBe(
+    "A choice in doubt: nano 40 %, fast 35 %.",
+  );
   expect(await answer.locator(".decision.doubtful").count()).toBe(1);
   const { page: other } = await openPage();
   expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);

@@ -85,5 +85,5 @@ function factsOf(decision: Decision): [name: string, value: string][] {
 
 function describePromise(promise: NonNullable<Decision["promise"]>): string {
   if (promise.act === null) return "none";
-  return `at most ${Number((100 * promise.evidence.maxRisk).toFixed(2))}% wrong`;
+  return `at most ${Number((100 * promise.evidence.maxRisk).toFixed(2))} % wrong`;
 }
