@@ -28,7 +28,7 @@ export function createCommand(
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: () => {}, // the error is thrown, and printed once
-      getOutHelpWidth: () => Math.min(stdout.columns ?? 100, 100),
+      getOutHelpWidth: () => Math.min(stdout.columns || 100, 100),
       getOutHasColors: () => false,
     })
     .hook("preAction", (_, command) => checkOptionValues(command));

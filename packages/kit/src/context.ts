@@ -11,7 +11,7 @@ export interface TextSink {
   write(text: string): unknown;
   /** Whether it is a terminal. */
   readonly isTTY?: boolean;
-  /** The width of the terminal; undefined when it is none. */
+  /** The width of the terminal; undefined if it is none, 0 if its size is unknown. */
   readonly columns?: number;
 }
 

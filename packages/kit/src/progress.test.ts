@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { systemClock } from "./index.ts";
 import { createProgress } from "./progress.ts";
 
-function watch(isTTY: boolean) {
+function watch(isTTY: boolean, columns = 8) {
   let now = 0;
   const written: string[] = [];
-  const stderr = { isTTY, columns: 8, write: (text: string) => written.push(text) };
+  const stderr = { isTTY, columns, write: (text: string) => written.push(text) };
   const progress = createProgress({ stderr, clock: { ...systemClock, now: () => now } });
   for (; now <= 21_000; now += 125) progress.show(() => `${now} ms read`);
   progress.end();
@@ -20,4 +20,8 @@ test("a terminal gets one line from the first second on, which is drawn over and
   const written = watch(true);
   expect(written.slice(0, 2)).toEqual(["\r\u001b[K1000 m…", "\r\u001b[K1250 m…"]);
   expect(written.at(-1)).toBe("\r\u001b[K");
+});
+
+test("a terminal of unknown size gets the whole line", () => {
+  expect(watch(true, 0)[0]).toBe("\r\u001b[K1000 ms read");
 });

@@ -8,7 +8,7 @@ const [FIRST_MS, TERMINAL_MS, LOG_MS] = [1000, 250, 10_000];
 /** Shows the progress of work that takes longer than a second, until `end`; a terminal is cleared then. */
 export function createProgress({ stderr, clock }: Pick<CliContext, "stderr" | "clock">) {
   const isTerminal = stderr.isTTY === true;
-  const { columns = Number.POSITIVE_INFINITY } = stderr;
+  const columns = stderr.columns || Number.POSITIVE_INFINITY; // 0 if the size is unknown
   let dueAt = clock.now() + (isTerminal ? FIRST_MS : LOG_MS);
   return {
     /** Shows a line if one is due; call it as often as you like. */

@@ -119,6 +119,14 @@ test("a terminal gets rows that fit, fifty of many, and where the rest is", asyn
   expect(await readResults(cwd)).toHaveLength(210);
 });
 
+test("a terminal of unknown size gets whole rows", async () => {
+  const cwd = await folderWith([sampleMail({ subject: "A long subject that no width cuts" })]);
+  let printed = "";
+  const stdout = { isTTY: true, columns: 0, write: (text: string) => (printed += text) };
+  await startTriage(["inbox.json"], { cwd, stdout });
+  expect(printed).toContain("A long subject that no width cuts");
+});
+
 test("results are synced as a whole before they take their name, and then their folder", async () => {
   const cwd = await folderWith([sampleMail()]);
   const path = join(cwd, "inbox.triage.json");

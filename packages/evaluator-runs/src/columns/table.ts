@@ -84,13 +84,13 @@ export function* resultTable(
   };
   const { width, colours = false, fileName = "" } = terminal ?? {};
   yield* alignColumns(rows, {
-    width,
+    width: width || undefined,
     shareOf: (at) => columns[at]?.share ?? 0,
     paint: colours ? (cell, at) => paint(cell, columns[at]?.field, layout) : undefined,
   });
   if (terminal === null || count >= top) return;
   const rest = `${records.length - count} more rows: --top ${records.length} prints them all; they are in `;
-  yield `${truncateColumns(rest + toPrintable(fileName), width ?? Number.POSITIVE_INFINITY)}\n`;
+  yield `${truncateColumns(rest + toPrintable(fileName), width || Number.POSITIVE_INFINITY)}\n`;
 }
 
 function recordColumns({ record: shown }: TableLayout): TableColumn[] {

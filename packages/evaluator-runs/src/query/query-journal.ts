@@ -222,7 +222,7 @@ async function printRows(
   const chosen = format ?? (stdout.isTTY === true ? "table" : "csv");
   const texts =
     chosen === "table"
-      ? tableOf(printed, stdout.isTTY === true ? stdout.columns : undefined)
+      ? tableOf(printed, (stdout.isTTY === true && stdout.columns) || undefined)
       : recordsOf(printed, chosen);
   await printTexts(texts, context);
   if (!isCut) return;
