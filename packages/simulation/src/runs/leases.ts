@@ -29,6 +29,8 @@ export class Leases {
   readonly #faults: readonly FaultOf<"store">[];
   /** Who had a chunk last. */
   readonly #holders = new Map<number, Holder>();
+  /** The chunks that some worker had, also those that were given back. */
+  readonly #had = new Set<number>();
   /** When a process joined the run last; it opens a run that was stopped, and takes all its chunks. */
   #joinedAtMs = Number.NEGATIVE_INFINITY;
   /** The chunks that each worker has, and whose calls have not ended. */
@@ -80,9 +82,10 @@ export class Leases {
     const { checks, time, tallies, plan } = this.#world;
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
-    if (before === undefined) this.#checkReturned(chunk);
+    if (!this.#had.has(chunk)) this.#checkReturned(chunk);
+    this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
-    else if (!before.clock.isDead && before.clock !== clock) {
+    if (before !== undefined && !before.clock.isDead && before.clock !== clock) {
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       // Each of its calls in flight, and the calls after it until the worker notices a lease that ended early.
       const calls = isOver ? 1 : 1 + NOTICED_MS / (plan.service.latencyMs / 2);
