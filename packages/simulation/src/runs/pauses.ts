@@ -3,8 +3,9 @@ import type { Caller, RequestFollower } from "../service/model-service.ts";
 import { endOf } from "../plan/fault.ts";
 import type { World } from "../world.ts";
 
-// So many refusals in a row show one process a limit (packages/evaluator-client, call-queue.ts).
-const IN_A_ROW = 4;
+// Four refusals in a row show one process a limit (packages/evaluator-client, shared-pacer.ts); each call
+// that it begins meanwhile counts against them, so up to six calls at once need two more.
+const IN_A_ROW = 6;
 // The store takes some round trips to tell all processes.
 const TOLD_MS = 300;
 
