@@ -25,6 +25,6 @@ export async function* records() {
   yield record;
 }
 /** Answers a record without a service. */
-export async function ask({ key, state }: { key: string; state: string }) {
-  return { key, state, evaluation: '{"answers":{}}', inputTokens: 300, costUsd: 0.25 };
+export async function ask({ idx, key, state }: { idx: number; key: string; state: string }) {
+  return { idx, key, state, evaluation: '{"answers":{}}', inputTokens: 300, costUsd: 0.25 };
 }

@@ -17,8 +17,8 @@ const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "f
 
 /** An answer, stored under a key of its content, with a digest that detects changes. */
 export interface KeptAnswer {
-  /** The record's index in its run. */
-  readonly idx: number;
+  /** The record's index in its run; without it, an answer that comes after its chunk was finished is not counted. */
+  readonly idx?: number;
   /** A hash of the call and the service. */
   readonly key: string;
   /** The state of the call, as JSON. */
@@ -33,6 +33,7 @@ export interface KeptAnswer {
 export type RecordEnd =
   | KeptAnswer
   | {
+      /** The record's index in its run. */
       readonly idx: number;
       readonly error: string;
       /** Whether the same call may succeed later. */
@@ -120,7 +121,9 @@ export class AnswerWriter {
     const first = ends.find((end) => "key" in end);
     if (first !== undefined) this.#packing ??= await readPacking(query, run, first.evaluation);
     const values = toValues(run, ends, this.#packing);
-    const chunks = ends.flatMap((end) => ("key" in end ? Math.floor(end.idx / CHUNK_SIZE) : []));
+    const chunks = ends.flatMap((end) =>
+      "key" in end && end.idx !== undefined ? Math.floor(end.idx / CHUNK_SIZE) : [],
+    );
     try {
       await query(KEEP_ENDS, [...values, false, chunks]);
     } catch (error) {

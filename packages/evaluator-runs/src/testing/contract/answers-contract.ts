@@ -67,7 +67,8 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     await load(runs, [record as SampleRecord]);
     const writer = runs.writer({ run: 1, signal });
     await writer.keep(answerTo(record as SampleRecord, "1"));
-    await writer.keep(answerTo(record as SampleRecord, "2"));
+    const { idx: _, ...unnumbered } = answerTo(record as SampleRecord, "2");
+    await writer.keep(unnumbered);
     expect(await allRows(runs, 1)).toMatchObject([{ evaluation: "1", isChanged: false }]);
   });
 
