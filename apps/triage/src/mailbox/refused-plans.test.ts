@@ -51,6 +51,17 @@ test("a folder that vanished within a plan is found before anything is done", as
   expect(state()).toEqual(before);
 });
 
+test("undo changes nothing in a folder that has another UIDVALIDITY by now", async () => {
+  const { server, run, state } = await serverWithPlan({ a: "flag" });
+  await run("apply", PLAN);
+  const before = state();
+  const inbox = server.getMailbox("INBOX");
+  if (inbox !== undefined) inbox.uidvalidity = 8;
+  const { exitCode, stderr } = await run("undo", PLAN);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("no longer at its UID in INBOX")]);
+  expect(state()).toEqual(before);
+});
+
 test("a plan with two accounts, one mail twice or a broken line is refused with the line", async () => {
   const { run, lines, write, cwd } = await serverWithPlan({ a: "flag", b: "flag" });
   const [a, b] = lines;
