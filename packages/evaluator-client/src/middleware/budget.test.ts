@@ -158,6 +158,24 @@ test("counts a call that was aborted on its way, as it may be charged for", asyn
   expect(run.spent.spending).toMatchObject({ tokens, reservedTokens: 0 });
 });
 
+test("counts a lost attempt and the one after it, on which the call was aborted", async () => {
+  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
+  const controller = new AbortController();
+  const answers = [() => Promise.reject(lost), () => new Promise<never>(() => undefined)];
+  const { transport, states } = countingTransport({ answer: async () => answers.shift()?.() });
+  const spent = budget({ maxTokens: 10_000 });
+  const clock = new ManualClock();
+  const evaluator = createEvaluator({ transport }, { clock, random: () => 0 }).with(spent);
+  const call = evaluator.evaluate(scamRequest("a"), { signal: controller.signal });
+  await Promise.all([expect(call).rejects.toThrow("enough"), abortSecond()]);
+  expect(spent.spending.tokens).toBe(2 * estimateTokens(scamRequest("a")));
+  async function abortSecond() {
+    await clock.advance(10_000);
+    expect(states).toHaveLength(2);
+    controller.abort(new Error("enough"));
+  }
+});
+
 test("counts a lost call once for each of its attempts", async () => {
   const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
   const { transport } = countingTransport({ answer: () => Promise.reject(lost) });

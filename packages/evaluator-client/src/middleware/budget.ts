@@ -78,9 +78,11 @@ export function budget(options: BudgetOptions): Budget {
 }
 
 /** How many requests of a failed call may have been charged for. */
-function timesBilled(error: unknown): number {
-  if (!(error instanceof EvaluatorError)) return 1; // Aborted on the way.
-  return error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
+function timesBilled(error: unknown, { lostAttempts }: MiddlewareCall): number {
+  if (!(error instanceof EvaluatorError)) return lostAttempts + 1; // Aborted on the way.
+  // An error of another evaluator, such as a fallback's, has its own attempts.
+  const own = error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
+  return Math.max(lostAttempts, own);
 }
 
 type Amount = Pick<Spending, "costUsd" | "tokens">;
@@ -122,8 +124,7 @@ class Ledger {
       this.#settle(reserved, answer, { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
-      // An error of another evaluator, such as a fallback's, has its own attempts.
-      const lost = Math.max(call.lostAttempts, timesBilled(error));
+      const lost = timesBilled(error, call);
       this.#settle(reserved, { costUsd: 0, tokens: 0 }, { call, lost });
       throw error;
     }
