@@ -108,7 +108,7 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
   return { body, send, write, end };
 }
 
-/** What is written until the next round of the event loop leaves in one system call. */
+/** Sends all writes of this round of the event loop in one system call. */
 function corkForNow(connection: ServerResponse | undefined): void {
   const socket = connection?.socket;
   if (!socket || socket.writableCorked > 0) return;
