@@ -16,7 +16,7 @@ test("shows these commands", () => {
     "npm ci && npm start",
     "npm run triage -- fixtures/mail/inbox.json --offline",
     "npm run emulator -- --port 8787",
-    "npm run self-check",
+    "npm run router:self-check",
     'npm run evaluator -- ask --state README.md --boolean "Is it about mail?" --engine gateway=http://127.0.0.1:8787/v4/ai',
   ]);
 });
@@ -31,8 +31,8 @@ test("npm run emulator prints two base URLs that answer", async () => {
   expect(await releases.json()).toHaveProperty("models");
 });
 
-test("npm run self-check passes on recordings", async () => {
-  const { exitCode, stdout } = await runCommand("npm run self-check", { cwd: root });
+test("npm run router:self-check passes on recordings", async () => {
+  const { exitCode, stdout } = await runCommand("npm run router:self-check", { cwd: root });
   expect(stdout).toContain("3 of 3 prompts passed");
   expect(exitCode).toBe(0);
 });

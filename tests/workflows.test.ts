@@ -92,7 +92,7 @@ test("nothing is released but by hand where it is switched on, after all checks"
   const [check] = Object.values(jobs);
   expect(check?.steps.flatMap(({ run }) => run ?? [])).toEqual([
     "bash .ci/run",
-    "npm run release:check",
+    "npm run test:release",
   ]);
   expect(check?.steps.at(-1)?.env).toEqual({ RELEASING: "1" });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-// All published packages from their tarballs: `npm run release:check`, a part of it `npm run test:packages`.
+// All published packages from their tarballs: `npm run test:release`, a part of it `npm run test:packages`.
 export default defineConfig({
   test: {
     root: import.meta.dirname,

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = dirname(import.meta.dirname);
+const names =
+  "start dev test check build router triage evaluator emulator simulate mutants bench docs docs:build release";
+
+test("the root has few scripts, and others as aliases of the router and of the tests", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const others = Object.keys(scripts).filter((name) => !/^(?:router|test):/.test(name));
+  // npm runs it after an installation; people do not.
+  expect(new Set(others)).toEqual(new Set([...names.split(" "), "postinstall"]));
+});
