@@ -60,7 +60,9 @@ describe.each(waysAndServers)("%s", (_, transportTo, listen) => {
 
 test("an attempt that ran out of time before its handshake ended was not billed", async () => {
   const clock = new ManualClock();
+  const sockets: Socket[] = [];
   const silent = createServer((socket) => {
+    sockets.push(socket);
     socket.on("error", () => undefined).once("data", () => void clock.advance(5000));
   });
   silent.listen(0, "127.0.0.1");
@@ -69,6 +71,7 @@ test("an attempt that ran out of time before its handshake ended was not billed"
   const transport = transportsTo["gateway over undici"]?.(`https://127.0.0.1:${port}`);
   const options = { clock, attemptTimeoutMs: 5000, maxRetries: 0 };
   const error = await privateFailure(transport as Transport, options);
-  await new Promise((resolve) => silent.close(resolve));
+  for (const socket of sockets) socket.destroy();
+  silent.close();
   expect(error).toMatchObject({ name: "TimeoutError", maybeBilled: false, isRetryable: true });
 });

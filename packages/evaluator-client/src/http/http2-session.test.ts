@@ -88,6 +88,39 @@ test("ends a session whose server is gone 2 s after an abort, and with it all ca
   expect(session.isOver).toBe(true);
 });
 
+test("ends a session whose server is gone while calls wait, also one that takes no more calls", async () => {
+  for (const isDraining of [false, true]) {
+    const { session, clock, post, stop } = await openSession();
+    expect(await post("{}")).toMatchObject({ text: "{}" });
+    stop();
+    const lost = post("hang").catch((error: unknown) => error);
+    if (isDraining) session.drain();
+    await clock.advance(3000);
+    expect(session.takes()).toBe(false);
+    await clock.advance(2000);
+    expect(await lost).toMatchObject({ name: "ConnectionError", maybeBilled: true });
+    expect(clock.waiting).toBe(0);
+  }
+});
+
+test("waits for an answer that takes long while the server answers pings", async () => {
+  const { session, clock, post, changed } = await openSession();
+  expect(await post("{}")).toMatchObject({ text: "{}" });
+  const controller = new AbortController();
+  const slow = post("hang", controller.signal);
+  for (let silence = 0; silence < 6; silence++) {
+    const pinged = changed();
+    await clock.advance(3000);
+    await pinged;
+    expect(session.takes()).toBe(true);
+  }
+  const released = changed();
+  controller.abort("enough");
+  await expect(slow).rejects.toBe("enough");
+  await released;
+  expect(clock.waiting).toBe(0);
+});
+
 test("is full at its limit, and has room again when a call ends", async () => {
   const { session, post } = await openSession();
   const controller = new AbortController();

@@ -35,8 +35,9 @@ const MOST_MEMORY = 1000;
 /** Servers count resets, and end a session with too many of them: Node's after 1,000. */
 const MOST_ABORTS = 500;
 
-/** A silent session may be dead without a notice. Both in milliseconds; chosen. */
+/** A silent session may be dead without a notice. All in milliseconds; chosen. */
 const SILENT_MS = 30_000;
+const SILENT_WITH_CALLS_MS = 3000;
 const PING_MS = 2000;
 
 /** An HTTP/2 session over one socket. Without calls in flight, it does not keep the process alive. */
@@ -52,6 +53,7 @@ export class Http2Session<TRequest extends Http2Request> {
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isChecking = false;
   #isDraining = false;
+  #stopWatching = () => {};
 
   constructor(
     origin: string,
@@ -107,7 +109,10 @@ export class Http2Session<TRequest extends Http2Request> {
     const { http2Headers, body, exchange } = request;
     const startedAtMs = this.#clock.now();
     const stream = this.#session.request(http2Headers, { endStream: body === null });
-    if (this.#inFlight === 0) this.#session.ref();
+    if (this.#inFlight === 0) {
+      this.#session.ref();
+      this.#watch();
+    }
     this.#inFlight += 1;
     let isAnswered = false;
     stream.on("response", (headers) => {
@@ -154,8 +159,20 @@ export class Http2Session<TRequest extends Http2Request> {
 
   #release(): void {
     this.#inFlight -= 1;
-    if (this.#inFlight === 0 && !this.#isChecking) this.#session.unref();
+    if (this.#inFlight === 0) {
+      this.#stopWatching();
+      if (!this.#isChecking) this.#session.unref();
+    }
     this.#listener.onChange();
+  }
+
+  /** Node may not report a connection that is reset while it writes: its calls would wait until their time is up. */
+  #watch(): void {
+    const sinceMs = this.#clock.now();
+    this.#stopWatching = this.#clock.schedule(SILENT_WITH_CALLS_MS, () => {
+      if (this.#heardAtMs <= sinceMs) this.#check();
+      this.#watch();
+    });
   }
 
   #hear(): void {
@@ -164,7 +181,7 @@ export class Http2Session<TRequest extends Http2Request> {
 
   /** Ends the session if it does not answer a ping. */
   #check(): void {
-    if (this.#isChecking || this.#session.closed || this.#session.destroyed) return;
+    if (this.#isChecking || this.#session.destroyed) return;
     this.#isChecking = true;
     this.#session.ref();
     const cancel = this.#clock.schedule(PING_MS, () => this.#session.destroy());
