@@ -2,12 +2,9 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { extract } from "tar-stream";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
-import { ImportProblem, type NotRead } from "./found-mail.ts";
+import type { NotRead } from "./found-mail.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** Text of mail shrinks to about a tenth; an archive that grows more is made to fill disks. */
-const MOST_GROWTH = 200;
-const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
 /** Archives in archives are seldom mail, and may be made to never end. */
 const MOST_DEPTH = 3;
 /** With Node's default of 16 KB the import of a packed file takes 1.5 times as long. */
@@ -16,8 +13,7 @@ const pieces = { chunkSize: 64 * 1024 };
 type Entries = AsyncGenerator<SourceFile | NotRead>;
 
 /**
- * Finds the files of an archive, in order, or the file that gzip packed; null if it is neither. Reading
- * them throws ImportProblem if a path leaves its folder, or a file grows to more than mail can be.
+ * Finds the files of an archive, in order, or the file that gzip packed; null if it is neither.
  *
  * @param depth - The number of archives that the file is in.
  */
@@ -43,11 +39,8 @@ function tooDeep({ name }: SourceFile): NotRead {
   return { name, reason, isMail: true };
 }
 
-async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const growth = { packed: 0, unpacked: 0 };
-  const unpacked = createGunzip(pieces);
-  pipeline(Readable.from(counted(chunks, growth)), unpacked, ignore);
-  yield* checked(unpacked as AsyncIterable<Buffer>, growth);
+function gunzip(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  return pipeline(Readable.from(chunks), createGunzip(pieces), ignore) as AsyncIterable<Buffer>;
 }
 
 async function* tarFiles(archive: SourceFile, chunks: AsyncIterable<Buffer>): Entries {
@@ -76,38 +69,28 @@ async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
 }
 
 async function* zipFiles(archive: SourceFile): Entries {
-  if (/\.olm$/i.test(archive.name)) {
-    const reason = "it is an archive of Outlook for Mac; export its folders as mbox or .eml";
-    yield { name: archive.name, reason, isMail: true };
-  } else if (archive.path === null) yield tooDeep(archive);
+  if (archive.path === null) yield tooDeep(archive);
   else yield* zipEntries(archive, archive.path);
 }
 
 async function* zipEntries(archive: SourceFile, path: string): Entries {
   const zip = await openPromise(path, { autoClose: false });
   try {
-    const growth = { packed: zip.fileSize, unpacked: 0 };
     for await (const entry of zip.eachEntry()) {
-      if (!entry.fileName.endsWith("/")) yield zipFile(archive, { zip, entry, growth });
+      if (!entry.fileName.endsWith("/")) yield zipFile(archive, zip, entry);
     }
-  } catch (error) {
-    const isBadName = /^(?:invalid relative path|absolute path|invalid characters)/;
-    throw error instanceof Error && isBadName.test(error.message) ? leavesFolder() : error;
   } finally {
     zip.close();
   }
 }
 
-function zipFile(
-  archive: SourceFile,
-  { zip, entry, growth }: { zip: ZipFile; entry: Entry; growth: Growth },
-): SourceFile | NotRead {
+function zipFile(archive: SourceFile, zip: ZipFile, entry: Entry): SourceFile | NotRead {
   const name = entryName(archive, entry.fileName);
   const reason = entry.isEncrypted()
     ? "it is encrypted; unpack the archive with its password and import the folder"
     : "it is packed in a way not known here; unpack the archive and import the folder";
   if (!entry.canDecodeFileData()) return { name, reason, isMail: true };
-  const chunks = checked(readEntry(zip, entry), growth);
+  const chunks = readEntry(zip, entry);
   return { name, prefix: `${name}: `, path: null, modifiedAt: entry.getLastModDate(), chunks };
 }
 
@@ -126,34 +109,7 @@ async function* readEntry(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 function entryName({ name: archive, prefix }: SourceFile, name: string): string {
-  if (/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) throw leavesFolder();
   return prefix === "" ? name : `${archive}/${name}`;
-}
-
-function leavesFolder(): ImportProblem {
-  return new ImportProblem("it has a file that leaves its folder, as attacks have; it is refused");
-}
-
-/** The sizes of an archive; if it grows too much, it is refused. */
-type Growth = Record<"packed" | "unpacked", number>;
-
-/** Counts packed content and passes it on unchanged. */
-async function* counted(chunks: AsyncIterable<Buffer>, growth: Growth): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    growth.packed += chunk.length;
-    yield chunk;
-  }
-}
-
-/** Passes unpacked content on unchanged. @throws ImportProblem if it is too large. */
-async function* checked(chunks: AsyncIterable<Buffer>, growth: Growth): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    growth.unpacked += chunk.length;
-    if (growth.unpacked > ALWAYS_ALLOWED_BYTES + MOST_GROWTH * growth.packed) {
-      throw new ImportProblem("it grows when unpacked as no mail does; it is refused");
-    }
-    yield chunk;
-  }
 }
 
 function ignore(): void {}

@@ -27,24 +27,12 @@ async function read(content: string, name = "a", given: { path?: null; prefix?: 
 const noMail = [{ reason: "it is no mail", isMail: false }];
 const headers = "Subject: s\nFrom: a@b.example\n";
 
-test.each([
-  [
-    "!BDN",
+test("a data file of Outlook is refused as mail, with what to do", async () => {
+  const reason = expect.stringMatching(
     /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e and/,
-  ],
-  ["\xcf\xad\x12\xfe", /^it is a mailbox of Outlook Express; convert it to mbox$/],
-  ["\x01\x01\x01\x01\n", /^it is a mailbox of another kind \(MMDF\); convert it to mbox$/],
-  ["BABYL OPTIONS:", /^it is a mailbox of another kind \(Babyl\); convert it to mbox$/],
-  ["7z\xbc\xaf\x27\x1c", /^it is an archive of another kind; unpack it/],
-  ["Rar!", /^it is an archive of another kind; unpack it/],
-  ["BZh", /^it is an archive of another kind; unpack it/],
-  ["\xfd7zXZ\0", /^it is an archive of another kind; unpack it/],
-  ["\x28\xb5\x2f\xfd", /^it is an archive of another kind; unpack it/],
-])("a file that begins with %j is refused as mail, with what to do", async (magic, reason) => {
-  expect(await read(`${magic}....`)).toEqual([
-    { reason: expect.stringMatching(reason), isMail: true },
-  ]);
-  expect(await read(`..${magic}..`)).toEqual(noMail);
+  );
+  expect(await read("!BDN....")).toEqual([{ reason, isMail: true }]);
+  expect(await read("..!BDN..")).toEqual(noMail);
 });
 
 const ole = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";

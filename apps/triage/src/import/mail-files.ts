@@ -5,26 +5,10 @@ import { isMbox, mboxMails } from "./mbox.ts";
 import { fileDay, header, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
-const UNPACK = "it is an archive of another kind; unpack it and import the folder";
-const CONVERT = "convert it to mbox";
-const READPST = "make .eml files of it with readpst -e and import their folder";
-const AS_EML = 'open it in the new Outlook and choose "Download as EML"';
-
-/** Formats that cannot be read here, by their first bytes, and the next step. */
-const otherFormats: readonly { magic: string; reason: string }[] = [
-  { magic: "!BDN", reason: `it is a data file of Outlook (.pst, .ost); ${READPST}` },
-  { magic: "\xcf\xad\x12\xfe", reason: `it is a mailbox of Outlook Express; ${CONVERT}` },
-  { magic: "\x01\x01\x01\x01\n", reason: `it is a mailbox of another kind (MMDF); ${CONVERT}` },
-  { magic: "BABYL OPTIONS:", reason: `it is a mailbox of another kind (Babyl); ${CONVERT}` },
-  { magic: "7z\xbc\xaf\x27\x1c", reason: UNPACK },
-  { magic: "Rar!", reason: UNPACK },
-  { magic: "BZh", reason: UNPACK },
-  { magic: "\xfd7zXZ\0", reason: UNPACK },
-  { magic: "\x28\xb5\x2f\xfd", reason: UNPACK },
-];
+/** How a data file of Outlook begins, and a mail of Outlook. */
+const [DATA_FILE, OLE] = ["!BDN", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 /** The name of a stream in an Outlook file: `__substg1.0_`, in UTF-16. */
 const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
-const OLE = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /** Finds the mails of a file that is no archive: an mbox, one mail, or a Gmail API dump. */
 export async function* readMailFile(
@@ -92,10 +76,13 @@ function isInputFile(text: string): boolean {
 }
 
 function notRead({ name }: SourceFile, text: string): NotRead {
-  const other = otherFormats.find(({ magic }) => text.startsWith(magic));
-  if (other !== undefined) return { name, reason: other.reason, isMail: true };
+  if (text.startsWith(DATA_FILE)) {
+    const advice = "make .eml files of it with readpst -e and import their folder";
+    return { name, reason: `it is a data file of Outlook (.pst, .ost); ${advice}`, isMail: true };
+  }
   if (text.startsWith(OLE) && (/\.msg$/i.test(name) || text.includes(OUTLOOK_STREAM))) {
-    return { name, reason: `it is a mail of Outlook (.msg); ${AS_EML}`, isMail: true };
+    const advice = 'open it in the new Outlook and choose "Download as EML"';
+    return { name, reason: `it is a mail of Outlook (.msg); ${advice}`, isMail: true };
   }
   if (/^[[{]/.test(text) && isInputFile(text)) {
     const reason = "it is an input file already; triage it without an import";

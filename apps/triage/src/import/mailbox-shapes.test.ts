@@ -87,13 +87,6 @@ test.each([
     "it is a mail of Outlook (.msg); open it",
   ],
   ["mail.pst", "!BDN....", "it is a data file of Outlook (.pst, .ost); make .eml files"],
-  [
-    "x.mmdf",
-    `\u0001\u0001\u0001\u0001\n${mail("x")}`,
-    "it is a mailbox of another kind (MMDF); convert",
-  ],
-  ["a.7z", Buffer.from("377abcaf271c", "hex"), "it is an archive of another kind; unpack it"],
-  ["a.olm", "PK\u0003\u0004....", "it is an archive of Outlook for Mac; export its folders"],
   ["cut.zip", "PK\u0003\u0004....", "it is broken, or breaks off"],
   ["empty.mbox", "", "it is empty"],
   ["letter.doc", ole, "it is no mail"],
