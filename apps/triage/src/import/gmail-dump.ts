@@ -1,9 +1,7 @@
-import { decodeWords } from "postal-mime";
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
-import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
-import { keptHeaders } from "./kept-headers.ts";
-import { fileDay, parseDay, parseMessage, parseTime } from "./parse-message.ts";
+import { type ImportedMail, ImportProblem } from "./found-mail.ts";
+import { fileDay, parseMessage, parseTime } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const partSchema = z.looseObject({
@@ -50,25 +48,29 @@ export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer
 async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   const { data } = messageSchema.safeParse(json);
   if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
-  const raw =
-    data.raw === undefined ? null : await parseMessage(Buffer.from(data.raw, "base64url"));
+  const { id, raw, payload = {}, snippet, labelIds: labels = null } = data;
+  const bytes = raw === undefined ? headOf(payload) : Buffer.from(raw, "base64url");
+  const mail = await parseMessage(bytes);
+  const { date, received, extra } = mail;
   const keptAt = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
+  // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
+  const kept = keptAt === null ? date : ({ day: keptAt.slice(0, 10), basis: "header" } as const);
   return {
-    id: data.id,
-    date: dateOf(data, raw?.date ?? null, keptAt),
-    received:
-      parseTime(header(data, "received").split(";").at(-1) ?? "") ?? raw?.received ?? keptAt,
-    from: raw?.from ?? header(data, "from"),
-    subject: raw?.subject ?? header(data, "subject"),
-    text: data.snippet ?? raw?.text ?? "",
-    labels: data.labelIds ?? null,
-    headers: raw?.headers ?? keptHeaders((name) => headersOf(data, name)),
-    extra: raw?.extra ?? {
-      attachments: attachmentsIn(data.payload ?? {}),
-      listId: header(data, "list-id"),
-      authenticationResults: header(data, "authentication-results"),
-    },
+    ...mail,
+    id,
+    date: date?.basis === "header" ? date : kept,
+    received: received ?? keptAt,
+    text: snippet ?? mail.text,
+    labels,
+    extra: raw === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
   };
+}
+
+/** Returns the headers of a message as a mail without a text. */
+function headOf({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
+  const lines = headers.map(({ name, value }) => `${name}: ${value}`.replace(/[\r\n]+/g, " "));
+  // A mail has at least one header.
+  return Buffer.from(["X-Gmail:", ...lines, "", ""].join("\r\n"));
 }
 
 function attachmentsIn({
@@ -78,21 +80,4 @@ function attachmentsIn({
 }: GmailPart): ImportedMail["extra"]["attachments"] {
   const own = filename === "" ? [] : [{ name: filename, type: mimeType }];
   return [...own, ...parts.flatMap(attachmentsIn)];
-}
-
-function header(message: GmailMessage, name: string): string {
-  return decodeWords(headersOf(message, name)[0] ?? "");
-}
-
-function headersOf({ payload }: GmailMessage, name: string): string[] {
-  const found = payload?.headers?.filter((header) => header.name.toLowerCase() === name) ?? [];
-  return found.map(({ value }) => value);
-}
-
-// The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
-function dateOf(message: GmailMessage, raw: MailDay | null, keptAt: string | null): MailDay | null {
-  const written = parseDay(header(message, "date"));
-  if (written !== null) return { day: written, basis: "header" };
-  if (raw?.basis === "header") return raw;
-  return keptAt === null ? raw : { day: keptAt.slice(0, 10), basis: "header" };
 }

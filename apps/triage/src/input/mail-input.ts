@@ -8,11 +8,12 @@ import {
   readJsonRecords,
   type RecordForm,
   type RecordInput,
+  type RunRecord,
   toUtf8Chunks,
 } from "evaluator-runs/source";
 import { z } from "zod";
 import { type Mail, mailSchema, type StateFields } from "./mail-schema.ts";
-import { addressesIn, localDay, type MailRecord, senderAddress, toState } from "./mail.ts";
+import { addressesIn, localDay, senderAddress } from "./mail.ts";
 import { type MailStateOptions, type StateField, toStateOptions } from "./state-fields.ts";
 
 /**
@@ -39,6 +40,16 @@ export async function openMails(path: string, options: InputOptions = {}) {
     } satisfies RecordInput;
   };
   return inputOf(toState);
+}
+
+/** Returns the contract's four keys (section 4.7); names and order are input to the model (section 2.1). */
+function toState({ from, subject, date, snippet }: Mail): JsonObject {
+  return { from, subject, date, snippet };
+}
+
+/** A record that was read from a file of mails. */
+interface MailRecord extends RunRecord {
+  readonly mail: Mail;
 }
 
 /** Returns a mail as a record with its state; the note is null if there is nothing to note. */

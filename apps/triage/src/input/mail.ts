@@ -1,19 +1,8 @@
-import type { JsonObject } from "evaluator-client";
 import type { RunRecord } from "evaluator-runs/source";
 import type { Mail, MailSource } from "./mail-schema.ts";
 
-/** Returns the contract's four keys (section 4.7); names and order are input to the model (section 2.1). */
-export function toState({ from, subject, date, snippet }: Mail): JsonObject {
-  return { from, subject, date, snippet };
-}
-
 /** The part of a mail that a journal keeps beside the state: its place, its headers, and the time it was received. */
 type MailNote = MailSource & Pick<Mail, "received" | "headers">;
-
-/** A record that was read from a file of mails. */
-export interface MailRecord extends RunRecord {
-  readonly mail: Mail;
-}
 
 /** Returns the mail of a record: its state has all of it but the id and the note. */
 export function mailOfRecord({ id, state, source }: RunRecord): Mail {

@@ -1,7 +1,7 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barPlot, bars, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount, printMails } from "evaluator-runs/source";
-import { addTo, type MailList } from "./mail-list.ts";
+import type { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const OPTIONS = 15;
@@ -103,17 +103,17 @@ function histogram(
   { step, label, end }: { readonly step: number; readonly label: string; readonly end: number },
 ): Html {
   if (counts.size === 0) return nothing;
-  const bins = new Map<number, number>();
   // By floating-point error a value may be just below its bar.
-  for (const [value, count] of counts) addTo(bins, Math.floor(value / step + 1e-9), count);
+  const bins = Map.groupBy(counts, ([value]) => Math.floor(value / step + 1e-9));
   const all = [...bins]
     .toSorted(([one], [other]) => one - other)
-    .map(([bin, count]) => {
+    .map(([bin, found]) => {
       const [from, to] = [bin * step, (bin + 1) * step];
+      const count = found.reduce((sum, [, mails]) => sum + mails, 0);
       const name = `${from.toFixed(2)} to ${to.toFixed(2)}`;
       return { from, to, count, name, title: `${name}: ${printMails(count)}` };
     });
-  const most = Math.max(...bins.values());
+  const most = Math.max(...all.map(({ count }) => count));
   const options = {
     title,
     about: label === "mean level" ? "mails by mean level" : "mails by probability",

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { reportsBeside } from "evaluator-kit/page";
-import type { Answer } from "evaluator-client";
 import {
   CliError,
   type FileContent,
@@ -10,47 +9,34 @@ import {
   toPrintablePath,
 } from "evaluator-kit";
 import {
-  type AskedQuestion,
   askedQuestions,
   printCount,
   printMails,
   type RunRecord,
-  shortValue,
   toInputPath,
   toOutputPath,
   writePrivateFile,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 import {
-  type AnsweredRecord,
   describeFilter,
   inputOf,
-  type KeptEvaluation,
   type NewRecords,
   planOf,
   readFilter,
   readRules,
-  type ResultRow,
   type RunResults,
   toAnswered,
   withResults,
 } from "evaluator-runs/results";
 import type { Mail } from "../input/mail-schema.ts";
-import {
-  addressesIn,
-  describeDateGap,
-  localDay,
-  mailOfRecord,
-  receivedDay,
-  senderAddress,
-} from "../input/mail.ts";
+import { addressesIn, localDay, mailOfRecord, senderAddress } from "../input/mail.ts";
 import { MailList } from "./mail-list.ts";
-import type { MailRow } from "./mail-row.ts";
-import { linkTo, type mailPrograms } from "./mail-links.ts";
+import type { mailPrograms } from "./mail-links.ts";
 import { reportPage, type ReportParts } from "./report-page.ts";
 import { toSections } from "./sections.ts";
-import { senderOf, signsOf } from "./sender-signs.ts";
 import { threadKeys } from "./threads.ts";
+import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
 
 /** The options of `report`, with its argument. */
@@ -189,64 +175,4 @@ function describeShown(command: ReportCommand, shown: number, all: number): stri
   const filter = describeFilter(command);
   if (filter === null) return [];
   return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
-}
-
-interface RowOptions {
-  readonly mail: Mail;
-  readonly asked: readonly AskedQuestion[];
-  /** The index of the rule that takes it; -1 for none. */
-  readonly rule: number;
-  readonly program: Parameters<typeof linkTo>[1];
-}
-
-function toMailRow(
-  { kept, record }: ResultRow,
-  { answers, isNew }: AnsweredRecord,
-  { mail, asked, rule, program }: RowOptions,
-): MailRow {
-  return {
-    id: toPrintablePath(mail.id),
-    day: toPrintable(receivedDay(mail)),
-    dated: describeDateGap(mail),
-    ...senderOf(mail.from),
-    subject: toPrintable(mail.subject),
-    snippet: toPrintable(mail.snippet),
-    isNew,
-    rule,
-    ...signsOf(mail),
-    link: linkTo(mail, program),
-    location: locationOf(mail),
-    answers:
-      kept === null || answers === null
-        ? null
-        : asked.map((one) => toShown(answers[one.id], kept, one)),
-    error: kept === null ? toPrintable(String(record["error"] ?? "")) : "",
-  };
-}
-
-function locationOf({ source }: Mail): string {
-  const { file = "", offset } = source ?? {};
-  const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
-  return file === "" ? "" : toPrintablePath(file) + at;
-}
-
-function toShown(answer: Answer | undefined, kept: KeptEvaluation, asked: AskedQuestion) {
-  if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
-  const { id, short, distribution } = asked;
-  const before = kept.answers[id];
-  const isChanged = before !== undefined && before !== answer;
-  const all = distribution?.of(answer) ?? {};
-  const numberOf = (one: Answer) => Number(shortValue(asked, one));
-  const isOption = short.form === "option";
-  return {
-    value: isOption ? short.keys.indexOf(short.of(answer)) : round(numberOf(answer)),
-    confidence: isChanged ? null : round(kept.confidence[id] ?? null),
-    printed: isChanged && !isOption ? round(numberOf(before)) : null,
-    shares: (distribution?.keys ?? []).map((key) => round(all[key] ?? 0)),
-  };
-}
-
-// Services print hundredths, calibrations many more digits, which would make a page larger.
-function round<TNumber extends number | null>(value: TNumber): TNumber {
-  return (value === null ? null : Math.round(1000 * value) / 1000) as TNumber;
 }
