@@ -92,7 +92,7 @@ export async function readActs(
     if (column === undefined) columns.push((column = new ActColumn(question, artifact)));
     column.addAct({ id, act, evidence }, location, isWanted(id));
   };
-  await readRecords(name, { ...context, parseLine: createActParser() }, take);
+  await readRecords(name, context, take);
   const table = {
     columns,
     questions: [...questions],
@@ -103,33 +103,6 @@ export async function readActs(
   if (columns.length > 0) return table;
   const problem = printable`${name} holds no act; give a file of lines that act printed.`;
   throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
-}
-
-const START = '{"id":';
-const MOST_ENDS = 1000;
-
-/** Returns a parser of acts. Most of a million lines differ in their id alone, so their ends are parsed once. */
-function createActParser() {
-  const ends = new Map<string, ActLine>();
-  const parseEnd = (end: string) => {
-    const fields = JSON.parse(`{${end}`) as ActLine;
-    if (ends.size < MOST_ENDS) ends.set(end, fields);
-    return fields;
-  };
-  return (line: string): unknown => {
-    const at = line.indexOf(',"question":');
-    if (at < 0 || !line.startsWith(START)) return JSON.parse(line);
-    const end = line.slice(at + 1);
-    try {
-      const fields = ends.get(end) ?? parseEnd(end);
-      const { question, act, evidence } = fields;
-      const id = "id" in fields ? fields.id : JSON.parse(line.slice(START.length, at));
-      return { id, question, act, evidence };
-    } catch {
-      // The whole line has the position of the mistake.
-      return JSON.parse(line);
-    }
-  };
 }
 
 /** @throws CalibrationInputError that names the wrong field. */

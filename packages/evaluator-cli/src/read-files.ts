@@ -124,12 +124,10 @@ async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-type LineParser = Parameters<typeof readTable>[1];
-
 /** Streams a file of JSON or CSV record by record; returns its name and hash. */
 export async function readRecords(
   name: string,
-  { cwd, clock, stderr, signal, parseLine }: CliContext & { readonly parseLine?: LineParser },
+  { cwd, clock, stderr, signal }: CliContext,
   take: (record: InputRecord) => void,
 ) {
   const path = resolve(cwd, name);
@@ -145,7 +143,7 @@ export async function readRecords(
     }
   }
   try {
-    for await (const records of readTable(chunks(), parseLine)) {
+    for await (const records of readTable(chunks())) {
       for (const record of records) {
         if ("problem" in record) throw new TableError(record.line, record.problem);
         take(record);

@@ -19,12 +19,9 @@ export type JsonRecord = { readonly line: number } & (
   | { readonly problem: string }
 );
 
-/** Returns the value of a JSON text. @throws SyntaxError of `JSON.parse` if it is none. */
-type JsonParser = (text: string) => unknown;
-
 /**
  * Reads the records of UTF-8 JSON, those of one piece of the text at a time: an array, an object with
- * the array under `listKey`, or one record a line, which `parseLine` parses. An invalid record is reported, and
+ * the array under `listKey`, or one record a line. An invalid record is reported, and
  * the next one read.
  *
  * @throws CliError if the text is none of these, or is cut off.
@@ -32,14 +29,13 @@ type JsonParser = (text: string) => unknown;
 export async function* readJsonRecords(
   chunks: AsyncIterable<Buffer>,
   listKey: string,
-  parseLine: JsonParser = JSON.parse,
 ): AsyncGenerator<Iterable<JsonRecord>> {
   const { start, all, close } = await peek(chunks, PEEK_BYTES);
   try {
     const listStart = findList(start, listKey);
     let from = listStart ?? 0;
     const splitter =
-      listStart === null ? new LineSplitter(parseLine) : new ListSplitter(start.subarray(0, from));
+      listStart === null ? new LineSplitter() : new ListSplitter(start.subarray(0, from));
     try {
       for await (const chunk of all) {
         yield splitter.split(chunk.subarray(from));
@@ -186,13 +182,9 @@ function parseRecord(bytes: Buffer, begin: Position): JsonRecord {
   }
 }
 
-function parseText(
-  text: string,
-  { line, column }: Position,
-  parse = JSON.parse as JsonParser,
-): JsonRecord {
+function parseText(text: string, { line, column }: Position): JsonRecord {
   try {
-    return { line, value: parse(text) };
+    return { line, value: JSON.parse(text) as unknown };
   } catch (error) {
     const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
     const atColumn = at.line > 1 ? at.column : column + at.column - 1;
@@ -278,11 +270,6 @@ class ListSplitter {
 class LineSplitter {
   /** The line that is open at the end of a piece. */
   readonly #record = new RecordCollector();
-  readonly #parse: JsonParser;
-
-  constructor(parse: JsonParser) {
-    this.#parse = parse;
-  }
 
   split(chunk: Buffer): JsonRecord[] {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
@@ -309,9 +296,7 @@ class LineSplitter {
     return texts.flatMap((text, at) => {
       if (text.trim() === "") return [];
       const begin = { line: line + at, column: 1 };
-      return isPlain
-        ? parseText(text, begin, this.#parse)
-        : parseRecord(Buffer.from(text, "latin1"), begin);
+      return isPlain ? parseText(text, begin) : parseRecord(Buffer.from(text, "latin1"), begin);
     });
   }
 }

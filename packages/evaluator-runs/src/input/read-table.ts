@@ -14,14 +14,11 @@ const PEEK_BYTES = 4096;
  */
 export async function* readTable(
   chunks: AsyncIterable<Buffer>,
-  parseLine?: Parameters<typeof readJsonRecords>[2],
 ): AsyncGenerator<Iterable<JsonRecord>> {
   const { start, all, close } = await peek(toUtf8Chunks(chunks), PEEK_BYTES);
   try {
     const [first] = start.toString("latin1").trimStart();
-    yield* first === "[" || first === "{"
-      ? readJsonRecords(all, "records", parseLine)
-      : readCsv(all);
+    yield* first === "[" || first === "{" ? readJsonRecords(all, "records") : readCsv(all);
   } finally {
     await close();
   }
