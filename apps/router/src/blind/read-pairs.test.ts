@@ -40,5 +40,5 @@ test("the page has the comparison if it is on, and the spending has the key blin
   const page = async (path: string) => (await request(path)).text();
   expect(await page("/decisions")).toContain("Blind shadow: 1 of 300 messages are compared.");
   expect(await page("/decisions?key=a")).not.toContain("Blind shadow");
-  expect((await page("/spend")).replace(/<[^>]*>|\s+/g, " ")).toMatch(/blind\s+1\s+\$0\s+\$0.02/);
+  expect((await page("/spend")).replace(/<[^>]*>|\s+/g, " ")).toMatch(/blind\s+0\s+\$0\s+\$0.02/);
 });

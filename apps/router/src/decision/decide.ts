@@ -10,6 +10,7 @@ import {
   type Evaluation,
   type Evaluator,
   EvaluatorError,
+  type Middleware,
   TimeoutError,
 } from "evaluator-client";
 import type { Target } from "../reply/upstream.ts";
@@ -63,11 +64,18 @@ export class UnfitCalibrationError extends Error {
   }
 }
 
+interface DecisionCall {
+  readonly signal: AbortSignal;
+  readonly headers: Record<string, string>;
+  /** Gets the number of attempts before the last one that may have to be paid. */
+  readonly onLost: (attempts: number) => void;
+}
+
 /** Chooses a tier. @throws EvaluatorError, UnfitCalibrationError, or the signal's reason. */
 export async function decide(
   state: TierState,
   routing: Routing,
-  call: { signal: AbortSignal; headers: Record<string, string> },
+  { onLost, ...call }: DecisionCall,
 ): Promise<Decision> {
   const { services, policy, fit = null } = routing;
   if (fit?.needsEvaluation === false) {
@@ -78,7 +86,8 @@ export async function decide(
   const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    return toDecision(await services.evaluator.evaluate(request, limited), state, routing);
+    const evaluator = services.evaluator.with(reportLost(onLost));
+    return toDecision(await evaluator.evaluate(request, limited), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
     const cause = causeOf(error);
@@ -92,6 +101,20 @@ export async function decide(
           };
     return { ...decideUnasked({ tier: failureTier }, cause, routing), ...asked };
   }
+}
+
+/** A failure of the last attempt is reported by its error. */
+function reportLost(onLost: DecisionCall["onLost"]): Middleware {
+  return async (request, next, call) => {
+    try {
+      const evaluation = await next(request);
+      onLost(call.lostAttempts);
+      return evaluation;
+    } catch (error) {
+      onLost(Math.max(0, call.lostAttempts - Number(maybeBilled(error))));
+      throw error;
+    }
+  };
 }
 
 /** Whether a failed evaluation may have to be paid. */

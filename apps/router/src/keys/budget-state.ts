@@ -8,9 +8,12 @@ export function hasBudget({ usdPerDay, usdPerMonth }: BudgetKey): boolean {
   return usdPerDay !== null || usdPerMonth !== null;
 }
 
+/** The name of the key that pays for blind comparisons; no client has it. */
+export const blindName = "blind";
+
 /** Returns the key that pays for blind comparisons. */
 export function blindKey(usdPerDay: number) {
-  return { name: "blind", budget: "blind", usdPerDay, usdPerMonth: null };
+  return { name: blindName, budget: blindName, usdPerDay, usdPerMonth: null };
 }
 
 /** An amount that is reserved for one call, in nanodollars. */

@@ -89,6 +89,11 @@ export class CallBudget {
     return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
 
+  /** Adds the expected cost of evaluations that were lost on the way: each may be billed. */
+  async addEvaluations(lost: number): Promise<void> {
+    await this.addAttempt(lost * this.#evaluationUsd);
+  }
+
   /** Charges the call once. Null is unknown: the whole reservation, and the expected evaluation. */
   async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
     clearInterval(this.#timer);

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { CliError, describeSystemError, parseJson } from "evaluator-kit";
 import { z } from "zod";
 import { tierNames } from "../decision/tier-question.ts";
+import { blindName } from "../keys/budget-state.ts";
 
 const amount = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
@@ -107,7 +108,7 @@ function blindRecordOf(line: string): LoggedRecord | null {
   if (blind === undefined) return null;
   const nothing = { failure: null, tierChosen: null, tierUsed: null, cause: null };
   const costs = { decisionCostUsd: null, replyCostUsd: blind.spentUsd, frontierCostUsd: null };
-  const record = { time, outcome: "replied", key: "blind", ...nothing, ...costs };
+  const record = { time, outcome: "replied", key: blindName, ...nothing, ...costs };
   return loggedRecordSchema.safeParse(record).data ?? null;
 }
 

@@ -116,10 +116,14 @@ test("replies in auto's place are compared with it", async () => {
   );
 });
 
-test("a blind comparison costs its key", async () => {
-  const blind = { spentUsd: 0.5, pair: null };
-  const report = await reportOn(record, { time: record.time, requestId: "a", blind });
-  expect(report).toMatch(/\n {2}blind +1 +\$0 +\$0.5 /);
+test("a blind comparison costs its key, and is no message", async () => {
+  const blind = { time: record.time, requestId: "a", blind: { spentUsd: 0.5, pair: null } };
+  const report = await reportOn(record, blind);
+  expect(report).toMatch(/^1 messages from 2026-11-20 to 2026-11-20 \(UTC\): \$0.511\./);
+  expect(report).toMatch(/\n {2}blind +0 +\$0 +\$0.5 /);
+  expect(await reportOn(blind)).toMatch(
+    /^0 messages from 2026-11-20 to 2026-11-20 \(UTC\): \$0.5\./,
+  );
 });
 
 test("without a known price nothing is saved or lost", async () => {

@@ -1,4 +1,5 @@
 import { tierNames } from "../decision/tier-question.ts";
+import { blindName } from "../keys/budget-state.ts";
 import { costsOf, type LoggedRecord, readRecords } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
@@ -58,8 +59,8 @@ export class Totals {
   /** Describes all messages in sentences. */
   describe(): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared, ...all } = this.#all;
-    if (messages === 0) return "No message here matches.";
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
+    if (days.length === 0) return "No message here matches.";
     const paid = dollars.format(decisionUsd + replyUsd);
     const total = `${messages.toLocaleString("en")} messages from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
     const usd = savedUsd(this.#all);
@@ -102,7 +103,7 @@ function savedUsd({ frontierUsd, comparedUsd, decisionUsd }: Sums): number {
 function addTo(sums: Sums, record: LoggedRecord): void {
   const { decision, reply } = costsOf(record);
   const { replyCostUsd, frontierCostUsd, shadow } = record;
-  sums.messages += 1;
+  if (record.key !== blindName) sums.messages += 1; // a comparison only costs
   sums.unpriced += [...decision, ...reply].filter((usd) => usd === null).length;
   sums.decisionUsd += record.decisionCostUsd ?? 0;
   if (replyCostUsd === null) return;
