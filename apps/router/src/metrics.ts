@@ -1,18 +1,9 @@
-import { createRequire } from "node:module";
 import type { TextSink } from "evaluator-kit";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type * as Prometheus from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { MessageRecord } from "./records/message-record.ts";
 import type { ClientEnv } from "./routes/client-request.ts";
-
-// The package as a whole loads OpenTelemetry and node:cluster: 50 ms of a start, and these parts 5 ms. Published
-// routers take patches of it only, because its files are no promise.
-const require = createRequire(import.meta.url);
-const Counter = require("prom-client/lib/counter.js") as typeof Prometheus.Counter;
-const Gauge = require("prom-client/lib/gauge.js") as typeof Prometheus.Gauge;
-const Histogram = require("prom-client/lib/histogram.js") as typeof Prometheus.Histogram;
-const Registry = require("prom-client/lib/registry.js") as typeof Prometheus.Registry;
 
 const counters = {
   messages_total: [
@@ -63,7 +54,7 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
     name,
     new Counter({ name: `router_${name}`, help, labelNames, registers }),
   ]);
-  const counts = Object.fromEntries(created) as Record<keyof typeof counters, Prometheus.Counter>;
+  const counts = Object.fromEntries(created) as Record<keyof typeof counters, Counter>;
   const time = new Histogram({
     name: "router_call_seconds",
     help: "Time of the decisions and the replies.",
@@ -106,10 +97,7 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Logs and counts responses by route, since a path may hold a text; a stream's time is its start. */
-function log(
-  responses: Prometheus.Counter,
-  output: TextSink | undefined,
-): MiddlewareHandler<ClientEnv> {
+function log(responses: Counter, output: TextSink | undefined): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const startedAt = performance.now();
     await next();

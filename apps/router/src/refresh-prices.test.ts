@@ -108,25 +108,24 @@ test("the default models are all listed, and the dearest input costs 200 times t
   ]);
 });
 
-test("a model that does not exist is named, with the variable to change", async () => {
+test("a model that does not exist is named, with its tiers", async () => {
   const tierModels = { fast: "google/gemini-99" };
   const { printed } = await refresh({ tierModels, fallbackModels: ["a/none"] });
   expect(printed).toEqual([
-    "warning: ROUTER_FALLBACK_MODELS: the gateway's price list has no model a/none.\n",
-    "warning: ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
+    "warning: The gateway's price list has no model a/none, which is set for nano, fast, balanced, frontier.\n",
+    "warning: The gateway's price list has no model google/gemini-99, which is set for fast.\n",
     "Not every tier has a price, so there is no price ratio.\n",
     "tried",
   ]);
 });
 
-test("a model of the file is named by its place there", async () => {
+test("missing models of the file are named too", async () => {
   const one = { type: "gateway", baseUrl: null, apiKey: "k", keyVariable: null } as const;
   const target = (model: string) => ({ upstream: "one", model, price: null });
   const tiers = {
     fast: { targets: [target("a/fast"), target("openai/gpt-5-nano"), target("a/spare")] as const },
   };
   const config = {
-    file: "r.json",
     upstreams: new Map([["one", one]]),
     keys: [],
     aliases: new Map(),
@@ -136,9 +135,9 @@ test("a model of the file is named by its place there", async () => {
     tierModels: { nano: "a/nano" },
   });
   expect(printed.slice(0, 3)).toEqual([
-    "warning: ROUTER_MODEL_NANO: the gateway's price list has no model a/nano.\n",
-    "warning: r.json: tiers.fast.model: the gateway's price list has no model a/fast.\n",
-    "warning: r.json: tiers.fast.fallbacks[1].model: the gateway's price list has no model a/spare.\n",
+    "warning: The gateway's price list has no model a/nano, which is set for nano.\n",
+    "warning: The gateway's price list has no model a/fast, which is set for fast.\n",
+    "warning: The gateway's price list has no model a/spare, which is set for fast.\n",
   ]);
 });
 

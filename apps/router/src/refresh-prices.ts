@@ -66,19 +66,17 @@ function toPrice(model: CatalogModel): ModelPrice | null {
 }
 
 /** Only the gateway has a price list. */
-function missingModels(
-  { replies }: PriceRefresh,
-  listed: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const { tiers, settingOf } = replies.current;
-  const lines = tierNames.flatMap((tier) =>
-    tiers[tier].targets.map(({ upstream, model }, at) =>
-      upstream.type !== "gateway" || listed.has(model)
-        ? []
-        : `${settingOf(tier, at)}: the gateway's price list has no model ${model}.`,
-    ),
+function missingModels({ replies }: PriceRefresh, listed: ReadonlySet<string>): string[] {
+  const asked = tierNames.flatMap((tier) =>
+    replies.current.tiers[tier].targets.map((target) => ({ tier, ...target })),
   );
-  return new Set(lines.flat()); // all tiers may have one fallback
+  const missing = asked.filter(({ upstream, model }) => {
+    return upstream.type === "gateway" && !listed.has(model);
+  });
+  return [...Map.groupBy(missing, ({ model }) => model)].map(([model, uses]) => {
+    const tiers = uses.map(({ tier }) => tier).join(", ");
+    return `The gateway's price list has no model ${model}, which is set for ${tiers}.`;
+  });
 }
 
 function describeRatio({ replies, prices }: PriceRefresh): string {

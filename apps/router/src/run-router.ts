@@ -12,7 +12,6 @@ import {
   readParsedFile,
   toPrintable,
 } from "evaluator-kit";
-import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import type { TierFit } from "./decision/decision.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
@@ -186,7 +185,6 @@ async function startUnlessInterrupted(
     signal.throwIfAborted();
     return router;
   } catch (error) {
-    if (!(error instanceof BundlerGoneError)) throw error;
     await setTimeout(NOTICE_MS);
     await setImmediate(); // a busy machine may be late for the timer, before it looks for signals
     signal.throwIfAborted();

@@ -54,7 +54,7 @@ test("a start whose bundler the same SIGTERM ends is interrupted, and one that e
   ]);
   expect(interrupted).toEqual({ code: 143, stdout: "", stderr: "Interrupted.\n" });
   expect(defect).toMatchObject({ code: 1, stdout: "" });
-  expect(defect.stderr).toMatch(/^The router failed with an unexpected BundlerGoneError at /);
+  expect(defect.stderr).toMatch(/^The router failed with an unexpected Error at /);
 });
 
 const wrong: [env: Record<string, string>, named: string][] = [

@@ -37,8 +37,6 @@ function parseRouterConfig(text: string, file: string, env: Environment) {
   const { data, error } = configSchema(names, env).safeParse(json);
   if (error !== undefined) throw toError(file, describeIssue(error));
   return {
-    /** The name for messages. */
-    file,
     upstreams: new Map(Object.entries(data.upstreams)),
     keys: Object.values(data.upstreams).flatMap(({ apiKey }) => apiKey ?? []),
     /** Plans that name their upstreams; absent tiers and limits are those of the variables. */

@@ -129,7 +129,7 @@ test("each tier asks its upstream in its form; SIGHUP reads the file again, and 
 }, 30_000);
 
 test("SIGHUP with one more gateway reads its price list too, and names its missing models", async () => {
-  const { origin, config, write, printed, reload, file } = await startConfigured();
+  const { origin, config, write, printed, reload } = await startConfigured();
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl: baseUrl } = await emulator.listen();
@@ -140,8 +140,8 @@ test("SIGHUP with one more gateway reads its price list too, and names its missi
     tiers: { ...tiers, fast: { upstream: "listed", model: "openai/gpt-5-nano", fallbacks } },
   });
   expect(await reload()).toContain("The configuration was read again.");
-  const missing = "tiers.fast.fallbacks[0].model: the gateway's price list has no model acme/none.";
-  await expect.poll(printed, { timeout: 20_000 }).toContain(`${file}: ${missing}`);
+  const missing = "The gateway's price list has no model acme/none, which is set for fast.";
+  await expect.poll(printed, { timeout: 20_000 }).toContain(missing);
   const listed = (await (await fetch(`${origin}/tiers`)).json()) as object[];
   expect(listed[1]).toMatchObject({ price: { inputUsdPerMillionTokens: 0.05 } });
 }, 30_000);

@@ -12,8 +12,6 @@ export interface Replies {
   readonly isConfigured: (model: string) => boolean;
   /** Returns the plan of a model that a client names; null if no service has it. */
   readonly planOfModel: (model: string) => ReplyPlan | null;
-  /** Returns the variable, or the field of the file, that names a tier's target. */
-  readonly settingOf: (tier: Tier, target: number) => string;
 }
 
 /** The tiers and models that a client may use; null for all. */

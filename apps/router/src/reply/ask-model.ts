@@ -90,18 +90,22 @@ async function readStream(stream: ReadableStream<object>, { attempt, pieces }: R
 }
 
 async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
-  const parser = createParser({
-    maxBufferSize: MAX_REPLY_BYTES,
-    onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
-    },
-    onEvent: ({ data }) => {
-      if (data !== "[DONE]") pieces.add(parsePart(data));
-    },
+  const parser = eventParser((data) => {
+    if (data !== "[DONE]") pieces.add(parsePart(data));
   });
   await readBody(body, (text) => {
     parser.feed(text);
     return attempt.sendPieces(pieces.take());
+  });
+}
+
+function eventParser(onData: (data: string) => void) {
+  return createParser({
+    maxBufferSize: MAX_REPLY_BYTES,
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
+    },
+    onEvent: ({ data }) => onData(data),
   });
 }
 
@@ -174,29 +178,25 @@ const CHARACTERS_PER_EVENT = 4;
 
 /** Reads the usage in a body of JSON, or in the events with one. */
 function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter, isWhole: boolean) {
-  let rest = "";
+  let whole = "";
   const read = (text: string) => {
     const usage = usageOf(parseJson(text));
     if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
   };
-  const keep = (text: string) => {
-    rest += text;
-    if (rest.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-  };
+  const parser = eventParser((data) => {
+    meter.characters += CHARACTERS_PER_EVENT;
+    if (/"usage":\s*\{/.test(data)) read(data);
+  });
   return {
     add(text: string) {
-      const end = isWhole ? -1 : text.lastIndexOf("\n");
-      if (end === -1) return keep(text);
-      const lines = `${rest}${text.slice(0, end)}`.split("\n");
-      const events = lines.filter((line) => line.startsWith("data:"));
-      rest = text.slice(end + 1);
-      meter.characters += events.length * CHARACTERS_PER_EVENT;
-      for (const each of events) if (/"usage":\s*\{/.test(each)) read(each.slice("data:".length));
+      if (!isWhole) return parser.feed(text);
+      whole += text;
+      if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
     },
     end() {
       if (!isWhole) return;
-      meter.characters += rest.length; // an estimate if there is no usage
-      read(rest);
+      meter.characters += whole.length; // an estimate if there is no usage
+      read(whole);
     },
   };
 }

@@ -119,13 +119,6 @@ export function configureReplies(
       if (upstream.type !== "gateway") return toPlan(upstream, model);
       return model.includes("/") ? toPlan(gateway, model) : null;
     },
-    settingOf(tier, target) {
-      const isFallback = target > 0;
-      if (config?.tiers[tier] === undefined)
-        return isFallback ? "ROUTER_FALLBACK_MODELS" : `ROUTER_MODEL_${tier.toUpperCase()}`;
-      const fallback = isFallback ? `.fallbacks[${target - 1}]` : "";
-      return `${config.file}: tiers.${tier}${fallback}.model`;
-    },
   };
 }
 

@@ -11,11 +11,6 @@ export function bundleScript(entry: URL): Promise<string> {
   return script;
 }
 
-/** The bundler process ended early. */
-export class BundlerGoneError extends Error {
-  override readonly name = "BundlerGoneError";
-}
-
 async function bundle(entry: URL): Promise<string> {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
@@ -29,10 +24,6 @@ async function bundle(entry: URL): Promise<string> {
     charset: "utf8",
     tsconfigRaw: {}, // the same script wherever the program is installed
     logLevel: "silent", // a failure is thrown
-  }).catch((error: unknown) => {
-    // Errors in the script come as a list.
-    const isFailedBuild = error instanceof Error && "errors" in error;
-    throw isFailedBuild ? error : new BundlerGoneError("The bundler ended.", { cause: error });
   });
   return outputFiles.map((file) => file.text).join("");
 }
