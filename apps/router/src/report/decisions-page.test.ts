@@ -95,7 +95,7 @@ test("a message has its probabilities, its costs and the last thumb", async () =
   const shares = { nano: 0.7, fast: 0.2, balanced: 0.1, frontier: 0 };
   const { page, request, path } = await openLog({ probabilities: shares, model: "<b>" }, {});
   const before = await page("/decisions/m-0");
-  expect(before).toMatch(/nano<\/dt>[^%]*70 %/);
+  expect(before).toMatch(/nano<\/dt>[^%]*70\s%/);
   expect(before).toContain("$0.001");
   expect(before).toContain("&lt;b&gt;");
   expect(before).not.toContain("Noted");

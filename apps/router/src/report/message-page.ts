@@ -17,7 +17,7 @@ export function messagePage(record: LoggedRecord, note: Note): string {
     </div>
     ${thumbsOf(requestId ?? "", note)}
   </article>`;
-  const about = `Request ${requestId}. The log holds no text.`;
+  const about = html`Request <span class="id">${requestId}.</span> The log holds no text.`;
   const isEmulated = isOfEmulator(record);
   return reportPage({ heading: "One message", path: "/decisions", about, isEmulated, body });
 }

@@ -1,4 +1,4 @@
-import { html, type Html, page, type PageLink } from "evaluator-kit/page";
+import { html, type Html, type HtmlValue, page, type PageLink } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Tier } from "../decision/tier-question.ts";
 import { linksOf, TOOL } from "../page/load-page.ts";
@@ -9,7 +9,7 @@ interface ReportPage {
   /** The page that the navigation marks. */
   readonly path: Parameters<typeof linksOf>[0];
   /** Below the heading. */
-  readonly about: string;
+  readonly about: HtmlValue;
   readonly contents?: readonly PageLink[];
   readonly isEmulated: boolean;
   readonly body: Html;

@@ -265,7 +265,6 @@ function worstCard({ worst, question }: Reported, { texts }: CalibrationReport):
 /** Returns a sentence with the text between backticks as names. */
 function withNames(sentence: string): readonly (Html | string)[] {
   return sentence
-    .replaceAll(" %", "\u00A0%")
     .split("`")
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

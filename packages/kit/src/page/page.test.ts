@@ -39,6 +39,14 @@ test("a page is one file that fetches and runs nothing", () => {
   expect(text).toMatch(/--paper: light-dark\([^]*body > header \{/);
 });
 
+test("a number and its percent sign are on one line, and data is left alone", () => {
+  const data = trusted('<script type="application/json">{"id":"5 % off"}</script>');
+  const body = html`<p title="${"5 % off"}">${'5 % "off"'}</p>`;
+  const text = page({ ...around, body, data });
+  expect(text).toContain('<p title="5 % off">5\u00A0% &quot;off&quot;</p>');
+  expect(text).toContain('"5 % off"}');
+});
+
 test("a page names its tool, the pages beside it and its parts", () => {
   const pages = [
     { href: "a%20b.html", name: "a b", isCurrent: true },
@@ -200,6 +208,8 @@ test.each([
   ["✗ 0.0123", true],
   ["0.81 (0.7 to 0.9)", true],
   ["12 ms", true],
+  ["10 % to 56 %", true],
+  ["0.14 to 0.16", true],
   ["2026-11-02", false],
   ["yes ≥ 0.83", false],
   ["3 of 4", false],
@@ -216,6 +226,15 @@ test.each([
     ),
   );
   expect(shown.includes('<td class="number">')).toBe(isNumber);
+});
+
+test("only a long text is broken into lines", () => {
+  const rows = [
+    ["a", "local/a-model-of-many-words-and-hyphens"],
+    ["b", "word ".repeat(9)],
+  ];
+  const shown = flat(table("A", ["a", "b"], rows));
+  expect(shown.match(/<td class="text">[^<]*/g)).toEqual([`<td class="text">${"word ".repeat(9)}`]);
 });
 
 test("a column of mostly numbers is at the right, with its words", () => {

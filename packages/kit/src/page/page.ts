@@ -92,7 +92,9 @@ export function pageAround({
         ${parts.data ?? null}${trusted(END)}
       </body>
     </html> `;
-  const [before = "", after = ""] = all.toString().split(END);
+  // A number and its "%" are on one line; not in attributes and data, which end in a quote.
+  const joined = all.toString().replaceAll(/(?<=\d) %(?=[^<>"]*<)/g, "\u00A0%");
+  const [before = "", after = ""] = joined.split(END);
   // In one piece: the hash covers all text between the tags.
   const element = script === undefined ? "" : `<script>${script}</script>`;
   return [before, element + after];
@@ -146,8 +148,9 @@ export function sourceHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-// A number with its unit, its interval and a sign of a verdict; "2026-11-02" is none.
-const NUMBER = /^[✓✗<≥≈~$+−-]*\s?[\d.,]*\d(?:\s?(?:%|ms|s))?(?:\s\(.*\))?$/;
+// A number with its unit, its interval and a sign of a verdict, or an interval; "2026-11-02" is none.
+const NUMBER =
+  /^[✓✗<≥≈~$+−-]*\s?[\d.,]*\d(?:\s?(?:%|ms|s))?(?:\s\(.*\)|\sto\s[\d.,]*\d(?:\s?%)?)?$/;
 
 /**
  * Returns a table that scrolls if it must: its name, its head, and rows that begin with their name. Numbers
@@ -162,10 +165,11 @@ export function table(
     const numbers = rows.filter((row) => isNumber(row[at])).length;
     return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
   });
-  const cellOf = (at: number, cell: HtmlValue) =>
-    areNumbers[at] === true || isNumber(cell)
-      ? html` <td class="number">${cell}</td>`
-      : html` <td>${cell}</td>`;
+  const cellOf = (at: number, cell: HtmlValue) => {
+    if (areNumbers[at] === true || isNumber(cell)) return html` <td class="number">${cell}</td>`;
+    const isText = typeof cell === "string" && cell.length > LINE;
+    return isText ? html` <td class="text">${cell}</td>` : html` <td>${cell}</td>`;
+  };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
     <table class="table">
       <thead>
@@ -189,6 +193,9 @@ export function table(
     </table>
   </div>`;
 }
+
+/** Characters of a cell that are not broken into lines. */
+const LINE = 40;
 
 function isNumber(cell: HtmlValue = ""): boolean {
   return NUMBER.test(String(cell).trim());
