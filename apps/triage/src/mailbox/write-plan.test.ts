@@ -65,6 +65,17 @@ test("a plan has a line for each mail that a rule takes, and all of it can be ap
   expect([countIn("INBOX"), countIn("Archive")]).toEqual([3, 0]);
 });
 
+test("a plan of which nothing was applied may be made anew", async () => {
+  const { run, write } = await importedFolder();
+  await write("rules.txt", "scam >= 0 -> move Nowhere\n");
+  await run("plan", "inbox.json", "--rules", "rules.txt");
+  const refused = await run("apply", "inbox.plan.ndjson", "--yes");
+  expect(refused.stderr).toContain("There is no folder Nowhere, so nothing was done.");
+  await write("rules.txt", "scam >= 0 -> archive\n");
+  expect((await run("plan", "inbox.json", "--rules", "rules.txt")).exitCode).toBe(0);
+  expect((await run("apply", "inbox.plan.ndjson", "--yes")).exitCode).toBe(0);
+});
+
 test("another action is refused with line and column, and no plan is written", async () => {
   const { cwd, run, write } = await importedFolder();
   await write("rules.txt", "scam >= 0.9 -> delete\nnew ->  keyword \\Deleted\nnew -> move\n");

@@ -13,7 +13,7 @@ import {
 import { toInputPath, toOutputPath, writePrivateFile } from "evaluator-runs/source";
 import { mailOfRecord } from "../input/mail.ts";
 import { mailSource } from "../mail-source.ts";
-import { toJournalPath } from "./act-journal.ts";
+import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { FolderTable } from "./folder-table.ts";
 import { parseAction, placeSchema, type PlanLine } from "./plan-line.ts";
 
@@ -60,6 +60,8 @@ function planPathOf({ file, output }: PlanCommand, cwd: string): string {
   const path = resolve(cwd, output ?? results.replace(/\.triage\.json$/, ".plan.ndjson"));
   const journal = toJournalPath(path);
   if (!existsSync(journal)) return path;
+  using acts = openActJournal(path);
+  if (acts.entries().length === 0) return path;
   const problem = printable`${journal} has what "apply" did with the plan before`;
   throw new CliError(`${problem}, and "undo" needs it. Move it away, or use another --output.`);
 }
