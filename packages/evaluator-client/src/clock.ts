@@ -14,7 +14,7 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's own clock; a delay of more than 24 days ends early. */
-export const systemClock: Clock = {
+const systemClock: Clock = {
   now: () => performance.now(),
   epochNow: () => Date.now(),
   schedule(delayMs, callback) {

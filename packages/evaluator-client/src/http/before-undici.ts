@@ -1,8 +1,8 @@
-import { noteOwnDispatchers, readDispatchers } from "./program-dispatcher.ts";
+import { olderKey } from "./program-dispatcher.ts";
 
-const before = readDispatchers();
+const before: unknown = Reflect.get(globalThis, olderKey);
 
-/** Sorts out the dispatchers that undici has set since this file was evaluated. */
+/** Restores the program's dispatcher of undici 6 or 7, which undici 8 has replaced as it was evaluated. */
 export function afterUndiciLoaded(): void {
-  noteOwnDispatchers(before);
+  if (before !== undefined) Reflect.set(globalThis, olderKey, before);
 }

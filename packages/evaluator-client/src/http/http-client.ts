@@ -33,7 +33,7 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** An undici `Dispatcher` of any version: an `Agent`, a `Pool`, a `ProxyAgent`, a `MockAgent`. */
+/** A `Dispatcher` of undici 7 or 8: an `Agent`, a `Pool`, a `ProxyAgent`, a `MockAgent`. */
 export interface AnyDispatcher {
   dispatch(options: never, handler: never): boolean;
 }

@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, readRuntime } from "../clock.ts";
 import type { OriginRequest, UndiciExchange } from "./undici-exchange.ts";
 
 type Http2Request = Pick<OriginRequest, "http2Headers" | "body" | "exchange">;
@@ -58,7 +58,7 @@ export class Http2Session<TRequest extends Http2Request> {
   constructor(
     origin: string,
     socket: Socket,
-    { most, clock = systemClock, ...listener }: SessionOptions<TRequest>,
+    { most, clock = readRuntime({}).clock, ...listener }: SessionOptions<TRequest>,
   ) {
     const session = connect(origin, {
       createConnection: () => socket,

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { httpResponse, servers } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
+import { UndiciExchange } from "./undici-exchange.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const realAnswer = httpResponse(
@@ -74,3 +75,22 @@ test.each(servers)(
     await http.close();
   },
 );
+
+test("a global dispatcher of undici 6 or 7 gets the call from Node's own fetch, whose handlers it takes", async () => {
+  const older = Symbol.for("undici.globalDispatcher.1");
+  const before: unknown = Reflect.get(globalThis, older);
+  onTestFinished(() => void Reflect.set(globalThis, older, before));
+  const handlers: unknown[] = [];
+  const dispatcher = {
+    dispatch(_: object, handler: { onError(error: Error): void }) {
+      handlers.push(handler);
+      handler.onError(new Error("enough"));
+    },
+  };
+  Reflect.set(globalThis, older, dispatcher);
+  const endpoint = { method: "POST", url: "http://service.example/path", headers: {} } as const;
+  const send = createHttpClient({ env: {} }).prepare(endpoint);
+  await expect(send("{}", new AbortController())).rejects.toThrow("service.example");
+  expect(handlers).toHaveLength(1);
+  expect(handlers[0]).not.toBeInstanceOf(UndiciExchange);
+});

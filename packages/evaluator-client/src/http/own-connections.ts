@@ -3,8 +3,7 @@ import { isIP, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Http2Session } from "./http2-session.ts";
 import type { proxiesInUse } from "./network-environment.ts";
-import type { Http1Dispatcher } from "./undici-dispatchers.ts";
-import type { OriginRequest } from "./undici-exchange.ts";
+import type { Http1Dispatcher, OriginRequest } from "./undici-exchange.ts";
 
 /** A way to an origin: over HTTP/2 if it may, or through proxies. */
 interface Way {

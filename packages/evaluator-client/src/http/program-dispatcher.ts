@@ -9,31 +9,38 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
 }
 
-/** Where undici 8 keeps the dispatcher of the whole program, and where undici 6 and 7 do. */
-export const dispatcherKeys = {
-  newer: Symbol.for("undici.globalDispatcher.2"),
-  older: Symbol.for("undici.globalDispatcher.1"),
-};
-let ownDispatchers: readonly unknown[] = [];
+/** Where undici 8 keeps the dispatcher of the whole program. */
+const newerKey = Symbol.for("undici.globalDispatcher.2");
+/** Where undici 6 and 7 keep it. */
+export const olderKey = Symbol.for("undici.globalDispatcher.1");
 
-/** Returns the dispatchers of the whole program. */
-export function readDispatchers(): { newer: unknown; older: unknown } {
-  const { newer, older } = dispatcherKeys;
-  return { newer: Reflect.get(globalThis, newer), older: Reflect.get(globalThis, older) };
+// The bundled undici. Its `fetch` also takes dispatchers of undici 6, whose handlers are others than ours.
+const fetchUsesOlder = Number.parseInt(globalThis.process?.versions.undici ?? "", 10) < 8;
+
+type Replacement = AnyDispatcher | "fetch" | null;
+
+/** The last found replacement, and the globals that decided it. */
+let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
+
+/**
+ * Returns the dispatcher that the program has set, of any undici, or null. It is "fetch" if `fetch` uses
+ * that dispatcher, or if the program has replaced `fetch`.
+ *
+ * @param hasProxies - Whether Node sets a dispatcher itself, for the proxies of the environment.
+ */
+export function replacementInUse(hasProxies: boolean): Replacement {
+  const { fetch } = globalThis;
+  const newer: unknown = Reflect.get(globalThis, newerKey);
+  const older: unknown = Reflect.get(globalThis, olderKey);
+  if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
+    seen = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
+  }
+  const { found } = seen;
+  if (hasProxies && found?.constructor.name === "EnvHttpProxyAgent") return null;
+  return found === older && fetchUsesOlder ? "fetch" : found;
 }
 
-/** Notes the dispatchers that undici has just set, and restores the program's one of undici 6 or 7. */
-export function noteOwnDispatchers(before: ReturnType<typeof readDispatchers>): void {
-  if (before.newer !== undefined) return;
-  ownDispatchers = Object.values(readDispatchers());
-  if (before.older !== undefined) Reflect.set(globalThis, dispatcherKeys.older, before.older);
-}
-
-/** Returns "fetch" if the program has replaced Node's own, else the dispatcher that it has set, of any undici, or null. */
-export function findReplacement(
-  fetch: unknown,
-  { newer, older }: ReturnType<typeof readDispatchers>,
-): AnyDispatcher | "fetch" | null {
+function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replacement {
   // Node's own is written in JavaScript; a Proxy or a bound function shows no source.
   const source = typeof fetch === "function" ? Function.prototype.toString.call(fetch) : null;
   if (source !== null && !source.includes("internal/deps/undici/undici")) return "fetch";
@@ -44,8 +51,7 @@ export function findReplacement(
 
 /** Whether a dispatcher was set by the program, not by undici. */
 function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
-  if (typeof dispatcher !== "object" || dispatcher === null) return false;
-  return !ownDispatchers.includes(dispatcher) && !isPlainAgent(dispatcher);
+  return typeof dispatcher === "object" && dispatcher !== null && !isPlainAgent(dispatcher);
 }
 
 /** Whether it is an `Agent` without options; composed with an interceptor, it is a Proxy. */

@@ -3,19 +3,13 @@ import { afterUndiciLoaded } from "./before-undici.ts";
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { proxiesInUse } from "./network-environment.ts";
-import type { OriginRequest } from "./undici-exchange.ts";
+import type { Http1Dispatcher } from "./undici-exchange.ts";
 
 afterUndiciLoaded();
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
 // The attempt's own limit covers headers and body, so undici's are off.
 const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
-
-/** Sends requests over HTTP/1.1. */
-export interface Http1Dispatcher {
-  dispatch(request: OriginRequest): void;
-  close(): Promise<void>;
-}
 
 /** Creates the dispatcher of an origin, or of the proxies. */
 export function createDispatcher(

@@ -50,3 +50,12 @@ test("makes no signal where there is a cheaper way to listen", async () => {
   listeners[0]?.("enough");
   await expect(exchange.response).rejects.toBe("enough");
 });
+
+test("rejects a dispatcher of undici 6, which calls other events", async () => {
+  const { exchange } = exchangeWith(new AbortController());
+  exchange.onConnect();
+  await expect(exchange.response).rejects.toMatchObject({
+    name: "ConfigurationError",
+    option: "dispatcher",
+  });
+});

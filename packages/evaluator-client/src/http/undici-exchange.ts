@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import type { Dispatcher } from "undici";
-import { EvaluatorError } from "../errors.ts";
+import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { Abortable, HttpEndpoint } from "./http-client.ts";
@@ -18,6 +18,12 @@ export interface OriginRequest {
   readonly http2Headers: OutgoingHttpHeaders;
   readonly body: string | null;
   readonly exchange: UndiciExchange;
+}
+
+/** Sends requests over HTTP/1.1. */
+export interface Http1Dispatcher {
+  dispatch(request: OriginRequest): void;
+  close(): Promise<void>;
 }
 
 const utf8 = new TextDecoder();
@@ -107,38 +113,10 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     return toConnectionError(error, { ...this.#context, keepCause, wasSent });
   }
 
-  // The events of undici 6, for dispatchers of the user.
-
-  onConnect(abort: (error?: Error) => void): void {
-    this.onRequestStart({ abort });
-  }
-
-  onHeaders(status: number, rawHeaders: readonly Buffer[]): boolean {
-    const headers: Record<string, string | string[]> = {};
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const name = String(rawHeaders[index]).toLowerCase();
-      const value = String(rawHeaders[index + 1]);
-      headers[name] = name in headers ? [headers[name] ?? [], value].flat() : value;
-    }
-    this.onResponseStart(null, status, headers);
-    return true;
-  }
-
-  onData(chunk: Uint8Array): boolean {
-    try {
-      this.onResponseData(null, chunk);
-    } catch (error) {
-      this.onResponseError(null, error as Error);
-    }
-    return true;
-  }
-
-  onComplete(): void {
-    this.onResponseEnd();
-  }
-
-  onError(error: Error): void {
-    this.onResponseError(null, error);
+  /** undici 6 calls this as it begins; the other events of its handlers have other names too. */
+  onConnect(): void {
+    const message = "The dispatcher is of undici 6; use one of undici 7 or 8.";
+    this.onResponseError(null, new ConfigurationError(message, { option: "dispatcher" }));
   }
 }
 

@@ -1,5 +1,5 @@
 // First, because it rejects an old Node.
-import { dispatcherKeys, findReplacement } from "./program-dispatcher.ts";
+import { replacementInUse } from "./program-dispatcher.ts";
 import type { Dispatcher } from "undici";
 import { ConfigurationError } from "../errors.ts";
 import {
@@ -33,8 +33,6 @@ export function createHttpClient({ fetch: given, ...options }: HttpClientOptions
   };
 }
 
-type SendRequest = ReturnType<HttpClient["prepare"]>;
-
 class UndiciHttpClient implements HttpClient {
   readonly #given: AnyDispatcher | null;
   readonly #env: HttpClientOptions["env"];
@@ -54,46 +52,28 @@ class UndiciHttpClient implements HttpClient {
     this.#hasHttp2 = readHttp2(env);
   }
 
-  prepare(endpoint: HttpEndpoint): SendRequest {
+  prepare(endpoint: HttpEndpoint): ReturnType<HttpClient["prepare"]> {
     const given = this.#given;
-    const hasProxies = this.#proxies !== null;
-    const hint = given === null ? unusedProxyHint(endpoint.url, this.#env) : "";
-    const target = targetOf(endpoint);
-    const sendOverFetch = this.#overFetch.prepare(endpoint);
-    const sendOverPool = this.#preparePool(endpoint, hint);
-    return (body, abortable) => {
-      if (this.#isClosed) return Promise.reject(closedError());
-      const other = given ?? replacementInUse(hasProxies);
-      if (other === null) return sendOverPool(body, abortable);
-      if (other === "fetch") return sendOverFetch(body, abortable);
-      const exchange = new UndiciExchange({ endpoint, hint }, abortable);
-      // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
-      const version = "isMockActive" in other ? {} : { allowH2: false };
-      const options = { ...target, ...version, headers: { ...endpoint.headers }, body };
-      try {
-        if (!exchange.isOver) (other as Dispatcher).dispatch(options, exchange);
-      } catch (error) {
-        exchange.onResponseError(null, error as Error); // some versions throw
-      }
-      return exchange.response;
-    };
-  }
-
-  /** Sends over a `Pool` of the origin, or over the proxies; all clients share them. */
-  #preparePool(endpoint: HttpEndpoint, hint: string): SendRequest {
     const { origin, hostname, protocol } = new URL(endpoint.url);
     const proxies = isInRange(hostname, this.#proxies?.noProxy ?? "") ? null : this.#proxies;
     const hasHttp2 = protocol === "https:" && proxies === null && this.#hasHttp2;
     const way = { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
-    const target = {
-      http1: { ...targetOf(endpoint), headers: Object.entries(endpoint.headers).flat() },
+    const target = targetOf(endpoint);
+    const own = {
+      http1: { ...target, headers: Object.entries(endpoint.headers).flat() },
       http2Headers: hasHttp2 ? toHttp2Headers(endpoint) : {},
     };
+    const hint = given === null ? unusedProxyHint(endpoint.url, this.#env) : "";
     const context = { endpoint, hint };
+    const sendOverFetch = this.#overFetch.prepare(endpoint);
     return (body, abortable) => {
+      if (this.#isClosed) return Promise.reject(closedError());
+      const other = given ?? replacementInUse(this.#proxies !== null);
+      if (other === "fetch") return sendOverFetch(body, abortable);
       const exchange = new UndiciExchange(context, abortable);
       if (exchange.isOver) return exchange.response;
-      dispatcherOf(way, this).dispatch({ ...target, body, exchange });
+      if (other === null) dispatcherOf(way, this).dispatch({ ...own, body, exchange });
+      else dispatchOver(other, { ...target, headers: { ...endpoint.headers }, body }, exchange);
       return exchange.response;
     };
   }
@@ -104,20 +84,19 @@ class UndiciHttpClient implements HttpClient {
   }
 }
 
-/** The last found replacement, and the globals that decided it. */
-let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
-type Replacement = ReturnType<typeof findReplacement>;
-
-/** Returns the program's replacement of `fetch` or of undici's dispatcher; Node sets one for proxies. */
-function replacementInUse(hasProxies: boolean): Replacement {
-  const { fetch } = globalThis;
-  const newer: unknown = Reflect.get(globalThis, dispatcherKeys.newer);
-  const older: unknown = Reflect.get(globalThis, dispatcherKeys.older);
-  if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
-    seen = { fetch, newer, older, found: findReplacement(fetch, { newer, older }) };
+/** Sends over a dispatcher of the program. */
+function dispatchOver(
+  dispatcher: AnyDispatcher,
+  options: Dispatcher.DispatchOptions,
+  exchange: UndiciExchange,
+): void {
+  // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
+  const version = "isMockActive" in dispatcher ? {} : { allowH2: false };
+  try {
+    (dispatcher as Dispatcher).dispatch({ ...options, ...version }, exchange);
+  } catch (error) {
+    exchange.onResponseError(null, error as Error); // some versions throw
   }
-  const { found } = seen;
-  return hasProxies && found?.constructor.name === "EnvHttpProxyAgent" ? null : found;
 }
 
 function targetOf({ url, method }: HttpEndpoint) {
