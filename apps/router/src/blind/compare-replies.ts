@@ -6,7 +6,7 @@ import type { Decision } from "../decision/decision.ts";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { blindKey, toNano } from "../keys/budget-state.ts";
-import { dearestUsd, expectedTokens, OUTPUT_STEP } from "../keys/call-budget.ts";
+import { dearestUsd, expectedTokens } from "../keys/call-budget.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { generateReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
@@ -116,12 +116,12 @@ async function answerOf(
 ) {
   const { services, signal, spent, headers } = options;
   const { listener, text } = collectText({ onPieces: () => undefined, onBytes: () => undefined });
-  const settings = { maxOutputTokens: OUTPUT_STEP, ...conversation.settings };
+  const { output: maxOutputTokens } = expectedTokens(conversation);
   const limits = services.replies.current.tiers[tier];
   const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
   const [redact, meter] = [services.redact, { characters: 0, reported: null }];
   const given = { plan, listener, signal, redact, meter, passed: null, headers };
-  const asked = { ...conversation, settings };
+  const asked = { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
   const { end, billed } = await generateReply(asked, given).catch((stopped: unknown) => {
     spent.usd += costOf(billedTokens(meter, asked).usage, price) ?? 0;
     throw stopped;

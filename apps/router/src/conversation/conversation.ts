@@ -65,7 +65,7 @@ export interface FilePart extends PartBase {
 }
 
 /** Reasoning of a model. */
-export interface ReasoningPart extends PartBase {
+interface ReasoningPart extends PartBase {
   readonly type: "reasoning";
   /** Empty if the model shows none. */
   readonly text: string;

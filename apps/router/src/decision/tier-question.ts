@@ -21,9 +21,6 @@ export type Tier = keyof typeof tierQuestions.tier.criteria;
 /** Probability of each tier, 0..1. */
 export type Shares = Readonly<Record<Tier, number>>;
 
-/** A zero for each tier. */
-export const noTiers: Shares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
-
 /** The tiers, from the cheapest to the most expensive. */
 export const tierNames = Object.keys(tierQuestions.tier.criteria) as readonly Tier[];
 

@@ -3,13 +3,14 @@ import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
 import { type Draws, estimate, gainOf, ROUNDING, toGaps } from "../labels/figures.ts";
-import { gapOf, type Point, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
+import { gapOf, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
 import { applyPolicy } from "../decision/decide.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { DecidedPrompt } from "./decided-prompts.ts";
 import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 
 type Prompts = readonly JudgedPrompt[];
+type Point = JudgedPrompt["dear"];
 
 /** Returns the figures of at least one routed prompt. */
 export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adviseOn>[1]) {

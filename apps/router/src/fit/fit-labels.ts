@@ -1,6 +1,6 @@
 import { seededRandom } from "evaluator-kit";
 import { estimate, gainOf, toGaps } from "../labels/figures.ts";
-import { cheapestOf, gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
+import { gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
 import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 import { fitRidge, predict } from "./ridge.ts";
 import { type Features, toFeatures } from "./features.ts";
@@ -30,7 +30,7 @@ export function fitLabels(
   const { intercept, weights } = fitRidge(featuresOf(labels), labels.map(gapOf));
   const fit = {
     promise,
-    cheapest: cheapestOf(labels),
+    cheapest: labels[0]?.cheapest ?? "nano",
     threshold: found.threshold,
     intercept,
     weights: Array.from(weights, (weight) => Number(weight.toPrecision(6))),

@@ -8,7 +8,8 @@ import { defaultPolicy, servicesOver } from "../testing/test-router.ts";
 import { decisionFor, testGateway } from "../testing/upstreams.ts";
 import { toNano } from "./budget-state.ts";
 import { evaluationUsd } from "./call-budget.ts";
-import { Ledger, sqliteLedger } from "./ledger.ts";
+import { sqliteLedger } from "./key-database.ts";
+import { Ledger } from "./ledger.ts";
 
 test("a call is reserved while it runs, and settled from its usage with the evaluation", async () => {
   let reserved = 0;

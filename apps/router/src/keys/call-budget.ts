@@ -157,7 +157,7 @@ const unwritable =
   "The ledger of the budgets cannot be written; until it can, only keys without a budget may call.";
 
 /** The output that is reserved, again and again, for a reply without a limit. */
-export const OUTPUT_STEP = 4096;
+const OUTPUT_STEP = 4096;
 
 /** Anthropic's count of the largest image that it does not shrink. */
 const TOKENS_PER_IMAGE = 1600;

@@ -5,7 +5,8 @@ import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
-import { Ledger, sqliteLedger } from "./ledger.ts";
+import { sqliteLedger } from "./key-database.ts";
+import { Ledger } from "./ledger.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
 const conversation = conversationOf("Hello");

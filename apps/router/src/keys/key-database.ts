@@ -1,3 +1,5 @@
+import { uptime } from "node:os";
+import { openPrivateDatabase } from "evaluator-kit";
 import type { Query } from "evaluator-runs/postgres";
 
 /** A table of texts with names, in SQLite or in PostgreSQL. */
@@ -9,15 +11,14 @@ export interface TextTable {
   readonly close: () => Promise<void>;
 }
 
-export type OpenDatabase = () => Promise<Pick<TextTable, "query" | "close">>;
+type OpenDatabase = () => Promise<Pick<TextTable, "query" | "close">>;
 
 /** Whether the keys and their spending are in PostgreSQL, for several routers. */
 export function isDatabase(address: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(address);
 }
 
-/** Returns the SQL that creates a table of texts. */
-export function makeTable(table: string): string {
+function makeTable(table: string): string {
   return `create table if not exists ${table} (name text primary key, state text not null)`;
 }
 
@@ -37,6 +38,34 @@ export async function openPostgresTable(
 }
 
 const serverClock = () => "floor(extract(epoch from clock_timestamp()) * 1000)";
+
+/** Opens the ledger of the keys in a file or a database: `router-keys.spend.sqlite` for `router-keys.json`. */
+export function openLedger(address: string): Promise<TextTable> {
+  return isDatabase(address)
+    ? openPostgresTable("budgets", address)
+    : sqliteLedger(`${address.replace(/\.json$/, "")}.spend.sqlite`);
+}
+
+/** Opens a ledger's file, for its owner only. */
+export async function sqliteLedger(
+  path: string,
+  uptimeMs = () => uptime() * 1000,
+): Promise<TextTable> {
+  const table = "router_budgets";
+  const prepare = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
+  const options = { timeout: 2000 };
+  const database = openPrivateDatabase(path, (opened) => opened.exec(prepare), options);
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    const named = values.map((value, at) => [`$${at + 1}`, value as string | null]);
+    return database.prepare(text).all(Object.fromEntries(named)) as never[];
+  };
+  return {
+    query,
+    table,
+    clock: () => String(Math.floor(uptimeMs())),
+    close: async () => database.close(),
+  };
+}
 
 /** Returns a text, null if it is missing, and the time. */
 export async function readText({ query, table, clock }: TextTable, name: string) {

@@ -3,13 +3,7 @@ import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } fro
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
 import { describeIssue } from "../config/router-config.ts";
-import {
-  changeText,
-  isDatabase,
-  type OpenDatabase,
-  openPostgresTable,
-  readText,
-} from "./key-database.ts";
+import { changeText, isDatabase, openPostgresTable, readText } from "./key-database.ts";
 import { type StoredKey, storedKeySchema } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
@@ -25,7 +19,10 @@ interface KeyStore {
 }
 
 /** Opens the store of `ROUTER_KEYS`. Its errors are for people, and hold no address of a database. */
-export async function openKeyStore(address: string, open?: OpenDatabase): Promise<KeyStore> {
+export async function openKeyStore(
+  address: string,
+  open?: Parameters<typeof openPostgresTable>[2],
+): Promise<KeyStore> {
   if (!isDatabase(address)) return fileStore(address);
   const texts = await openPostgresTable("keys", address, open);
   return {

@@ -6,7 +6,8 @@ import { openPglite } from "evaluator-runs/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { type Held, reservedNano } from "./budget-state.ts";
 import { openPostgresTable } from "./key-database.ts";
-import { Ledger, sqliteLedger } from "./ledger.ts";
+import { sqliteLedger } from "./key-database.ts";
+import { Ledger } from "./ledger.ts";
 
 const leaseMs = 60_000;
 const hourMs = 3_600_000;

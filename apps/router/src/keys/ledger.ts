@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { uptime } from "node:os";
-import { openPrivateDatabase } from "evaluator-kit";
 import {
   type BudgetKey,
   type BudgetState,
@@ -10,13 +8,7 @@ import {
   roomOf,
   stateAt,
 } from "./budget-state.ts";
-import {
-  changeText,
-  isDatabase,
-  makeTable,
-  openPostgresTable,
-  type TextTable,
-} from "./key-database.ts";
+import { changeText, openLedger, type TextTable } from "./key-database.ts";
 
 /** Keeps what budgets have spent, and what calls in flight have reserved. */
 export class Ledger {
@@ -108,32 +100,4 @@ export class Ledger {
 function without(state: BudgetState, { id, known, paid }: Held) {
   const others = state.held.filter((each) => each.id !== id);
   return { others, paid: others.length < state.held.length ? paid : known };
-}
-
-/** Opens the ledger of the keys in a file or a database: `router-keys.spend.sqlite` for `router-keys.json`. */
-function openLedger(address: string): Promise<TextTable> {
-  return isDatabase(address)
-    ? openPostgresTable("budgets", address)
-    : sqliteLedger(`${address.replace(/\.json$/, "")}.spend.sqlite`);
-}
-
-/** Opens a ledger's file, for its owner only. */
-export async function sqliteLedger(
-  path: string,
-  uptimeMs = () => uptime() * 1000,
-): Promise<TextTable> {
-  const table = "router_budgets";
-  const prepare = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
-  const options = { timeout: 2000 };
-  const database = openPrivateDatabase(path, (opened) => opened.exec(prepare), options);
-  const query = async (text: string, values: readonly unknown[] = []) => {
-    const named = values.map((value, at) => [`$${at + 1}`, value as string | null]);
-    return database.prepare(text).all(Object.fromEntries(named)) as never[];
-  };
-  return {
-    query,
-    table,
-    clock: () => String(Math.floor(uptimeMs())),
-    close: async () => database.close(),
-  };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { describeIssue } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { feedbackSchema, readLines } from "../report/read-records.ts";
+import { readLines } from "../report/read-records.ts";
 
 const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
 const shares = z.record(tier, z.number());
@@ -18,6 +18,7 @@ const decisionSchema = z.object({
   wire: z.string().nullable().default(null),
 });
 
+const feedbackSchema = z.object({ requestId: z.string(), feedback: tier });
 const loggedSchema = decisionSchema.extend({ requestId: z.string() });
 
 const message = z.object({ role: z.string(), content: z.string() });

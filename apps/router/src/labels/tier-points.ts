@@ -6,7 +6,7 @@ import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
 import type { Services } from "../services/connect-services.ts";
 
 /** Quality, 0..1, and cost. */
-export type Point = Readonly<Record<"quality" | "cost", number>>;
+type Point = Readonly<Record<"quality" | "cost", number>>;
 
 /** A labelled prompt with the quality and cost of each tier. */
 export type LabelledPrompt = ReturnType<typeof toTierPoints>[number];
@@ -49,21 +49,16 @@ export function toTierPoints(
       isRepeat,
     };
   });
-  const cheapest = cheapestOf(points); // by the mean cost in the file
+  const means = tierPoints(points).map(({ cost }) => cost);
+  const cheapest = tierNames[means.indexOf(Math.min(...means))] ?? "nano"; // the first of equals
   return points.map((point) =>
-    Object.assign(point, { cheap: point.tiers[cheapest], dear: point.tiers.frontier }),
+    Object.assign(point, { cheapest, cheap: point.tiers[cheapest], dear: point.tiers.frontier }),
   );
 }
 
 /** Returns the quality that the dear tier adds. */
 export function gapOf({ cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">): number {
   return dear.quality - cheap.quality;
-}
-
-/** Returns the tier with the lowest mean cost, the first of equals. */
-export function cheapestOf(prompts: Parameters<typeof tierPoints>[0]): Tier {
-  const costs = tierPoints(prompts).map(({ cost }) => cost);
-  return tierNames[costs.indexOf(Math.min(...costs))] ?? "nano";
 }
 
 /** Returns the point of each tier if it answers all prompts. */

@@ -2,9 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readRecords } from "../report/read-records.ts";
+import { recordOf } from "../report/read-records.ts";
 import { defaultTierModels } from "../router-options.ts";
-import { collect } from "../testing/read-answers.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
@@ -41,8 +40,9 @@ test("each message is one line with ids, shares, times and costs, and no text", 
     { requestId: "my-own-id", endpoint: "decide", outcome: "decided", replyMs: null },
   ]);
   expect(text).not.toMatch(/secret|moon|local emulator|"hi"/);
-  const read = await collect(readRecords(path));
-  expect(read.map((record) => record?.outcome)).toEqual(records.map(({ outcome }) => outcome));
+  expect(lines.map((line) => recordOf(line)?.outcome)).toEqual(
+    records.map(({ outcome }) => outcome),
+  );
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 

@@ -3,7 +3,7 @@ import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions } from "../conversation/to-call-options.ts";
-import { askModel, type PassedRequest, passRequest } from "./ask-model.ts";
+import { askModel, passRequest } from "./ask-model.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
 import { toReplyFailure } from "./reply-failure.ts";
@@ -22,7 +22,7 @@ export interface ReplyOptions {
   /** Counts the tokens to pay for, also of a reply that does not end. */
   readonly meter: TokenMeter;
   /** The client's request, for upstreams of the same API. */
-  readonly passed: PassedRequest | null;
+  readonly passed: Parameters<typeof passRequest>[1] | null;
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -45,25 +45,6 @@ const loggedRecordSchema = z.object({
 /** A message in the decision log. */
 export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
 
-/** Returns the costs of a message's decision and reply, if it has them; an unknown one is null. */
-export function costsOf({
-  decisionCostUsd,
-  replyCostUsd,
-  frontierCostUsd,
-  ...record
-}: LoggedRecord) {
-  const hasDecision = record.tierChosen !== null || decisionCostUsd !== null;
-  const hasReply = record.outputTokens !== null || replyCostUsd !== null;
-  return {
-    decision: hasDecision ? [decisionCostUsd] : [],
-    reply: hasReply ? [replyCostUsd] : [],
-    frontier: hasReply ? [frontierCostUsd] : [],
-  };
-}
-
-/** Feedback on a tier, in the decision log. */
-export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
-
 const sideSchema = z.object({ tier, quality: z.number(), costUsd: z.number() });
 
 const blindSchema = z.object({
@@ -83,14 +64,6 @@ const noteSchema = z.object({
   thumb: z.enum(["up", "down"]).optional(),
   blind: blindSchema.optional(),
 });
-
-/** Reads messages; null for an invalid line. @throws CliError without the file. */
-export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
-  for await (const line of readLines(path, "The decision log ")) {
-    const record = messageOf(line);
-    if (record !== null || (line.trim() !== "" && noteOf(line) === null)) yield record;
-  }
-}
 
 /** Parses a message of the log; null for any other line. */
 export function recordOf(line: string): LoggedRecord | null {

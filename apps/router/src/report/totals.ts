@@ -1,6 +1,6 @@
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
-import { costsOf, type LoggedRecord, readRecords } from "./read-records.ts";
+import { type LoggedRecord, messageOf, noteOf, readLines } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
 const groupings = {
@@ -119,6 +119,17 @@ function addTo(sums: Sums, record: LoggedRecord): void {
   sums.frontierUsd += frontierCostUsd;
 }
 
+/** Returns the costs of a message's decision and reply, if it has them; an unknown one is null. */
+function costsOf({ decisionCostUsd, replyCostUsd, frontierCostUsd, ...record }: LoggedRecord) {
+  const hasDecision = record.tierChosen !== null || decisionCostUsd !== null;
+  const hasReply = record.outputTokens !== null || replyCostUsd !== null;
+  return {
+    decision: hasDecision ? [decisionCostUsd] : [],
+    reply: hasReply ? [replyCostUsd] : [],
+    frontier: hasReply ? [frontierCostUsd] : [],
+  };
+}
+
 function promiseOf({ promise }: LoggedRecord): string | null {
   const { evidence, why } = promise ?? {};
   if (evidence === undefined) return why === undefined ? null : `none: ${why}`;
@@ -136,9 +147,10 @@ function failureOf({ outcome, failure }: LoggedRecord): string | null {
 export async function printTotals(path: string): Promise<string> {
   const totals = new Totals();
   let unreadable = 0;
-  for await (const record of readRecords(path)) {
-    if (record === null) unreadable += 1;
-    else totals.add(record);
+  for await (const line of readLines(path, "The decision log ")) {
+    const record = messageOf(line);
+    if (record !== null) totals.add(record);
+    else if (line.trim() !== "" && noteOf(line) === null) unreadable += 1;
   }
   const tables = totals
     .tables()

@@ -1,7 +1,7 @@
 import type { Context, Handler, Hono, HonoRequest } from "hono";
 import { accepts } from "hono/accepts";
 import { z } from "zod";
-import { noTiers } from "../decision/tier-question.ts";
+import type { Shares } from "../decision/tier-question.ts";
 import { conversationOf } from "../conversation/conversation.ts";
 import { cutMessage, toTierState } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
@@ -80,12 +80,14 @@ function wantsEvents(c: Context): boolean {
   return best === "text/event-stream";
 }
 
+const noShares: Shares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
+
 /** The contract's nine fields; after a failed evaluation, the policy's tier is reported as the choice. */
 function toChatResponse({ decision, reply }: Answer, text = ""): ChatResponse {
   return {
     tier: decision.tierChosen ?? decision.tierUsed ?? "frontier", // one of the two is set
     model: decision.model,
-    probabilities: decision.probabilities ?? noTiers,
+    probabilities: decision.probabilities ?? noShares,
     confidence: decision.confidence,
     jevMs: decision.decisionMs,
     replyMs: reply.replyMs,

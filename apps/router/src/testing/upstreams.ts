@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { closeServer, listen } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
-import { noTiers, type Tier } from "../decision/tier-question.ts";
+import type { Tier } from "../decision/tier-question.ts";
 import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
 
 /** Answers one request in the emulator's place. */
@@ -39,8 +39,9 @@ export function testGateway({ evaluation, reply }: Differences = {}) {
 
 /** Returns the answer of an evaluation that is certain of a tier. */
 export function decisionFor(choice: Tier, differences: object = {}) {
+  const none = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
   return {
-    answers: { tier: { type: "choice", choice, probabilities: { ...noTiers, [choice]: 1 } } },
+    answers: { tier: { type: "choice", choice, probabilities: { ...none, [choice]: 1 } } },
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     usage: { inputTokens: 1, outputTokens: 1 },
     warnings: [],

@@ -3,7 +3,7 @@ import { parseObject } from "../parse-body.ts";
 import type { ClientTool } from "./responses-request.ts";
 
 /** An event without its number in the reply. */
-export interface ItemEvent {
+interface ItemEvent {
   readonly type: `response.${string}`;
   readonly [field: string]: unknown;
 }

@@ -10,7 +10,7 @@ import {
 import { givenOf } from "../../conversation/conversation.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
-import { type ItemEvent, OutputItem } from "./output-items.ts";
+import { OutputItem } from "./output-items.ts";
 
 /** OpenAI's Responses API, as Codex, the `openai` package and `@ai-sdk/openai` speak it. */
 export const responsesApi: Api = {
@@ -26,6 +26,8 @@ export const responsesApi: Api = {
   },
   error: openAiError,
 };
+
+type ItemEvent = ReturnType<OutputItem["begin"]>[number];
 
 /** Writes a reply. Each block is an item; tool calls stay open until the end, since they may interleave. */
 class ResponsesReply implements ReplyWriter {

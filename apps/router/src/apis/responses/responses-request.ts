@@ -4,7 +4,7 @@ import {
   givenOf,
   type JsonSchema,
   type Message,
-  type ReasoningPart,
+  type Part,
   type Tool,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
@@ -87,7 +87,7 @@ function toMessage(item: Item): Message {
 }
 
 /** OpenAI binds encrypted content to its own id, and takes it without an id too. */
-function toReasoning(item: Extract<Item, { type: "reasoning" }>): ReasoningPart {
+function toReasoning(item: Extract<Item, { type: "reasoning" }>): Part {
   const { id, summary, content, encrypted_content: signature = null } = item;
   const texts = content?.length ? content : (summary ?? []);
   const text = texts.map((part) => part.text).join("\n\n");
