@@ -46,6 +46,7 @@ function drawPrompts(world: World, { n = 100, seed = 1 } = {}): JudgedPrompt[] {
       used: choice,
       rightTier: choice,
       tiers,
+      cheapest,
       cheap: tiers[cheapest],
       dear: tiers.frontier,
       isRepeat: false,

@@ -13,7 +13,17 @@ function toLabel(text: string, gap: number, given: Partial<LabelledPrompt> = {})
   const tiers = { nano: cheap, fast: cheap, balanced: dear, frontier: dear };
   const known = { category: null, models: 2, probabilities: null, isRepeat: false } as const;
   const length = text.length;
-  return { ...known, tiers, cheap, dear, text, length, rightTier: "nano", ...given };
+  return {
+    ...known,
+    tiers,
+    cheapest: "nano",
+    cheap,
+    dear,
+    text,
+    length,
+    rightTier: "nano",
+    ...given,
+  };
 }
 
 function apgrOf(labels: readonly LabelledPrompt[]): number | null {

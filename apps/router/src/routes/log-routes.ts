@@ -27,7 +27,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   app.get("/decisions", async (c) => {
     const filter = parseFilter(c.req.query());
     const messages = await listMessages(pathOf(log), filter);
-    const { decisionsPage } = await import("../report/decisions-page.ts");
+    const { decisionsPage } = await import("../report/log-pages.ts");
     const { describeBlind, readPairs } = await import("../blind/blind-figures.ts");
     const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
     const blind = isFirst ? describeBlind(await readPairs(pathOf(log))) : null;
@@ -35,14 +35,14 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   });
   app.get("/decisions.json", async (c) => {
     const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));
-    const { toListed } = await import("../report/decisions-page.ts");
+    const { toListed } = await import("../report/log-pages.ts");
     return c.json({ messages: messages.map(toListed), next }, 200, noStore);
   });
   app.get("/decisions/:id", async (c) => {
     const { record, note } = await findMessage(pathOf(log), c.req.param("id"));
     if (record === null)
       throw new HttpError(404, "The log's latest part has no message of this id.");
-    const { messagePage } = await import("../report/message-page.ts");
+    const { messagePage } = await import("../report/log-pages.ts");
     return c.html(messagePage(record, note), 200, noStore);
   });
   app.post("/decisions/:id", async (c) => {
@@ -52,7 +52,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
     return c.redirect(`/decisions/${note.requestId}`, 303);
   });
   app.get("/spend", async (c) => {
-    const { spendPage } = await import("../report/spend-page.ts");
+    const { spendPage } = await import("../report/log-pages.ts");
     return c.html(await spendPage(pathOf(log), parseFilter(c.req.query())), 200, noStore);
   });
   app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {

@@ -86,7 +86,16 @@ function toLabel(world: World, drawn: Drawn, random: Random): LabelledPrompt {
   const tiers = { nano: cheap, fast: cheap, balanced: dear, frontier: dear };
   const { text } = drawn;
   const known = { category: null, models: 2, probabilities: null, isRepeat: false } as const;
-  return { ...known, tiers, cheap, dear, text, length: text.length, rightTier: "nano" };
+  return {
+    ...known,
+    tiers,
+    cheapest: "nano",
+    cheap,
+    dear,
+    text,
+    length: text.length,
+    rightTier: "nano",
+  };
 }
 
 const options = { keepQuality: 0.97, confidence: 0.95 };
