@@ -131,11 +131,13 @@ async function serve(
 const noKeys = { keys: null, ledger: null };
 
 async function openKeys(store: string, leaseMs: number, warn: (text: string) => void) {
-  const [{ openLiveKeys }, { Ledger }] = await Promise.all([
+  const [{ openLiveKeys }, { openLedger }, { Ledger }] = await Promise.all([
     import("./keys/key-store.ts"),
+    import("./keys/key-database.ts"),
     import("./keys/ledger.ts"),
   ]);
-  return { keys: await openLiveKeys(store, warn), ledger: new Ledger(store, { leaseMs }) };
+  const ledger = new Ledger(() => openLedger(store), { leaseMs });
+  return { keys: await openLiveKeys(store, warn), ledger };
 }
 
 function describeStart(

@@ -1,5 +1,6 @@
 import { CliError } from "evaluator-kit";
 import { EvaluatorError } from "evaluator-client";
+import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -36,7 +37,7 @@ export function openBlindShadow(
   return createBlindShadow({
     ...parts,
     ...blind,
-    ledger: ledger ?? new Ledger(log.path, { leaseMs }),
+    ledger: ledger ?? new Ledger(() => openLedger(log.path), { leaseMs }),
     note: (requestId, note) =>
       log.add({ time: new Date().toISOString(), instance, requestId, blind: note }),
   });

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import type { Evaluation } from "evaluator-client";
 import { cache } from "evaluator-client/cache";
 import {
@@ -12,7 +12,6 @@ import { z } from "zod";
 import { wireOf } from "../decision/decide.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
 import { type Label, readLabels, toText } from "../labels/read-labels.ts";
-import { openLineFile } from "../records/decision-log.ts";
 import { parsedLine } from "../report/read-records.ts";
 import type { Services } from "../services/connect-services.ts";
 
@@ -61,18 +60,14 @@ async function decideTexts(
   }));
   const options = { order: "completion", signal: context.signal } as const;
   const batch = evaluator.with(cached).evaluateMany(requests, options);
-  try {
-    for await (const item of batch) {
-      if (item.status === "failed") throw item.error;
-      const { answers, confidence, modelId } = item.evaluation;
-      const { choice: tierChosen, probabilities } = answers.tier;
-      const wire = wireOf(item.evaluation, engineAddress);
-      const from = { confidence: confidence.tier, evaluatorModelId: modelId, wire };
-      decisions.set(texts[item.index] ?? "", { tierChosen, probabilities, ...from });
-      progress.show(() => `${decisions.size} of ${texts.length} decided`);
-    }
-  } finally {
-    await store.close();
+  for await (const item of batch) {
+    if (item.status === "failed") throw item.error;
+    const { answers, confidence, modelId } = item.evaluation;
+    const { choice: tierChosen, probabilities } = answers.tier;
+    const wire = wireOf(item.evaluation, engineAddress);
+    const from = { confidence: confidence.tier, evaluatorModelId: modelId, wire };
+    decisions.set(texts[item.index] ?? "", { tierChosen, probabilities, ...from });
+    progress.show(() => `${decisions.size} of ${texts.length} decided`);
   }
   progress.end();
   const { misses: paid, hits: kept } = cached.savings;
@@ -91,9 +86,11 @@ async function openKeptEvaluations(path: string) {
   });
   const lines = text.split("\n").flatMap((line) => parsedLine(line, keptSchema) ?? []);
   const evaluations = new Map(lines.map(({ key, evaluation }) => [key, evaluation]));
-  const file = await openLineFile(path).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, advice);
-  });
+  const append = (line: string) =>
+    appendFile(path, line, { mode: 0o600 }).catch((error: unknown) => {
+      throw toFileError(error, `write ${path}`, advice);
+    });
+  await append(/[^\n]$/.test(text) ? "\n" : ""); // a line that was cut short
   return {
     get: (key: string) => evaluations.get(key),
     async set(key: string, { headers, ...given }: Evaluation) {
@@ -101,11 +98,7 @@ async function openKeptEvaluations(path: string) {
       // A service's own words may hold the text.
       const none = { warnings: [], providerMetadata: {}, raw: null };
       const evaluation = { ...given, ...none, headers: Object.fromEntries(marks) };
-      const line = `${JSON.stringify({ key, evaluation })}\n`;
-      await file.add([line]).catch(({ cause }: Error) => {
-        throw toFileError(cause, `write ${path}`, advice);
-      });
+      await append(`${JSON.stringify({ key, evaluation })}\n`);
     },
-    close: () => file.close(),
   };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
+import { openLedger } from "./key-database.ts";
 import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
 import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
@@ -105,7 +106,7 @@ function without(keys: Keys, name: string): Keys {
 
 /** Returns the spending of each budget with a limit. @throws CliError if the ledger cannot be used */
 async function spendingOf(keys: readonly (BudgetKey & { name: string })[], address: string) {
-  const ledger = new Ledger(address, { leaseMs: 0 });
+  const ledger = new Ledger(() => openLedger(address), { leaseMs: 0 });
   const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
   const rows = [...budgets.values()].map(async (users) => {
     const [key] = users as [(typeof users)[number]];

@@ -3,7 +3,7 @@ import { openPrivateDatabase } from "evaluator-kit";
 import type { Query } from "evaluator-runs/postgres";
 
 /** A table of texts with names, in SQLite or in PostgreSQL. */
-export interface TextTable {
+interface TextTable {
   readonly query: Query;
   readonly table: string;
   /** Returns the SQL of a clock that is never set, in milliseconds. */

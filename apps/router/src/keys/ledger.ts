@@ -8,23 +8,25 @@ import {
   roomOf,
   stateAt,
 } from "./budget-state.ts";
-import { changeText, openLedger, type TextTable } from "./key-database.ts";
+import { changeText, type openLedger } from "./key-database.ts";
+
+type OpenTable = () => ReturnType<typeof openLedger>;
 
 /** Keeps what budgets have spent, and what calls in flight have reserved. */
 export class Ledger {
-  readonly #open: () => Promise<TextTable>;
+  readonly #open: OpenTable;
   readonly #now: () => number;
-  #opened: Promise<TextTable> | null = null;
+  #opened: ReturnType<OpenTable> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   /** How long a reservation lasts without a renewal. */
   readonly leaseMs: number;
 
   /** Opens its database at the first use, and again after a failure. */
   constructor(
-    open: string | (() => Promise<TextTable>),
+    open: OpenTable,
     { leaseMs, now = Date.now }: { leaseMs: number; now?: () => number },
   ) {
-    this.#open = typeof open === "string" ? () => openLedger(open) : open;
+    this.#open = open;
     this.#now = now;
     this.leaseMs = leaseMs;
   }

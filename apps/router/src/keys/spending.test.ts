@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere } from "../testing/start-program.ts";
+import { openLedger } from "./key-database.ts";
 import { Ledger } from "./ledger.ts";
 
 test("spend lists each budget with its keys, amounts and limits", async () => {
@@ -11,7 +12,7 @@ test("spend lists each budget with its keys, amounts and limits", async () => {
   await run("add alice --budget team --usd-per-day 1 --usd-per-month 20");
   await run("add bob --budget team");
   await run("add free");
-  const ledger = new Ledger(path, { leaseMs: 60_000 });
+  const ledger = new Ledger(() => openLedger(path), { leaseMs: 60_000 });
   const key = { budget: "team", usdPerDay: 1, usdPerMonth: 20 };
   const [first, second] = [await ledger.reserve(key, [4e8]), await ledger.reserve(key, [5e8])];
   if (first.held !== null) await ledger.settle(key, first.held, 1.25e8);
@@ -42,7 +43,7 @@ test.each([
   const folder = await temporaryFolder();
   const paths = Object.entries(names).map(([name, file]) => [name, join(folder, file)]);
   const blind = { ROUTER_BLIND_SHARE: "0.02", ROUTER_BLIND_USD_PER_DAY: "3" };
-  const ledger = new Ledger(join(folder, kept), { leaseMs: 60_000 });
+  const ledger = new Ledger(() => openLedger(join(folder, kept)), { leaseMs: 60_000 });
   const key = { budget: "blind", usdPerDay: 3, usdPerMonth: null };
   const { held } = await ledger.reserve(key, [5e8]);
   if (held !== null) await ledger.settle(key, held, 2.5e8);

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError } from "@ai-sdk/provider";
 import type { Attempt } from "./attempt.ts";
-import { BrokenReplyError } from "./read-body.ts";
+import { BrokenReplyError } from "./broken-reply.ts";
 import { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
 import type { Upstream } from "./upstream.ts";

@@ -5,7 +5,7 @@ import {
   type SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
-import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./read-body.ts";
+import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
 import { type TokenMeter, toTokenUsage } from "./usage.ts";

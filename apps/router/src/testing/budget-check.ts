@@ -10,6 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { closeServer, listen } from "evaluator-kit";
 import { reservedNano } from "../keys/budget-state.ts";
+import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import { hashOf } from "../keys/router-key.ts";
 
@@ -97,7 +98,7 @@ async function checkBound(): Promise<void> {
   }
   for (const { child } of routers) child.kill("SIGTERM");
   await Promise.all(routers.map(({ child }) => once(child, "exit")));
-  const ledger = new Ledger(join(folder, keys), { leaseMs });
+  const ledger = new Ledger(() => openLedger(join(folder, keys)), { leaseMs });
   const { dayNano } = await ledger.state(key);
   await ledger.close();
   const count = (status: number) => statuses.filter((each) => each === status).length;
@@ -122,7 +123,7 @@ async function checkKill(ledger: Ledger, keys: string): Promise<void> {
 
 try {
   await checkBound();
-  const ledger = new Ledger(join(folder, "kills.json"), { leaseMs });
+  const ledger = new Ledger(() => openLedger(join(folder, "kills.json")), { leaseMs });
   for (let each = 0; each < Number(kills); each += 1) await checkKill(ledger, "kills.json");
   const { dayNano } = await ledger.state(key);
   await ledger.close();
