@@ -35,8 +35,8 @@ export interface Call {
   readonly trace?: TraceHeaders;
 }
 
-interface RouterReplyOptions
-  extends ReplyListener, Partial<Pick<Parameters<typeof generateReply>[1], "passed">> {
+interface RouterReplyOptions extends Partial<Pick<Parameters<typeof generateReply>[1], "passed">> {
+  readonly listener: ReplyListener;
   /** The evaluation model's decision if another model replies. */
   readonly autoDecision?: Promise<Decision> | null;
   /** Called with the new decision when another model of the chain is asked. */
@@ -114,7 +114,7 @@ export class MessageRouter {
 
   /** Asks the decision's model; a failure is data. */
   async reply(first: Decision, conversation: Conversation, given: RouterReplyOptions & Call) {
-    const { autoDecision = null, onFallback, onPieces, onBytes, passed = null, ...call } = given;
+    const { autoDecision = null, onFallback, passed = null, ...call } = given;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
@@ -123,8 +123,8 @@ export class MessageRouter {
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
     const billed = () => billedTokens(meter, conversation);
     await budget?.begin(plan, () => costOf(billed().usage, decision.prices.model));
-    const watched = blindShadow?.watch({ ...call, conversation }, first, { onPieces, onBytes });
-    const listener = watched?.listener ?? { onPieces, onBytes };
+    const watched = blindShadow?.watch({ ...call, conversation }, first, call.listener);
+    const listener = watched?.listener ?? call.listener;
     const ask = () =>
       generateReply(conversation, {
         plan,

@@ -72,7 +72,7 @@ function replyRoute(
       async ask(listener) {
         const answer = await router.reply(chosen.decision, request.conversation, {
           ...call,
-          ...listener,
+          listener,
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
           passed: { ...api, ...request, headers: c.req.header() },
@@ -108,9 +108,9 @@ function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
 
 async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {
   let bytes = "";
-  const answer = await ask({
-    onBytes: (text) => void (bytes += text),
-    onPieces: (pieces) => void writer().add(pieces),
+  const answer = await ask((part) => {
+    if (typeof part === "string") bytes += part;
+    else writer().add(part);
   });
   const { reply } = answer;
   c.header("x-router-reply-ms", String(reply.replyMs));
@@ -135,12 +135,13 @@ async function sendStream(
     begun.resolve();
     await send(await connected.promise); // until then, no more of the reply is read
   };
-  const answer = ask({
-    onBytes(text) {
-      isPassedOn = true;
-      return pass((sender) => sender.write(text));
-    },
-    onPieces: (pieces) => pass((sender) => sender.send([...begin(), ...writer().add(pieces)])),
+  const answer = ask((part) => {
+    isPassedOn = typeof part === "string";
+    return pass((sender) =>
+      typeof part === "string"
+        ? sender.write(part)
+        : sender.send([...begin(), ...writer().add(part)]),
+    );
   });
   const ended = await firstOf(begun.promise, answer, pingMs);
   if (ended && ended.reply.end === null) throw toHttpError(c, ended);

@@ -1,18 +1,25 @@
+import { boolean, type Evaluator, EvaluatorError } from "evaluator-client";
 import { CliError } from "evaluator-kit";
-import { EvaluatorError } from "evaluator-client";
+import type { Conversation } from "../conversation/conversation.ts";
+import { cutMessage, readUserTurns } from "../conversation/user-turns.ts";
+import type { Routing } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import { priceOf } from "../decision/replies.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { blindKey, toNano } from "../keys/budget-state.ts";
+import { dearestUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
-import type { openDecisionLog } from "../records/decision-log.ts";
-import type { RouterOptions } from "../router-options.ts";
-import type { Conversation } from "../conversation/conversation.ts";
-import type { Decision } from "../decision/decision.ts";
 import type { RouterKey } from "../keys/router-key.ts";
-import type { GeneratedReply } from "../reply/generate-reply.ts";
-import type { ReplyListener } from "../reply/reply-piece.ts";
-import { costOf } from "../reply/usage.ts";
-import { collectText, compareReplies } from "./compare-replies.ts";
+import type { openDecisionLog } from "../records/decision-log.ts";
+import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
+import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
+import type { Target } from "../reply/upstream.ts";
+import { billedTokens, costOf, type ModelPrice } from "../reply/usage.ts";
+import type { BlindNote } from "../report/read-records.ts";
+import type { RouterOptions } from "../router-options.ts";
 
-interface BlindOptions extends Omit<Parameters<typeof compareReplies>[1], "signal"> {
+interface BlindOptions extends Omit<ComparisonOptions, "signal"> {
   /** The share of the messages that are compared, 0..1. */
   readonly share: number;
   readonly reportDefect: (error: Error) => void;
@@ -96,4 +103,169 @@ function isComparable({ key, conversation: { messages, tools } }: Message, decis
   const isFree = (key?.tiers ?? key?.models ?? null) === null;
   const isRouted = decision.tierChosen !== null || decision.cause === "fit";
   return isRouted && isFree && tools.length === 0 && isText;
+}
+
+interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
+  readonly usdPerDay: number;
+  readonly ledger: Pick<Ledger, "reserve" | "settle">;
+  /** Keeps a comparison, which has no text. */
+  readonly note: (requestId: string, blind: BlindNote) => void;
+  readonly signal: AbortSignal;
+}
+
+interface RoutedReply {
+  readonly requestId: string;
+  readonly conversation: Conversation;
+  readonly decision: Decision;
+  readonly text: string;
+  readonly costUsd: number;
+}
+
+interface PricedTier {
+  readonly tier: Tier;
+  readonly target: Target;
+  readonly price: ModelPrice;
+}
+
+/** The reservation for three judgements of long answers: sixty thousand tokens at $0.042 a million. */
+const JUDGE_USD = 0.0025;
+
+/** Asks the cheapest and the dearest tier too, and lets the decision model judge, within the budget `blind`. */
+async function compareReplies(reply: RoutedReply, options: ComparisonOptions) {
+  const { ledger, note, usdPerDay } = options;
+  const ends = endsByPrice(options);
+  if (ends === null) return;
+  const tokens = expectedTokens(reply.conversation);
+  const costs = ends.map(({ target }) => dearestUsd({ targets: [target] }, tokens, options.prices));
+  const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
+  const key = blindKey(usdPerDay);
+  const { held } = await ledger.reserve(key, [toNano(mostUsd)]);
+  if (held === null) return;
+  const spent = { usd: 0 };
+  let pair: BlindNote["pair"] = null;
+  try {
+    pair = await judged(reply, ends, { ...options, spent });
+  } finally {
+    await ledger.settle(key, held, toNano(spent.usd));
+    note(reply.requestId, { spentUsd: spent.usd, pair });
+  }
+}
+
+/** Returns the cheapest and the dearest tier; null if a price is unknown or both are one model. */
+function endsByPrice({ services, prices }: ComparisonOptions) {
+  const priced = tierNames.flatMap((tier): PricedTier[] => {
+    const [target] = services.replies.current.tiers[tier].targets;
+    const price = priceOf(target, prices);
+    return price === null ? [] : [{ tier, target, price }];
+  });
+  const [cheapest, ...dearer] = priced.toSorted((one, other) => perToken(one) - perToken(other));
+  const dearest = dearer.at(-1);
+  if (priced.length < tierNames.length || !cheapest || !dearest) return null;
+  return cheapest.target.model === dearest.target.model ? null : ([cheapest, dearest] as const);
+}
+
+function perToken({ price }: PricedTier): number {
+  return price.inputUsdPerMillionTokens + price.outputUsdPerMillionTokens;
+}
+
+type Spending = ComparisonOptions & { readonly spent: { usd: number } };
+
+/** Returns the judged replies; null if one of the tiers did not reply. */
+async function judged(
+  { requestId, conversation, decision, ...own }: RoutedReply,
+  ends: readonly [PricedTier, PricedTier],
+  options: Spending,
+) {
+  const headers = { "x-request-id": requestId };
+  const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
+  const asked = await Promise.all(
+    others.map((end) => answerOf(end, conversation, { ...options, headers })),
+  );
+  const replies = [{ tier: decision.tierUsed, ...own }, ...asked];
+  if (replies.some(({ text }) => text === "")) return null;
+  const question = readUserTurns(conversation).at(-1) ?? "";
+  const request = { question, answers: replies.map(({ text }) => text) };
+  const call = { signal: options.signal, headers };
+  options.spent.usd += JUDGE_USD; // if the judge fails, its cost is unknown
+  const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
+  options.spent.usd += costUsd - JUDGE_USD;
+  const sideOf = (wanted: Tier | null, moreUsd = 0) => {
+    const at = replies.findIndex(({ tier }) => tier === wanted);
+    const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
+    return { tier: wanted, quality: qualities[at] ?? 0, costUsd };
+  };
+  const [cheapest, dearest] = ends;
+  const routed = sideOf(decision.tierUsed, decision.costUsd ?? 0);
+  return { routed, cheapest: sideOf(cheapest.tier), dearest: sideOf(dearest.tier) };
+}
+
+/** Asks a tier. Its text is empty if it fails. */
+async function answerOf(
+  { tier, target, price }: PricedTier,
+  conversation: Conversation,
+  options: Spending & { readonly headers: Record<string, string> },
+) {
+  const { services, signal, spent, headers } = options;
+  const { listener, text } = collectText(() => undefined);
+  const { output: maxOutputTokens } = expectedTokens(conversation);
+  const limits = services.replies.current.tiers[tier];
+  const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
+  const [redact, meter] = [services.redact, { characters: 0, reported: null }];
+  const given = { plan, listener, signal, redact, meter, passed: null, headers };
+  const asked = { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
+  const { end, billed } = await generateReply(asked, given).catch((stopped: unknown) => {
+    spent.usd += costOf(billedTokens(meter, asked).usage, price) ?? 0;
+    throw stopped;
+  });
+  const costUsd = costOf(billed?.usage ?? null, price) ?? 0;
+  spent.usd += costUsd;
+  return { tier, text: end === null ? "" : text(), costUsd };
+}
+
+/** Returns a listener that also collects the text of a reply. */
+function collectText(given: ReplyListener) {
+  let text = "";
+  const listener: ReplyListener = (part) => {
+    text += textOfReply(part);
+    return given(part);
+  };
+  return { listener, text: () => text };
+}
+
+/**
+ * Asks the decision model whether each answer answers the question, once in each position: a model may
+ * prefer the first. Returns the mean probabilities.
+ */
+async function judge(
+  evaluator: Evaluator,
+  { question, answers }: { readonly question: string; readonly answers: readonly string[] },
+  call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
+) {
+  const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
+  const judged = await Promise.all(
+    orders.map((order) => evaluator.evaluate(requestOf(question, order), call)),
+  );
+  const qualities = answers.map((_, at) => {
+    const shares = judged.map((evaluation, by) => {
+      const place = (at - by + answers.length) % answers.length;
+      return evaluation.answers[nameAt(place)]?.probability ?? 0;
+    });
+    return shares.reduce((sum, share) => sum + share / shares.length, 0);
+  });
+  return { qualities, costUsd: judged.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) };
+}
+
+function requestOf(question: string, order: readonly string[]) {
+  const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+  const questions = named.map(
+    ([name]) => [name, boolean(`Does this answer the question? Read ${name}.`)] as const,
+  );
+  return {
+    state: { question: cutMessage(question), ...Object.fromEntries(named) },
+    questions: Object.fromEntries(questions),
+  };
+}
+
+function nameAt(at: number): string {
+  return `answer_${at + 1}`;
 }

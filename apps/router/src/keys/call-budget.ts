@@ -66,20 +66,18 @@ export class CallBudget {
   }
 
   /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
-  limit({ onPieces, onBytes }: ReplyListener, plan: ReplyPlan): ReplyListener {
-    if (!this.isOpenEnded) return { onPieces, onBytes };
+  limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
+    if (!this.isOpenEnded) return listener;
     const step = { input: 0, output: OUTPUT_STEP };
     const more = ({ nano }: Held) => nano + toNano(dearestUsd(plan, step, this.#prices));
     let left = OUTPUT_STEP;
-    return {
-      onBytes,
-      onPieces: async (pieces) => {
-        await onPieces(pieces);
-        left -= tokensOf(pieces.map(({ text }) => text).join(""));
-        for (; left <= 0; left += OUTPUT_STEP) {
-          if (!(await this.#renew(more))) throw new ReplyLimitError();
-        }
-      },
+    return async (part) => {
+      await listener(part);
+      const texts = typeof part === "string" ? [part] : part.map(({ text }) => text);
+      left -= tokensOf(texts.join(""));
+      for (; left <= 0; left += OUTPUT_STEP) {
+        if (!(await this.#renew(more))) throw new ReplyLimitError();
+      }
     };
   }
 

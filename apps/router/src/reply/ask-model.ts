@@ -34,7 +34,7 @@ export async function askModel(
       pieces.addWhole(await answering.doGenerate(options));
     } else await readEvents(taken.body, { attempt, pieces });
   } finally {
-    await attempt.sendPieces(pieces.take()); // also those in front of a failure in one chunk
+    await attempt.send(pieces.take()); // also those in front of a failure in one chunk
   }
 }
 
@@ -80,7 +80,7 @@ async function callModel(
 async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {
   for await (const part of stream) {
     pieces.add(part);
-    await attempt.sendPieces(pieces.take());
+    await attempt.send(pieces.take());
   }
 }
 
@@ -90,7 +90,7 @@ async function readEvents(body: Response["body"], { attempt, pieces }: Reading) 
   });
   await readBody(body, (text) => {
     parser.feed(text);
-    return attempt.sendPieces(pieces.take());
+    return attempt.send(pieces.take());
   });
 }
 
@@ -159,10 +159,10 @@ export async function passRequest(
   const pieces = redact.inPieces();
   await readBody(taken.body, (text) => {
     usage.add(text);
-    return attempt.sendBytes(pieces.add(text));
+    return attempt.send(pieces.add(text));
   });
   usage.end();
-  await attempt.sendBytes(pieces.end());
+  await attempt.send(pieces.end());
 }
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */

@@ -1,5 +1,5 @@
 import type { Clock } from "evaluator-client";
-import type { ReplyListener, ReplyPiece } from "./reply-piece.ts";
+import type { ReplyListener } from "./reply-piece.ts";
 
 interface AttemptOptions {
   readonly listener: ReplyListener;
@@ -31,12 +31,8 @@ export class Attempt {
     this.#watch();
   }
 
-  sendPieces(pieces: readonly ReplyPiece[]): void | Promise<void> {
-    if (pieces.length > 0) return this.#heard(this.#options.listener.onPieces(pieces));
-  }
-
-  sendBytes(text: string): void | Promise<void> {
-    if (text !== "") return this.#heard(this.#options.listener.onBytes(text));
+  send(part: Parameters<ReplyListener>[0]): void | Promise<void> {
+    if (part.length > 0) return this.#heard(this.#options.listener(part));
   }
 
   /** Removes the timer. */

@@ -189,11 +189,10 @@ test("no more of a reply is read until the client has taken a piece", async () =
   );
   const taken = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();
-  const onPieces = async () => {
+  const listener = async () => {
     first.resolve();
     await taken.promise;
   };
-  const listener = { onPieces, onBytes: () => undefined };
   const { reply } = callFor([gatewayTarget(answer(body))], { listener });
   await first.promise;
   expect(pulled).toHaveLength(1);

@@ -48,9 +48,14 @@ export class ReplyLimitError extends Error {
   override readonly name = "ReplyLimitError";
 }
 
-/** Receives a reply; no more of it is read until a call is done. */
-export interface ReplyListener {
-  readonly onPieces: (pieces: readonly ReplyPiece[]) => void | Promise<void>;
-  /** Called in place of `onPieces` if the upstream speaks the client's API, with text to send unchanged. */
-  readonly onBytes: (text: string) => void | Promise<void>;
+/**
+ * Receives a part of a reply; no more of it is read until the call is done. A text is in the client's own
+ * form, from an upstream that speaks it, to send unchanged.
+ */
+export type ReplyListener = (part: readonly ReplyPiece[] | string) => void | Promise<void>;
+
+/** Returns the text in a part of a reply, without reasoning and calls. */
+export function textOfReply(part: Parameters<ReplyListener>[0]): string {
+  if (typeof part === "string") return ""; // in the form of an API
+  return part.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
 }

@@ -103,7 +103,7 @@ test("a client that reads slowly is no silence", async () => {
   const { clock, advance } = testClock();
   const { fetch, send, end } = slowAnswer();
   const taken = Promise.withResolvers<void>();
-  const listener = { onPieces: () => taken.promise, onBytes: () => undefined };
+  const listener = () => taken.promise;
   const plan = { idleTimeoutMs: 1000 };
   const { reply } = callFor([gatewayTarget(fetch)], { clock, plan, listener });
   send(deltaOf("a"));

@@ -7,7 +7,7 @@ import { cutMessage, toTierState } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
-import type { ReplyListener } from "../reply/reply-piece.ts";
+import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import { inputOf, type TokenUsage } from "../reply/usage.ts";
 import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "./client-request.ts";
 import { sendEvents } from "./event-stream.ts";
@@ -41,7 +41,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));
-      const answer = await router.reply(decision, conversation, { ...call, ...listener });
+      const answer = await router.reply(decision, conversation, { ...call, listener });
       setDecisionHeaders(c, answer.decision);
       c.header("x-router-reply-ms", String(answer.reply.replyMs));
       return c.json(toChatResponse(answer, text));
@@ -51,7 +51,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
       await send([{ event: "decision", data: decision }]);
       const answer = await router.reply(decision, conversation, {
         ...call,
-        ...listenForText((delta) => send([{ event: "reply", data: { delta } }])),
+        listener: listenForText((delta) => send([{ event: "reply", data: { delta } }])),
         onFallback: (changed) => void send([{ event: "decision", data: changed }]),
       });
       const { reply: _, ...outcome } = toChatResponse(answer);
@@ -64,13 +64,9 @@ const failed = () => [{ event: "error", data: { error: defectMessage } }];
 
 /** The page and the contract's answer show the text alone. */
 function listenForText(onDelta: (text: string) => Promise<void> | void): ReplyListener {
-  return {
-    onPieces(pieces) {
-      const texts = pieces.map((piece) => (piece.type === "text" ? piece.text : ""));
-      const delta = texts.join("");
-      return delta === "" ? undefined : onDelta(delta);
-    },
-    onBytes: () => undefined, // no upstream speaks the contract's form
+  return (part) => {
+    const delta = textOfReply(part);
+    return delta === "" ? undefined : onDelta(delta);
   };
 }
 

@@ -23,8 +23,8 @@ async function ask(message: string, env: Environment) {
   const ids = { requestId: "test", endpoint: "chat", caller: "" } as const;
   const call = { ...ids, signal, key: null, budget: null };
   const decision = await router.decide({ user_message: message }, call);
-  const listener = { onPieces: () => undefined, onBytes: () => undefined };
-  const { reply } = await router.reply(decision, conversationOf(message), { ...call, ...listener });
+  const listener = () => undefined;
+  const { reply } = await router.reply(decision, conversationOf(message), { ...call, listener });
   keepOutput()([decision, reply]);
   return { tier: decision.tierChosen, replyError: reply.replyError };
 }

@@ -42,9 +42,9 @@ export function callFor(targets: ReplyPlan["targets"], options: CallOptions = {}
   const meter = { characters: 0, reported: null };
   const reply = generateReply(conversation, {
     plan: { targets, maxRetries: 0, idleTimeoutMs: 0, timeoutMs: 0, ...plan },
-    listener: {
-      onPieces: (given) => void pieces.push(...given),
-      onBytes: (text) => void bytes.push(text),
+    listener(part) {
+      if (typeof part === "string") bytes.push(part);
+      else pieces.push(...part);
     },
     signal: new AbortController().signal,
     redact: redactor([plantedKey]),
