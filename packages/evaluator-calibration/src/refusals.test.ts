@@ -28,7 +28,6 @@ test("the sizes of the design", () => {
   expect(labelsForZeroErrors({ maxRisk: 0.05, confidence: 0.95 })).toBe(59);
   // If 2 % are wrong, 234 labels promise 5 % in 80 of 100 cases.
   expect(neededLabels({ maxRisk: 0.05, confidence: 0.95 }, 1)).toEqual({
-    forFivePoints: 385,
     forPromiseWithoutErrors: 59,
     forPromise: 234,
   });

@@ -62,8 +62,6 @@ export function labelsForZeroErrors({ maxRisk, confidence = 0.95 }: Bound): numb
 export function neededLabels({ maxRisk, confidence }: Required<Bound>, actions: number) {
   const level = (1 - confidence) / Math.max(1, actions);
   return {
-    /** For a share to plus or minus 5 points with 95 % confidence, whatever the share is. */
-    forFivePoints: Math.ceil((Z_OF_95 / (2 * 0.05)) ** 2),
     /** Acted-on labels, all right, for the requested promise. */
     forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: 1 - level }),
     /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */

@@ -1,5 +1,5 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
-import { printShare, truncateCharacters } from "evaluator-kit";
+import { truncateCharacters } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, METHOD, nameOf, riskPlot } from "../report/page-parts.ts";
 import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
@@ -67,9 +67,9 @@ function questionSection(question: Reported, report: Around): Html {
       <summary>Acts, figures and labels of ${name}</summary>
       <div class="fold">
         ${permissionCard(question, words.permissions)} ${n === 0 ? null : tiles(question, words)}
-        ${curve === null ? fewCard(question) : printedCard(curve, question.question)}
+        ${curve === null ? fewCard(question) : html`<div class="stack">${histogramPlot(curve.points, question.question)}</div>`}
         ${groupCard(question)} ${recalibrationCard(question)} ${labelCard(question, words.labels)}
-        ${neededCard(question, report)} ${worstCard(question, report)}
+        ${worstCard(question, report)}
       </div>
     </details>
   </section>`;
@@ -188,21 +188,6 @@ function fewCard({ n }: Reported): Html | null {
   return card("Too few labels for a curve", html`<p>${text} From 30 on there is one.</p>`);
 }
 
-function printedCard({ points }: CurveReport, what: string): Html {
-  // Ten ranges: each includes its upper edge, and the first includes 0.
-  const ranges = Map.groupBy(points, ({ p }) => Math.max(0, Math.ceil(10 * p - 1e-9) - 1));
-  const rows = Array.from(ranges, ([index, found]) => {
-    const [from, to] = [index / 10, (index + 1) / 10];
-    const n = found.reduce((sum, point) => sum + point.n, 0);
-    const printed = found.reduce((sum, { n, p }) => sum + n * p, 0) / n;
-    const observed = found.reduce((sum, { n, raw }) => sum + n * raw, 0) / n;
-    return [`${from.toFixed(1)}–${to.toFixed(1)}`, count(n), percent(printed), percent(observed)];
-  });
-  const name = "Printed → came true";
-  const head = ["printed", "rows", "mean", "came true"];
-  return card(name, html`${table(`${what}: ${name}`, head, rows)} ${histogramPlot(points, what)}`);
-}
-
 function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
@@ -233,23 +218,6 @@ function recalibrationCard({ recalibration }: Reported): Html | null {
   const gain = `from ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.`;
   const what = `A ${found.kind} fit lowers the log loss on rows it had not seen`;
   return card("Recalibrating", html`<p>${what} ${gain}</p>`);
-}
-
-function neededCard({ needed, n }: Reported, { maxRisk, confidence }: CalibrationReport): Html {
-  const more = Math.max(0, needed.forFivePoints - n);
-  const missing = more === 0 ? "you have them" : `${count(more)} more`;
-  return card(
-    "How many more labels?",
-    html`<ul>
-      <li>Accuracy to ±5 points takes ${count(needed.forFivePoints)} labels: ${missing}.</li>
-      <li>
-        A promise of ${printShare(maxRisk)} with ${percent(confidence)} confidence takes
-        ${count(needed.forPromiseWithoutErrors)} acted-on labels without one error;
-        ${count(needed.forPromise)} give an 80 % chance of it where ${printShare(0.4 * maxRisk)} are
-        wrong.
-      </li>
-    </ul>`,
-  );
 }
 
 function worstCard({ worst, question }: Reported, { texts }: CalibrationReport): Html | null {

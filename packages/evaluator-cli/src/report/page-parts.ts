@@ -62,9 +62,10 @@ export function histogramPlot(points: Points, what: string): Html {
   const binOf = ({ p }: Points[number]) => Math.min(49, Math.floor(50 * p + 1e-9));
   const bins = Array.from(Map.groupBy(points, binOf), ([bin, found]) => {
     const rows = found.reduce((sum, { n }) => sum + n, 0);
+    const cameTrue = percent(found.reduce((sum, { n, raw }) => sum + n * raw, 0) / rows);
     const name = `${(bin / 50).toFixed(2)} to ${((bin + 1) / 50).toFixed(2)}`;
-    const title = `${name}: ${count(rows)} rows`;
-    return { from: bin / 50, to: (bin + 1) / 50, count: rows, name, title };
+    const title = `${name}: ${count(rows)} rows, ${cameTrue} came true`;
+    return { from: bin / 50, to: (bin + 1) / 50, count: rows, name, title, cameTrue };
   });
   const most = Math.max(1, ...bins.map((bin) => bin.count));
   const options = {
@@ -73,8 +74,8 @@ export function histogramPlot(points: Points, what: string): Html {
     x: printedAxis,
     y: { domain: [0, most], label: "rows", ticks: 2, format: compact },
     height: 120,
-    head: ["printed", "rows"],
-    rows: bins.map((bin) => [bin.name, count(bin.count)]),
+    head: ["printed", "rows", "came true"],
+    rows: bins.map((bin) => [bin.name, count(bin.count), bin.cameTrue]),
   } as const;
   return plot(options, (scales) => bars(bins, scales));
 }

@@ -124,13 +124,8 @@ export class AnswerWriter {
     const chunks = ends.flatMap((end) =>
       "key" in end && end.idx !== undefined ? Math.floor(end.idx / CHUNK_SIZE) : [],
     );
-    try {
-      await query(KEEP_ENDS, [...values, false, chunks]);
-    } catch (error) {
-      // 23505: another worker has just kept the same answer.
-      if (!(error instanceof DatabaseError) || error.code !== "23505") throw error;
-      await query(KEEP_ENDS, [...values, true, chunks]);
-    }
+    // "true": another worker may have just kept the same answer.
+    await query(KEEP_ENDS, [...values, true, chunks]);
     const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
     if (refused.length === 0) return;
     const refuse =

@@ -2,7 +2,6 @@ import { type Clock, pause } from "evaluator-kit";
 import { inGroups } from "../input/record-source.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
-import { Sample } from "./packed-text.ts";
 import { type NewRun, type RunInfo, RunReader, type RunRow } from "./run-reader.ts";
 
 /** A record of a run, in input order. */
@@ -72,14 +71,14 @@ export class RunLoader extends RunReader {
         await this.#reopen(query, run, []);
         return true;
       }
-      const samples = await insertRecords(query, run, records());
+      await insertRecords(query, run, records());
       await query(refuseStatement, [run]);
       await this.queue.replace(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
            finished_at = case when records = 0 then evaluator.now() end,
-           state_sample = $2, note_sample = $3, opened_at = evaluator.now() where run = $1`,
-        [run, samples.state, samples.note],
+           opened_at = evaluator.now() where run = $1`,
+        [run],
       );
       return false;
     });
@@ -141,22 +140,16 @@ async function numberOf(
   });
 }
 
-/** Stores the records, with states and notes packed by the first ones, and returns those samples. */
 async function insertRecords(query: Query, run: number, records: AsyncIterable<RunRecord>) {
-  const samples = { state: null as Sample | null, note: null as Sample | null };
   let first = 0;
   for await (const group of inGroups(records, RECORDS_AT_ONCE)) {
-    const rows = group.map(({ id, key, state, note = null }) => {
-      samples.state ??= new Sample(state);
-      if (note !== null) samples.note ??= new Sample(note);
-      const packed = note === null || samples.note === null ? null : samples.note.packJson(note);
-      return [JSON.stringify(id), key, samples.state.packJson(state), packed];
-    });
-    const columns = [0, 1, 2, 3].map((column) => rows.map((row) => row[column]));
-    await query(insertStatement, [run, first, ...columns]);
+    const ids = group.map(({ id }) => JSON.stringify(id));
+    const columns = (["key", "state", "note"] as const).map((name) =>
+      group.map((record) => record[name] ?? null),
+    );
+    await query(insertStatement, [run, first, ids, ...columns]);
     first += group.length;
   }
-  return { state: samples.state?.text ?? null, note: samples.note?.text ?? null };
 }
 
 // Chosen, not measured: few statements, in little memory.

@@ -34,15 +34,11 @@ test("words far from one another are found", () => {
   expect(new Sample(tooFar(33)).pack(tooFar(22))).toBeNull();
 });
 
-test("JSON of another shape is kept whole, and what is packed needs its sample", () => {
+test("JSON that an earlier version packed needs its sample", () => {
   const [one, other] = ['{"from":"anna","n":1}', '{"from":"otto","n":1}'];
-  const packed = new Sample(one).packJson(other);
-  expect(packed).toBe('~31otto"');
-  expect(unpackJson(packed, new Sample(one))).toBe(other);
-  expect(unpackJson(packed, undefined)).toBeNull();
-  for (const whole of ["null", "[1,2]", '"~a text"', '{"from":"anna"}']) {
-    expect(unpackJson(new Sample(one).packJson(whole), undefined)).toBe(whole);
-  }
+  expect(unpackJson('~31otto"', new Sample(one))).toBe(other);
+  expect(unpackJson('~31otto"', undefined)).toBeNull();
+  expect(unpackJson('"~a text"', undefined)).toBe('"~a text"');
 });
 
 test.each([

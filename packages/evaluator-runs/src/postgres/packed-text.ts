@@ -58,12 +58,6 @@ export class Sample {
     return packed.length < text.length ? packed : null;
   }
 
-  /** Returns JSON as a marked difference to this text, or unchanged. */
-  packJson(text: string): string {
-    const packed = this.pack(text);
-    return packed === null ? text : PACKED + packed;
-  }
-
   /** Returns the text of a difference to this one, or null if it is damaged. */
   unpack(packed: string): string | null {
     const { text } = this;
@@ -91,7 +85,7 @@ export class Sample {
   }
 }
 
-/** Returns the JSON that was packed, or null if it is damaged. */
+/** Returns the JSON of a state or note, which earlier versions packed, or null if it is damaged. */
 export function unpackJson(kept: string, sample: Sample | undefined): string | null {
   if (!kept.startsWith(PACKED)) return kept;
   return sample === undefined ? null : sample.unpack(kept.slice(PACKED.length));

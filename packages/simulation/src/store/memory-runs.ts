@@ -118,10 +118,10 @@ class MemoryRuns extends MemoryLoader implements RunStore {
   async #keepBy(text: string, values: unknown[]): Promise<object[]> {
     if (text.includes("evaluator.keep_ends(")) {
       const ends = values as unknown as KeptEnds;
-      await this.run("keep-ends", async (tables, seen) => {
+      await this.run("keep-ends", async (tables) => {
         const [run, , , , , , , , , , sinceAnswer] = ends;
         if (sinceAnswer > 0) await this.database.lockRun(run);
-        tables.keepEnds(ends, seen);
+        tables.keepEnds(ends);
       });
       return [];
     }

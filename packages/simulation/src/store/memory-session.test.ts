@@ -90,11 +90,9 @@ test("a chunk is counted once, though the reply to its count is lost", async () 
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 2, costUsd: 0.5 });
 });
 
-test("answers to one call from two sessions meet: the first is kept, and the other session sends its answers again", async () => {
+test("answers to one call from two sessions meet: the first is kept", async () => {
   const { open, records, runs, time } = await startRun(3);
-  const sent: StoreStatement[] = [];
-  const carry: Carry = async (call, statement) => {
-    sent.push(statement);
+  const carry: Carry = async (call) => {
     await time.wait(1);
     return await call();
   };
@@ -103,7 +101,6 @@ test("answers to one call from two sessions meet: the first is kept, and the oth
     await Promise.all(records.map((record) => writer.keep(answerTo(record, name))));
   };
   await Promise.all([keep('"one"'), keep('"other"')]);
-  expect(sent.filter((statement) => statement === "keep-ends")).toHaveLength(3);
   const evaluations: unknown[] = [];
   for await (const { evaluation } of runs.rows(1)) evaluations.push(evaluation);
   expect(evaluations).toEqual(['"one"', '"one"', '"one"']);

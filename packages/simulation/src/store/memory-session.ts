@@ -78,11 +78,10 @@ export class MemorySession implements AsyncDisposable {
   /** Runs one statement. A restart meanwhile, or since the transaction began, loses the connection. */
   protected async run<TResult>(
     statement: StoreStatement,
-    work: (tables: Tables, seen: number) => TResult | Promise<TResult>,
+    work: (tables: Tables) => TResult | Promise<TResult>,
     restarts = this.database.restarts,
   ): Promise<TResult> {
     const database = this.database;
-    const seen = database.tables.changes;
     const checkConnection = () => {
       if (this.#isClosed || database.restarts !== restarts) throw lostConnection();
     };
@@ -90,7 +89,7 @@ export class MemorySession implements AsyncDisposable {
     const call = async () => {
       // What was sent is done, also if its process dies or closes the session meanwhile.
       if (database.restarts !== restarts) throw lostConnection();
-      return await work(database.tables, seen);
+      return await work(database.tables);
     };
     const late = Promise.withResolvers<never>();
     const cancel = this.clock.schedule(STATEMENT_MS, () => late.reject(lostConnection()));

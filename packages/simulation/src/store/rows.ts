@@ -34,8 +34,6 @@ export interface StoredAnswer extends Pick<Counts, "inputTokens" | "costUsd"> {
   readonly stateDigest: string;
   readonly evaluation: string;
   readonly digest: string;
-  /** The change of the tables that added it. */
-  readonly addedBy: number;
 }
 
 /** The failure of a record. */

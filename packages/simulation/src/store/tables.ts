@@ -24,8 +24,6 @@ export class Tables {
   readonly samples = new Map<string, Sample>();
   readonly #failures = new Map<number, Map<number, StoredFailure>>();
   readonly #chunks = new Map<number, Map<number, StoredChunk>>();
-  /** The number of changes of answers. */
-  changes = 0;
 
   failuresOf(run: number): Map<number, StoredFailure> {
     return entryOf(this.#failures, run);
@@ -89,28 +87,16 @@ export class Tables {
   /**
    * Keeps how calls ended, in one transaction.
    *
-   * @param seen - The changes that the statement saw when it began.
    * @throws DatabaseError as PostgreSQL does, without any change.
    */
-  keepEnds(ends: KeptEnds, seen: number): void {
+  keepEnds(ends: KeptEnds): void {
     const [run, keys, , , , , , , failed, errors] = ends;
-    const besideOthers = ends[14];
     if (errors.some((error) => error.includes("\0"))) {
       throw toDatabaseError({ severity: "ERROR", code: "22021" }); // no text
-    }
-    const isNew = (key: string) => {
-      const known = this.answers.get(key);
-      return known === undefined || known.addedBy > seen;
-    };
-    const added = keys.filter(isNew);
-    const isDouble = new Set(added).size < added.length;
-    if (!besideOthers && (isDouble || added.some((key) => this.answers.has(key)))) {
-      throw toDatabaseError({ severity: "ERROR", code: "23505" }); // unique violation
     }
     if (new Set(failed).size < failed.length) {
       throw toDatabaseError({ severity: "ERROR", code: "21000" }); // a row changed twice
     }
-    this.changes += 1;
     for (const at of keys.keys()) this.#addAnswer(ends, at);
     const failures = this.failuresOf(run);
     for (const [at, idx] of failed.entries()) {
@@ -144,7 +130,6 @@ export class Tables {
       digest: digests[at]?.toString("hex") ?? "",
       inputTokens: inputTokens[at] ?? 0,
       costUsd: costs[at] ?? 0,
-      addedBy: this.changes,
     });
   }
 
