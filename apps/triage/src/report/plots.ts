@@ -1,5 +1,5 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import { barPlot, bars, html, type Html, plot, points } from "evaluator-kit/page";
+import { barPlot, histogram, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount, printMails } from "evaluator-runs/source";
 import type { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
@@ -25,12 +25,12 @@ export function numbersSection(
       return [countList(title, mails)];
     }
     if (form === "probability") {
-      return [histogram(title, counts, { step: 0.05, label: "probability of yes", end: 1 })];
+      return [mailsByValue(title, counts, { step: 0.05, label: "probability of yes", end: 1 })];
     }
     const end = Math.max(1, names.length - 1);
     const dots = { levels: list.levels[at] ?? [], days: list.days };
     return [
-      histogram(title, counts, { step: 0.1, label: "mean level", end }),
+      mailsByValue(title, counts, { step: 0.1, label: "mean level", end }),
       timePlot(question, dots),
     ];
   });
@@ -96,35 +96,22 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
 
 const nothing = html`<p>No answers.</p>`;
 
-/** Returns the counts in bars of a width; the highest possible value, `end`, has its own bar. */
-function histogram(
+/** Returns how many mails have which value; the highest possible one, `end`, has its own bar. */
+function mailsByValue(
   title: string,
   counts: ReadonlyMap<number, number>,
   { step, label, end }: { readonly step: number; readonly label: string; readonly end: number },
 ): Html {
   if (counts.size === 0) return nothing;
-  // By floating-point error a value may be just below its bar.
-  const bins = Map.groupBy(counts, ([value]) => Math.floor(value / step + 1e-9));
-  const all = [...bins]
-    .toSorted(([one], [other]) => one - other)
-    .map(([bin, found]) => {
-      const [from, to] = [bin * step, (bin + 1) * step];
-      const count = found.reduce((sum, [, mails]) => sum + mails, 0);
-      const name = `${from.toFixed(2)} to ${to.toFixed(2)}`;
-      return { from, to, count, name, title: `${name}: ${printMails(count)}` };
-    });
-  const most = Math.max(...all.map(({ count }) => count));
-  const options = {
+  return histogram(counts, {
     title,
     about: label === "mean level" ? "mails by mean level" : "mails by probability",
     name: `${title}: mails by ${label}`,
     x: { domain: [0, end + step], label },
-    y: { domain: [0, most], label: "mails", ticks: Math.min(5, most), format: printCount },
+    step,
+    counted: "mails",
     height: 220,
-    head: [label, "mails"],
-    rows: all.map(({ name, count }) => [name, printCount(count)]),
-  } as const;
-  return plot(options, (scales) => bars(all, scales));
+  });
 }
 
 function countList(title: string, all: readonly (readonly [name: string, count: number])[]): Html {

@@ -1,12 +1,7 @@
 import { join, resolve } from "node:path";
-import {
-  type CliContext,
-  columnsOf,
-  printShare,
-  toPrintablePath,
-  truncateCharacters,
-} from "evaluator-kit";
+import { type CliContext, printShare, toPrintablePath, truncateCharacters } from "evaluator-kit";
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
+import { alignColumns } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
 import { count, percent, range, signed } from "../report/sentences.ts";
@@ -146,15 +141,11 @@ function describeQuestion(compared: ComparedQuestion, comparison: Comparison): s
   return [question, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Returns rows as lines; every column but the first is right-aligned. */
 function alignRows(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows.map((row) => row.map((cell) => columnsOf(toPrintablePath(cell))));
-  const pad = (cell: string, at: number, width = 0) => {
-    const space = " ".repeat(Math.max(...widths.map((each) => each[at] ?? 0)) - width);
-    return at === 0 ? cell + space : space + cell;
-  };
-  return rows.map((row, line) =>
-    row.map((cell, at) => pad(cell, at, widths[line]?.[at])).join("  "),
+  const cells = rows.map((row) => row.map(toPrintablePath));
+  return Array.from(
+    alignColumns(() => cells),
+    (line) => line.trimEnd(),
   );
 }
 

@@ -1,10 +1,7 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { printShare } from "evaluator-kit";
-import { band, bars, curve, dot, type Html, plot } from "evaluator-kit/page";
+import { band, curve, dot, histogram, type Html, plot } from "evaluator-kit/page";
 import { count, percent, range } from "./sentences.ts";
-
-const compact = (rows: number) => rows.toLocaleString("en", { notation: "compact" });
-const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
 
 /** The link to the footer of a report. */
 export const METHOD = { href: "#method", name: "How it was computed" };
@@ -26,7 +23,7 @@ export function curvePlot(
   const options = {
     title,
     name,
-    x: printedAxis,
+    x: { domain: [0, 1], label: "printed probability" },
     y,
     about: "How often it came true, by the printed probability. ▲: outside the shaded band.",
     keys: [
@@ -59,25 +56,15 @@ export function curvePlot(
 
 /** Returns the histogram of the printed probabilities. */
 export function histogramPlot(points: Points, what: string): Html {
-  const binOf = ({ p }: Points[number]) => Math.min(49, Math.floor(50 * p + 1e-9));
-  const bins = Array.from(Map.groupBy(points, binOf), ([bin, found]) => {
-    const rows = found.reduce((sum, { n }) => sum + n, 0);
-    const cameTrue = percent(found.reduce((sum, { n, raw }) => sum + n * raw, 0) / rows);
-    const name = `${(bin / 50).toFixed(2)} to ${((bin + 1) / 50).toFixed(2)}`;
-    const title = `${name}: ${count(rows)} rows, ${cameTrue} came true`;
-    return { from: bin / 50, to: (bin + 1) / 50, count: rows, name, title, cameTrue };
-  });
-  const most = Math.max(1, ...bins.map((bin) => bin.count));
-  const options = {
+  const values = points.map(({ p, n }) => [p, n] as const);
+  return histogram(values, {
     title: "Rows by printed probability",
     name: `${what}: how many rows have which printed probability`,
-    x: printedAxis,
-    y: { domain: [0, most], label: "rows", ticks: 2, format: compact },
+    x: { domain: [0, 1.02], label: "printed probability" },
+    step: 0.02,
+    counted: "rows",
     height: 120,
-    head: ["printed", "rows", "came true"],
-    rows: bins.map((bin) => [bin.name, count(bin.count), bin.cameTrue]),
-  } as const;
-  return plot(options, (scales) => bars(bins, scales));
+  });
 }
 
 /** Returns the plot of risk against coverage, one line for each action. */

@@ -4,8 +4,6 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../testing/test-context.ts";
 import {
   band,
-  barPlot,
-  bars,
   curve,
   dot,
   html,
@@ -137,7 +135,6 @@ test("marks are paths between the places of their values, each with its words", 
         scales,
         { title },
       ),
-      bars([{ from: 0, to: 0.5, count: 10, title }], scales),
       dot({ x: 1, y: 10, title }, scales),
       dot({ x: 1, y: 10, title }, scales, { isOutside: true }),
       points([{ x: 1, y: 10, title }], scales),
@@ -145,9 +142,8 @@ test("marks are paths between the places of their values, each with its words", 
   );
   expect(picture).toContain('class="mark band" d="M56,10L418,10L418,264L56,264Z"');
   expect(picture).toContain('class="mark curve" d="M56,264L418,10"');
-  expect(picture).toContain('<rect class="mark bar" x="56" y="10" width="180.5" height="254"');
   expect(picture).toContain('<circle class="mark point" cx="418" cy="10" r="3.5"');
-  expect(picture.match(/class="mark [^>]*> ?<title>&lt;mark&gt;<\/title>/g)).toHaveLength(6);
+  expect(picture.match(/class="mark [^>]*> ?<title>&lt;mark&gt;<\/title>/g)).toHaveLength(5);
   const [circle, triangle] =
     picture.match(/class="mark dot[^/]*translate\(418 10\)" d="([^"]+)"/g) ?? [];
   expect(circle).not.toBe(triangle);
@@ -161,21 +157,6 @@ test("an axis of times has days as its ticks, in UTC wherever the reader is", ()
     ([, text]) => text,
   );
   expect(ticks).toEqual(["Mon 02", "Wed 04", "Fri 06", "Mar 08", "Tue 10"]);
-});
-
-test("named counts are bars, the longest as long as there is room", () => {
-  const counts = [
-    { name: "<a>", count: 1200 },
-    { name: "b", count: 300 },
-  ];
-  const options = { title: "Kinds", head: ["kind", "mails"] };
-  const picture = flat(barPlot(counts, options, (count) => count.toLocaleString("en")));
-  expect(picture).toContain('role="img" aria-label="Kinds"');
-  expect(
-    [...picture.matchAll(/class="mark bar"[^>]* width="([\d.]+%)"/g)].map(([, w]) => w),
-  ).toEqual(["100.0%", "25.0%"]);
-  expect(picture).toContain("<title>&lt;a&gt;: 1,200</title>");
-  expect(picture).toMatch(/<th scope="row">&lt;a&gt;<\/th> <td class="number">1,200<\/td>/);
 });
 
 test("a table has a name and a head, names its rows, and is scrolled with the keyboard as well", () => {

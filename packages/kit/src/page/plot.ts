@@ -168,12 +168,45 @@ export function dot(point: Mark, { x, y }: Scales, { isOutside = false } = {}): 
   </path>`;
 }
 
-/** Returns bars of a width from 0 to each count, starting at `x`. */
-export function bars(
-  counts: readonly (Readonly<Record<"from" | "to" | "count", number>> & Pick<Mark, "title">)[],
+interface HistogramOptions extends Omit<FigureOptions, "head" | "rows"> {
+  readonly x: Axis;
+  /** The width of a bar. */
+  readonly step: number;
+  /** What is counted, such as `mails`. */
+  readonly counted: string;
+  readonly height: number;
+}
+
+const compact = (count: number) => count.toLocaleString("en", { notation: "compact" });
+
+/** Returns a figure of how often the values of each step occur. */
+export function histogram(
+  values: Iterable<readonly [value: number, count: number]>,
+  { step, counted, x, ...options }: HistogramOptions,
+): Html {
+  // By floating-point error a value may be just below its bar.
+  const bins = Map.groupBy(values, ([value]) => Math.floor(value / step + 1e-9));
+  const all = [...bins]
+    .toSorted(([one], [other]) => one - other)
+    .map(([bin, found]) => {
+      const [from, to] = [bin * step, (bin + 1) * step];
+      const count = found.reduce((sum, [, n]) => sum + n, 0);
+      return { from, to, count, name: `${from.toFixed(2)} to ${to.toFixed(2)}` };
+    });
+  const most = Math.max(1, ...all.map(({ count }) => count));
+  const ticks = Math.min(Math.floor(options.height / 50), most);
+  const y = { domain: [0, most], label: counted, ticks, format: compact } as const;
+  const rows = all.map(({ name, count }) => [name, count.toLocaleString("en")]);
+  return plot({ ...options, x, y, head: [x.label, counted], rows }, (scales) => bars(all, scales));
+}
+
+function bars(
+  counts: readonly (Readonly<Record<"from" | "to" | "count", number>> & {
+    readonly name: string;
+  })[],
   { x, y }: Scales,
 ): Html[] {
-  return counts.map(({ from, to, count, title }) => {
+  return counts.map(({ from, to, count, name }) => {
     const width = Math.max(0.5, x(to) - x(from) - 0.5);
     return html`<rect
       class="mark bar"
@@ -182,7 +215,7 @@ export function bars(
       width="${width}"
       height="${y(0) - y(count)}"
     >
-      <title>${title}</title>
+      <title>${name}: ${count.toLocaleString("en")}</title>
     </rect>`;
   });
 }
