@@ -65,7 +65,7 @@ export function planOf(
 /** Returns the price of a target: its own, or the gateway's; null if it is unknown. */
 export function priceOf(
   { upstream, model, price }: Target,
-  prices: ReadonlyMap<string, ModelPrice>,
+  prices: ReadonlyMap<string, ModelPrice | null>,
 ): ModelPrice | null {
   return price ?? (upstream.type === "gateway" ? (prices.get(model) ?? null) : null);
 }

@@ -4,7 +4,7 @@ import { reportsBeside } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-points.ts";
-import { parseRouterOptions } from "../router-options.ts";
+import { readRouterOptions } from "../read-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";
@@ -24,20 +24,19 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
   const { out = `${base}.eval.html`, decisions = `${base}.decisions.ndjson`, draws, seed } = typed;
-  const options = parseRouterOptions(env);
+  const options = await readRouterOptions(env, cwd);
   const services = connectServices(options);
   try {
     const kept = resolve(cwd, decisions);
     const { decided, asked } = await decidePrompts(path, kept, { services, context });
-    const { policy, tierModels } = options;
-    const costs = await tierCosts(services, tierModels, signal);
+    const costs = await tierCosts(services, signal);
     const judged = judgePrompts(decided, options, costs.of);
     const figures = {
       name: basename(path),
       decider: deciderOfAll(decided),
       costBasis: decided.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
       asked,
-      ...evaluateRouting(judged, { draws, seed, minConfidence: policy.minConfidence }),
+      ...evaluateRouting(judged, { draws, seed, minConfidence: options.policy.minConfidence }),
     };
     const target = resolve(cwd, out);
     await writeWholeFile(target, evalPage(figures, await reportsBeside(target)));

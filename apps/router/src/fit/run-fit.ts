@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
-import { readRouterConfig } from "../config/router-config.ts";
 import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts, toTierPoints } from "../labels/tier-points.ts";
-import { parseRouterOptions } from "../router-options.ts";
+import { readRouterOptions } from "../read-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { printFit, readFit } from "./artifact.ts";
 import { fitLabels } from "./fit-labels.ts";
@@ -17,13 +16,13 @@ type FitOptions = Parameters<typeof fitLabels>[1] & {
 /** Fits the labels of a file, and writes the fit if it may be used. */
 export async function runFit(file: string, typed: FitOptions, context: CliContext): Promise<void> {
   const { env, cwd, stdout, stderr, signal } = context;
-  const options = parseRouterOptions(env, await readRouterConfig(env, cwd));
+  const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
   const labels = await readLabels(resolve(cwd, file), (text) => void stderr.write(text));
   if (labels.length === 0) throw new UsageError("The file has no labelled prompt.");
   const services = connectServices(options);
   try {
-    const costs = await tierCosts(services, tierModels, signal);
+    const costs = await tierCosts(services, signal);
     const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), typed);
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
@@ -49,7 +48,7 @@ function describe({ sentence, heldOut, artifact }: Printed & { artifact: string 
 /** Prints the decision of a fit for each prompt of a file. */
 export async function applyFit(fitFile: string, file: string, context: CliContext): Promise<void> {
   const { env, cwd, stdout } = context;
-  const { tierModels } = parseRouterOptions(env, await readRouterConfig(env, cwd));
+  const { tierModels } = await readRouterOptions(env, cwd);
   const fit = await readFit(resolve(cwd, fitFile), tierModels);
   for await (const { prompt, where, number } of readPrompts(resolve(cwd, file))) {
     const { id, messages, probabilities } = prompt;

@@ -1,3 +1,4 @@
+import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
@@ -108,13 +109,13 @@ const REPLY_TOKENS = 300;
 
 /** Returns the costs of the tiers at list prices, for labels without costs, and the prices. */
 export async function tierCosts(
-  { replies }: Pick<Services, "replies">,
-  tierModels: RouterOptions["tierModels"],
+  { replies: { catalogs, current } }: Pick<Services, "replies">,
   signal: AbortSignal,
 ) {
-  const [catalog] = replies.catalogs;
+  const [catalog] = catalogs;
   const list = catalog && (await readPriceList(catalog, signal).catch(() => null));
-  const prices = tierNames.flatMap((tier) => list?.get(tierModels[tier]) ?? []);
+  const targets = tierNames.map((tier) => current.tiers[tier].targets[0]);
+  const prices = targets.flatMap((target) => priceOf(target, list ?? new Map()) ?? []);
   if (prices.length < tierNames.length) {
     const basis = "the tiers' places, 0 to 3, as no prices are known";
     return { of: () => [0, 1, 2, 3], basis, prices: null };

@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
 import { runHere } from "../testing/start-program.ts";
@@ -25,7 +28,9 @@ test("the emulator answers unless --live is given, key or no key", async () => {
   expect(live.stdout).toContain(`Replies come from the gateway at ${gatewayBaseUrl}.`);
 });
 
-test.each([{}, { ROUTER_REPLY_BASE_URL: nowhere, ...tierModels }, decider])(
+const deciding = { ...decider, EVALUATOR_LOGPROBS_BASE_URL: nowhere };
+
+test.each([{}, { ROUTER_REPLY_BASE_URL: nowhere, ...tierModels }, deciding])(
   "--live with %j alone names the missing variables",
   async (some) => {
     const { code, stderr } = await runHere("self-check", some, ["--live"]);
@@ -38,8 +43,7 @@ test.each([{}, { ROUTER_REPLY_BASE_URL: nowhere, ...tierModels }, decider])(
 
 test("--live asks the user's own server, and without it the emulator's own models are asked", async () => {
   const own = {
-    ...decider,
-    EVALUATOR_LOGPROBS_BASE_URL: nowhere,
+    ...deciding,
     ROUTER_REPLY_BASE_URL: nowhere,
   };
   const live = await runHere("self-check", own, ["--live"]);
@@ -48,6 +52,19 @@ test("--live asks the user's own server, and without it the emulator's own model
   expect(live.stdout).toContain(`Replies come from the models at ${nowhere}/v1.`);
   const recorded = await runHere("self-check", own);
   expect(recorded.stdout).toContain("3 of 3 prompts passed");
+});
+
+test("--live asks the upstreams of the file", async () => {
+  const folder = await temporaryFolder();
+  const tier = { upstream: "own", model: "a-model" };
+  const tiers = { nano: tier, fast: tier, balanced: tier, frontier: tier };
+  const upstreams = { own: { type: "openai-chat", baseUrl: nowhere } };
+  const file = join(folder, "config.json");
+  await writeFile(file, JSON.stringify({ upstreams, tiers }));
+  const env = { ...deciding, ROUTER_CONFIG: file };
+  const { code, stdout } = await runHere("self-check", env, ["--live"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("Replies come from own.");
 });
 
 test.each([["--life"], ["now"], ["--live=yes"]])("%s shows how to get the help", async (word) => {

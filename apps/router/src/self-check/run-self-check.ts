@@ -1,5 +1,6 @@
 import { type CliContext, CliError, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
+import { readRouterOptions } from "../read-options.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
@@ -10,10 +11,11 @@ const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
 
 /** Returns whether all prompts pass. @throws CliError if `isLive` and no service is configured. */
-export async function runSelfCheck(isLive: boolean, { env, stdout, stderr }: CliContext) {
-  const settings = optionsOf(env, isLive);
+export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }: CliContext) {
+  const settings = isLive ? await readRouterOptions(env, cwd) : emulatedOptions(env);
   const write = (text: string) => void stdout.write(text);
   const services = connectServices(settings);
+  if (isLive && services.isEmulated) throw new CliError(unconfigured);
   const app = createApp({
     page: await loadPage(services),
     hosts: new Set(["localhost"]),
@@ -34,18 +36,15 @@ export async function runSelfCheck(isLive: boolean, { env, stdout, stderr }: Cli
   return hasPassed;
 }
 
-function optionsOf(env: Environment, isLive: boolean) {
+const unconfigured =
+  "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.";
+
+function emulatedOptions(env: Environment) {
   const options = parseRouterOptions(env);
-  const { evaluator, reply } = options.engines;
-  if (!isLive) {
-    // The emulator has recordings of the gateway's models only.
-    const tierModels = reply?.type === "openai-chat" ? defaultTierModels : options.tierModels;
-    return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
-  }
-  if (evaluator !== null && reply !== null) return options;
-  throw new CliError(
-    "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.",
-  );
+  // The emulator has recordings of the gateway's models only.
+  const isOwn = options.engines.reply?.type === "openai-chat";
+  const tierModels = isOwn ? defaultTierModels : options.tierModels;
+  return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
 }
 
 interface SelfCheckPrompt {
