@@ -37,7 +37,7 @@ async function deliver(
 }
 
 /** Waits until a signal aborts, and rejects with its reason. */
-function untilAborted(signal: AbortSignal): Promise<never> {
+export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = () => reject(signal.reason as Error);
     if (signal.aborted) fail();

@@ -4,7 +4,7 @@ import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
 import { type Rule, ruleOpinions } from "./answers/rules.ts";
 import { Call, type Delivery, type EmulatorContext, type Side } from "./call.ts";
 import { controlRoutes, createRequestLog } from "./control-routes.ts";
-import { fetchBy } from "./deliver-by-fetch.ts";
+import { fetchBy, untilAborted } from "./deliver-by-fetch.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
@@ -138,17 +138,8 @@ function readLimits({ limits }: FetchEmulatorOptions): VendorLimits | null {
   throw new RangeError(`limits.${wrong[0]} is a whole number from 1 up.`);
 }
 
-function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-  });
+async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, untilAborted(signal)]).finally(() => clearTimeout(timer));
 }

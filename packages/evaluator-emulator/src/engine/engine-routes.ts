@@ -38,11 +38,6 @@ export type EngineName = keyof typeof engines;
 /** The servers whose wire can be played. */
 export const engineNames = Object.keys(engines) as readonly EngineName[];
 
-const enginePaths = new Set<string>([
-  "/v1/models",
-  ...Object.values(engines).flatMap(({ paths }) => paths),
-]);
-
 /** Returns the routes of a chat server; its list of models ends with the gateway's. */
 export function engineRoutes(engine: EngineName, context: EmulatorContext): Side {
   const { accounts } = context;
@@ -64,11 +59,11 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Side
   const routes = { ...others, ...Object.fromEntries(logprobs) };
   const played = new Set<string>(["/v1/models", ...paths]);
   return withErrors(async (call) => {
-    const isGuarded = accounts.isRestricted && enginePaths.has(call.path);
-    if (isGuarded && accounts.find(bearerKey(call)) === null) {
+    if (!played.has(call.path)) return null;
+    if (accounts.isRestricted && accounts.find(bearerKey(call)) === null) {
       throw new RequestError("Invalid API key.", 401);
     }
-    return played.has(call.path) ? await answerBy(routes, call) : null;
+    return await answerBy(routes, call);
   }, errorResponse);
 }
 

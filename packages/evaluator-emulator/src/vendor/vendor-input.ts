@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { isJsonRecord, mapped, mapRecord, recordOf } from "../json.ts";
+import { isJsonRecord, mapped, recordOf } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
@@ -46,7 +46,7 @@ export function parseVendorInput(body: unknown): { model: string; input: Evaluat
   return { model, input: assets === undefined ? input : withImages(input, assets) };
 }
 
-/** Removes the names of the images, which are ordinary words of the state. */
+/** Removes the parts that are names of images. */
 function withImages(
   { state, questions }: EvaluationInput,
   assets: Readonly<Record<string, string>>,
@@ -58,26 +58,12 @@ function withImages(
     const message = "An asset is not referenced in the request.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
-  return {
-    state: withoutNames(state, names),
-    questions,
-    images: Object.values(assets),
-  };
-}
-
-function withoutNames(state: Content, names: readonly string[]): Content {
   const isName = new Set<unknown>(names);
-  if (!Array.isArray(state)) return strip(state, names) as Content;
-  const others = state.filter((item) => !isName.has(item));
-  return joinParts(others.map((item) => ({ content: strip(item, names) as Content }))).state;
-}
-
-function strip(value: unknown, names: readonly string[]): unknown {
-  if (typeof value === "string") {
-    return names.reduce((text, name) => text.replaceAll(name, ""), value);
-  }
-  if (Array.isArray(value)) return value.map((item) => strip(item, names));
-  return isJsonRecord(value) ? mapRecord(value, (item) => strip(item, names)) : value;
+  const others: readonly unknown[] = Array.isArray(state)
+    ? state.filter((item) => !isName.has(item))
+    : [state];
+  const parts = others.map((content) => ({ content: content as Content }));
+  return { ...joinParts(parts), questions, images: Object.values(assets) };
 }
 
 function toFieldError({ path, message, input }: z.core.$ZodIssue) {
