@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { isIP, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import type { EnvHttpProxyAgent } from "undici";
 import type { Http2Session } from "./http2-session.ts";
-import type { proxiesInUse } from "./network-environment.ts";
 import type { Http1Dispatcher, OriginRequest } from "./undici-exchange.ts";
 
 /** A way to an origin: over HTTP/2 if it may, or through proxies. */
@@ -10,7 +10,7 @@ interface Way {
   /** Equal for ways that share connections. */
   readonly key: string;
   readonly origin: string;
-  readonly proxies: ReturnType<typeof proxiesInUse>;
+  readonly proxies: EnvHttpProxyAgent.Options | null;
   readonly hasHttp2: boolean;
 }
 

@@ -2,7 +2,6 @@
 import { afterUndiciLoaded } from "./before-undici.ts";
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import type { proxiesInUse } from "./network-environment.ts";
 import type { Http1Dispatcher } from "./undici-exchange.ts";
 
 afterUndiciLoaded();
@@ -14,7 +13,7 @@ const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
 /** Creates the dispatcher of an origin, or of the proxies. */
 export function createDispatcher(
   origin: string,
-  proxies: ReturnType<typeof proxiesInUse>,
+  proxies: EnvHttpProxyAgent.Options | null,
 ): Http1Dispatcher {
   return overHttp1(
     proxies === null

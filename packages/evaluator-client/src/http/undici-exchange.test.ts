@@ -51,9 +51,9 @@ test("makes no signal where there is a cheaper way to listen", async () => {
   await expect(exchange.response).rejects.toBe("enough");
 });
 
-test("rejects a dispatcher of undici 6, which calls other events", async () => {
+test.each(["onConnect", "onError"] as const)("rejects undici 6 at its %s", async (event) => {
   const { exchange } = exchangeWith(new AbortController());
-  exchange.onConnect();
+  exchange[event]();
   await expect(exchange.response).rejects.toMatchObject({
     name: "ConfigurationError",
     option: "dispatcher",

@@ -118,6 +118,11 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     const message = "The dispatcher is of undici 6; use one of undici 7 or 8.";
     this.onResponseError(null, new ConfigurationError(message, { option: "dispatcher" }));
   }
+
+  /** undici 6 calls this if it misses other events. */
+  onError(): void {
+    this.onConnect();
+  }
 }
 
 /** Calls back with the reason when it aborts. The returned function, if any, stops that. */

@@ -1,8 +1,10 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
 import type { LabelSession } from "./label-session.ts";
-import type { QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
+import type { QuestionPlan, Reading } from "./question-plan.ts";
 import { combineReadings, readLabels } from "./read-labels.ts";
+
+type ReadingSet = QuestionPlan["whole"];
 
 interface AskedQuestion {
   readonly id: string;

@@ -20,7 +20,7 @@ interface ServerAddress extends ReturnType<typeof readServer> {
 }
 
 /** The context of one request, and the state, which no error may repeat. */
-export interface LabelCall extends AttemptContext {
+interface LabelCall extends AttemptContext {
   readonly state: unknown;
 }
 

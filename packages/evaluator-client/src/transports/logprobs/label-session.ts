@@ -1,6 +1,6 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
 import type { AttemptContext } from "../transport.ts";
-import type { LabelCall, LabelConnection } from "./label-connection.ts";
+import type { LabelConnection } from "./label-connection.ts";
 import type { FirstToken, LabelServer } from "./label-servers.ts";
 import { type Reading, statePrompt } from "./question-plan.ts";
 
@@ -16,7 +16,7 @@ export class LabelSession {
   readonly #connection: LabelConnection;
   readonly #request: EvaluationRequest;
   readonly #controller = new AbortController();
-  readonly #call: LabelCall;
+  readonly #call: Parameters<LabelConnection["send"]>[2];
   readonly #inTurn: NonNullable<AttemptContext["inTurn"]>;
   readonly #kept: Map<string, FirstToken>;
   readonly #prefix: string;

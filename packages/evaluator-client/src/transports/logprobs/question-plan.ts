@@ -36,7 +36,7 @@ export interface Reading {
 }
 
 /** Readings of the same options, to be averaged. */
-export interface ReadingSet {
+interface ReadingSet {
   readonly readings: readonly Reading[];
   /** `reduced` if there are fewer readings than options. */
   readonly debias: Debias | "reduced";
