@@ -10,6 +10,7 @@ type Fate = "done" | "lost-before" | "lost-after" | "away" | "silent";
 /** The way to a store that is far away and may fail: so many milliseconds there and back, and the faults of the plan. */
 export class StoreConnection {
   readonly #calls: { readonly fault: StoreFault; left: number }[];
+  readonly #notifications: { readonly fault: StoreFault; left: number }[];
   readonly #spans: readonly Extract<StoreFault, { readonly forMs: number }>[];
   readonly #random: Random;
   readonly #latencyMs: number;
@@ -21,6 +22,9 @@ export class StoreConnection {
     this.#latencyMs = random.magnitude(0.5, 40);
     this.#spans = faults.filter((fault) => "forMs" in fault);
     this.#calls = faults.flatMap((fault) => ("calls" in fault ? { fault, left: fault.calls } : []));
+    this.#notifications = faults.flatMap((fault) =>
+      fault.what === "lost-notify" ? [{ fault, left: fault.notifications }] : [],
+    );
     const steps = faults.filter((fault) => fault.what === "clock");
     this.offMs = (nowMs) =>
       steps.filter(({ atMs }) => atMs <= nowMs).reduce((sum, { byMs }) => sum + byMs, 0);
@@ -53,9 +57,13 @@ export class StoreConnection {
     throw toError();
   }
 
-  /** Whether nothing passes. */
-  isCut(nowMs: number): boolean {
-    return this.#spanAt(nowMs) !== undefined;
+  /** Counts a notification to one process; returns whether it arrives. */
+  notifies(nowMs: number): boolean {
+    // Who is cut off from the store never hears of it, as with NOTIFY.
+    if (this.#spanAt(nowMs) !== undefined) return false;
+    const lost = this.#notifications.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
+    if (lost !== undefined) lost.left -= 1;
+    return lost === undefined;
   }
 
   #spanAt(nowMs: number) {

@@ -43,7 +43,9 @@ export class ClientGroup {
     const setting = this.#settings.get(name);
     if (setting === undefined) return;
     const clock = this.#world.startProcess(name);
-    const limits = distantLimits(this.#limits, this.#connection, clock);
+    const { time, trace } = this.#world;
+    const onMissed = () => trace.add(time.nowMs, name, "misses a pause");
+    const limits = distantLimits(this.#limits, { connection: this.#connection, clock, onMissed });
     const shared = { limits, cached: this.#cached, known: this.#known, right: this.#right };
     const process = new ClientProcess({ world: this.#world, name, setting, shared }, clock);
     this.#world.watch(process.live().then(() => (this.#ended += 1)));

@@ -13,6 +13,7 @@ const names: Readonly<Record<string, string>> = {
   "service limit": "pause of the service",
   "store lost-before": "lost call of the store",
   "store lost-after": "lost reply",
+  "store lost-notify": "lost notification",
   "store restart": "restart of the store",
   "store outage": "outage of the store",
   "store silence": "silence of the store",

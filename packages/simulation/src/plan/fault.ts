@@ -75,6 +75,13 @@ const storeFaultSchema = z.discriminatedUnion("what", [
   z.strictObject({
     ...instant,
     kind: z.literal("store"),
+    /** So many notifications do not reach their processes; the connection stays. */
+    what: z.literal("lost-notify"),
+    notifications: count,
+  }),
+  z.strictObject({
+    ...instant,
+    kind: z.literal("store"),
     /** Restarted at once, or away for a while. */
     what: z.enum(["restart", "outage", "silence"]),
     forMs: milliseconds,

@@ -53,6 +53,7 @@ function faultsOf(setting: Setting, processes: readonly string[]): Fault[] {
       processFault(random, atMs, processes),
     ),
     ...drawn("store", FAULTS_A_MINUTE / 2, storeFault),
+    ...drawn("notifications", FAULTS_A_MINUTE / 4, lostNotify),
     ...(isWhole ? drawn("disk", FAULTS_A_MINUTE / 4, diskFault) : []),
   ];
   return all.toSorted((one, other) => one.atMs - other.atMs);
@@ -121,6 +122,11 @@ function storeFault(random: Random, atMs: number): FaultOf<"store"> {
   if (what === "lost-before" || what === "lost-after") return { kind, what, atMs, calls };
   const forMs = what === "restart" ? 50 : Math.round(random.magnitude(200, 15_000));
   return { kind, what, atMs, forMs };
+}
+
+function lostNotify(random: Random, atMs: number): FaultOf<"store"> {
+  const notifications = Math.ceil(random.magnitude(0.5, 8));
+  return { kind: "store", what: "lost-notify", atMs, notifications };
 }
 
 function diskFault(random: Random, atMs: number): FaultOf<"disk"> {

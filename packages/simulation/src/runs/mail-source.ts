@@ -9,9 +9,14 @@ export const RUNS_URL = `postgres://ada:${PASSWORD}@db.example/simulation`;
 /** Some mails have the state of the one so far before them. */
 export const REPEATED_AFTER = 4;
 
+/** Returns the mail whose state a record has. */
+export function mailOf(index: number): number {
+  return index % 9 === 8 ? index - REPEATED_AFTER : index;
+}
+
 /** Returns the state of a mail; some mails have the same. */
 function stateOf(index: number): JsonObject {
-  const mail = index % 9 === 8 ? index - REPEATED_AFTER : index;
+  const mail = mailOf(index);
   return { mail, text: "word ".repeat((mail * 7) % 30) };
 }
 
@@ -26,6 +31,20 @@ export function estimateUsd(from: number, to: number): number {
 /** Returns the number of the mail that a request is about. */
 export function mailIn(body: string): number {
   return Number(/^\{"state":\{"mail":(\d+)/.exec(body)?.[1]);
+}
+
+// As in the stores of runs.
+const CHUNK_SIZE = 100;
+
+/** Returns the chunks of the records that have the state of a mail. */
+export function chunksOf(mail: number): readonly number[] {
+  const last = timesIn(mail) === 1 ? mail : mail + REPEATED_AFTER;
+  return [...new Set([mail, last].map(chunkOf))];
+}
+
+/** Returns the chunk of a record. */
+export function chunkOf(index: number): number {
+  return Math.floor(index / CHUNK_SIZE);
 }
 
 /** Returns how many mails have the state of this one at most. */

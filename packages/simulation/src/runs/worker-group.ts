@@ -16,6 +16,7 @@ import { estimateUsd } from "./mail-source.ts";
 import { Pauses } from "./pauses.ts";
 import { programContext, RESULTS, runCommand, untilDone } from "./program.ts";
 import { Repeats } from "./repeats.ts";
+import { Reservations } from "./reservations.ts";
 import { Spending } from "./spending.ts";
 
 const WATCH_MS = 3000;
@@ -28,6 +29,7 @@ export class WorkerGroup {
   readonly #command: Partial<RunCommand>;
   readonly #limits: LimitStore;
   readonly #leases: Leases;
+  readonly #reservations: Reservations | null;
   readonly #pauses: Pauses;
   readonly #followers: readonly RequestFollower[];
   /** The answers that were committed, by their keys. */
@@ -55,7 +57,10 @@ export class WorkerGroup {
     this.#pauses = new Pauses(world);
     this.#limits = this.#pauses.watch(memoryLimits({ clock: world.machineClock() }));
     const { maxCost = Infinity, rate } = this.#command;
+    this.#reservations = maxCost === Infinity ? null : new Reservations(world, concurrency);
     this.#followers = [
+      this.#leases,
+      ...(this.#reservations === null ? [] : [this.#reservations]),
       new Spending(world, maxCost, concurrency * plan.workers),
       new Repeats(world),
       ...(rate === undefined ? [] : [this.#pauses]),
@@ -92,14 +97,14 @@ export class WorkerGroup {
     const world = this.#world;
     const clock = world.startProcess(name);
     clock.onDeath(() => {
-      world.tallies.of(name).cutOff += this.#command.concurrency ?? 1;
+      world.tallies.of(name).cutOff += this.#leases.inFlight(clock);
       this.#diskOf(name).release();
     });
     const life = { world, name, clock };
     const live = untilDone(
       life,
       () => this.#run(name, clock),
-      (end) => this.#isEnd(name, end),
+      (end) => this.#isEnd({ name, clock }, end),
     );
     world.watch(live.then(() => this.#end(name)));
   }
@@ -113,9 +118,11 @@ export class WorkerGroup {
       disk: this.#diskOf(name),
       faults: new DiskFaults([], () => {}),
       mails: world.plan.records,
-      openRuns: async (_url, { supervises }) =>
-        this.#leases.watch(await this.#store.openRuns(clock, supervises), clock),
-      openLimits: async () => this.#openLimits(clock),
+      openRuns: async (_url, { supervises }) => {
+        const store = this.#leases.watch(await this.#store.openRuns(clock, supervises), clock);
+        return this.#reservations?.watch(store, clock) ?? store;
+      },
+      openLimits: async () => this.#openLimits(name, clock),
       followers: this.#followers,
       isShared: true,
     });
@@ -140,14 +147,22 @@ export class WorkerGroup {
     time.schedule(WATCH_MS, () => this.#world.watch(this.#watchAnswers()));
   }
 
-  #openLimits(clock: ProcessClock) {
-    const limits = distantLimits(this.#limits, this.#connection, clock);
+  #openLimits(name: string, clock: ProcessClock) {
+    const { time, trace } = this.#world;
+    const onMissed = () => {
+      trace.add(time.nowMs, name, "misses a pause");
+      this.#pauses.missed(clock);
+    };
+    const limits = distantLimits(this.#limits, { connection: this.#connection, clock, onMissed });
     return { ...limits, [Symbol.asyncDispose]: async () => {} };
   }
 
-  #isEnd(name: string, end: number | CliError): boolean {
+  #isEnd(
+    { name, clock }: { readonly name: string; readonly clock: ProcessClock },
+    end: number | CliError,
+  ): boolean {
     if (typeof end === "number" || end.message.includes("--max-cost")) return true;
-    this.#world.tallies.of(name).cutOff += this.#command.concurrency ?? 1;
+    this.#world.tallies.of(name).cutOff += this.#leases.inFlight(clock);
     // A run that may not cost its estimate is never loaded.
     return isHelper(name) && this.names.every(isHelper);
   }

@@ -21,8 +21,8 @@ type Send = <TResult>(call: () => Promise<TResult>) => Promise<TResult>;
 
 /**
  * PostgreSQL itself inside this process, with the real SQL and pg-boss. It has one session: statements
- * and transactions of all processes follow each other, and no lost NOTIFY or crash of a server is
- * played; a restart only cuts the connections.
+ * and transactions of all processes follow each other, and no crash of a server is played; a restart
+ * only cuts the connections.
  */
 export class PgliteStore implements SharedStore {
   readonly #time: VirtualTime;
