@@ -2,7 +2,7 @@ import type { GatewayModelId } from "ai";
 import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
-import { type RouterConfig, serverUrlSchema, toServerUrl } from "./config/router-config.ts";
+import { openAiUrlSchema, type RouterConfig } from "./config/router-config.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { UpstreamOptions } from "./reply/upstream.ts";
@@ -58,9 +58,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_FAILURE_TIER: optional(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
-    ROUTER_REPLY_BASE_URL: optional(
-      serverUrlSchema.transform((url) => toServerUrl(url, "openai-chat")),
-    ),
+    ROUTER_REPLY_BASE_URL: optional(openAiUrlSchema),
     ROUTER_REPLY_API_KEY: optional(printable("key")),
     AI_GATEWAY_API_KEY: optional(printable("key")),
     EVALUATOR_BASE_URL: optional(

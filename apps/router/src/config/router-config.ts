@@ -124,16 +124,19 @@ const price = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: c
 const notServer =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
-/** The schema of a server's address, which holds no secret. */
-export const serverUrlSchema = z
+/** An address holds no secret. */
+const serverUrlSchema = z
   .url({ protocol: /^https?$/, error: notServer, abort: true })
   .refine((url) => {
     const { username, password, search, hash } = new URL(url);
     return `${username}${password}${search}${hash}` === "";
   }, notServer);
 
+/** The schema of the address of a server with OpenAI's APIs. */
+export const openAiUrlSchema = serverUrlSchema.transform((url) => toServerUrl(url, "openai-chat"));
+
 /** Returns an address with the `/v1` of OpenAI's APIs and without that of Anthropic's, which people often omit or add. */
-export function toServerUrl(url: string, type: UpstreamType): string {
+function toServerUrl(url: string, type: UpstreamType): string {
   const { href, pathname } = new URL(url);
   const address = href.replace(/(?<!\/)\/+$/, "");
   if (type.startsWith("openai")) return pathname === "/" ? `${address}/v1` : address;

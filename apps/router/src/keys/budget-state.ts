@@ -29,7 +29,7 @@ export interface Held {
 }
 
 /** A budget's amounts in whole nanodollars, since floats do not add up over a month. */
-export interface BudgetState {
+interface BudgetState {
   /** The UTC day of the newest period, such as 2026-11-24. */
   readonly day: string;
   readonly dayNano: number;

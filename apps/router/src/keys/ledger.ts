@@ -1,15 +1,8 @@
 import { randomUUID } from "node:crypto";
-import {
-  type BudgetKey,
-  type BudgetState,
-  charged,
-  type Held,
-  type Room,
-  roomOf,
-  stateAt,
-} from "./budget-state.ts";
+import { type BudgetKey, charged, type Held, type Room, roomOf, stateAt } from "./budget-state.ts";
 import { changeText, type openLedger } from "./key-database.ts";
 
+type BudgetState = ReturnType<typeof stateAt>;
 type OpenTable = () => ReturnType<typeof openLedger>;
 
 /** Keeps what budgets have spent, and what calls in flight have reserved. */

@@ -1,7 +1,7 @@
 import { type CliContext, CliError, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
 import { readRouterOptions } from "../read-options.ts";
-import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { ChatResponse } from "../decision/decision.ts";
@@ -40,11 +40,9 @@ const unconfigured =
   "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.";
 
 function emulatedOptions(env: Environment) {
-  const options = parseRouterOptions(env);
-  // The emulator has recordings of the gateway's models only.
-  const isOwn = options.engines.reply?.type === "openai-chat";
-  const tierModels = isOwn ? defaultTierModels : options.tierModels;
-  return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
+  // The emulator has recordings of the gateway's models only, not of those of another server.
+  const options = parseRouterOptions(env["ROUTER_REPLY_BASE_URL"] ? {} : env);
+  return { ...options, engines: { evaluator: null, reply: null, secrets: [] } };
 }
 
 interface SelfCheckPrompt {
