@@ -57,12 +57,14 @@ export default {
   title: "Evaluator",
   description: "Typed questions about a state, calibrated probabilities back.",
   srcExclude: ["playground"],
+  head: [["style", {}, readFileSync(join(docs, ".vitepress/style.css"), "utf8")]],
   vite: {
     esbuild: { tsconfigRaw: {} },
     build: { chunkSizeWarningLimit: 2500 }, // the index of the search, which is loaded at the first one
   },
   markdown: {
     anchor: { slugify },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config(md) {
       changeTargets(md, "link_open", "href");
       changeTargets(md, "image", "src");

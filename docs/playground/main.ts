@@ -12,6 +12,8 @@ const code = find<HTMLTextAreaElement>("textarea");
 const result = find<HTMLOutputElement>("output");
 const examples = find<HTMLSelectElement>("select");
 const link = find<HTMLAnchorElement>("#link");
+// The page around a frame has its own links.
+find<HTMLElement>("header").hidden = self !== top;
 /** Only the last run prints. */
 let runs = 0;
 
