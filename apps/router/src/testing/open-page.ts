@@ -27,6 +27,7 @@ export async function openPage(differences: Differences = {}, options: PageOptio
   });
   const problems = problemsOf(page, router.origin);
   await page.goto(router.origin); // with a port of its own it has a storage of its own
+  await page.locator("#message:focus").waitFor(); // Chromium logs a line if a test focuses it first
   return { page, problems, router };
 }
 
