@@ -131,29 +131,23 @@ async function sendStream(
   const connected = Promise.withResolvers<EventSender>();
   let [isPassedOn, isBegun] = [false, false];
   const begin = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
-  const pass = async (send: (sender: EventSender) => Promise<void> | undefined) => {
-    begun.resolve();
-    await send(await connected.promise); // until then, no more of the reply is read
-  };
-  const answer = ask((part) => {
+  const answer = ask(async (part) => {
     isPassedOn = typeof part === "string";
-    return pass((sender) =>
-      typeof part === "string"
-        ? sender.write(part)
-        : sender.send([...begin(), ...writer().add(part)]),
-    );
+    begun.resolve();
+    const send = await connected.promise; // until then, no more of the reply is read
+    await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
   });
   const ended = await firstOf(begun.promise, answer, pingMs);
   if (ended && ended.reply.end === null) throw toHttpError(c, ended);
   setDecisionHeaders(c, decision());
   const failed = () => writer().fail(defectMessage, 500);
-  return sendEvents(c, { pingMs, isSilent: ended === null, failed }, async (sender) => {
-    connected.resolve(sender);
+  return sendEvents(c, { pingMs, isSilent: ended === null, failed }, async (send) => {
+    connected.resolve(send);
     const { reply } = await answer;
     if (reply.end === null) {
-      await sender.send(writer().fail(reply.replyError ?? "", statusFor(reply, decision())));
+      await send(writer().fail(reply.replyError ?? "", statusFor(reply, decision())));
     } else if (!isPassedOn) {
-      await sender.send([...begin(), ...writer().end(reply.end)]);
+      await send([...begin(), ...writer().end(reply.end)]);
     }
   });
 }

@@ -1,5 +1,5 @@
 import type { Estimate } from "evaluator-calibration/reports";
-import { estimate } from "../labels/figures.ts";
+import { estimate, figure } from "../labels/figures.ts";
 import { meanOf } from "../labels/tier-points.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
@@ -74,11 +74,8 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routed)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibrated}`;
 }
 
-function inHundredths({ value, low, high }: Estimate): string {
-  const [at, from, to] = [value, low, high].map((each) =>
-    (Math.round(1000 * each) / 10 + 0).toFixed(1),
-  );
-  return `${at} (${from} to ${to})`;
+function inHundredths(estimate: Estimate): string {
+  return figure(estimate, (each) => (Math.round(1000 * each) / 10 + 0).toFixed(1));
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;

@@ -4,13 +4,13 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { sqliteLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
-import { defaultTierModels } from "../router-options.ts";
+import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { readNotes } from "../testing/read-notes.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { servicesOver, testRouter } from "../testing/test-router.ts";
 import { decisionFor, type Differences, testGateway } from "../testing/upstreams.ts";
-import { createBlindShadow } from "./blind-shadow.ts";
+import { openBlindShadow } from "./blind-shadow.ts";
 
 const prices = new Map(
   Object.values(defaultTierModels).map((model, at) => {
@@ -61,19 +61,13 @@ async function openShadowed({
   const done = Promise.withResolvers<void>();
   const differences: Differences = { evaluation, reply: world.reply ?? replyOf };
   const services = servicesOver(testGateway(differences).fetch);
-  const blindShadow = createBlindShadow({
-    services,
-    prices,
-    ledger,
-    share: 0.02,
-    usdPerDay,
-    random,
-    note(requestId, note) {
-      log.add({ time: new Date().toISOString(), instance: "a", requestId, blind: note });
-      done.resolve();
-    },
-    reportDefect: done.reject,
-  });
+  const options = { ...parseRouterOptions({}), blind: { share: 0.02, usdPerDay }, instance: "a" };
+  const add: typeof log.add = (note) => {
+    log.add(note);
+    done.resolve();
+  };
+  const parts = { services, prices, ledger, log: { path, add }, random };
+  const blindShadow = openBlindShadow(options, { ...parts, reportDefect: done.reject });
   const router = await testRouter(differences, { log, prices, blindShadow, services });
   const notes = async () => {
     await blindShadow.close();

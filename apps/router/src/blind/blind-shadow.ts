@@ -19,35 +19,17 @@ import { billedTokens, costOf, type ModelPrice } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
 
-interface BlindOptions extends Omit<ComparisonOptions, "signal"> {
-  /** The share of the messages that are compared, 0..1. */
-  readonly share: number;
+interface BlindParts extends Pick<Routing, "services" | "prices"> {
+  readonly log: Pick<Awaited<ReturnType<typeof openDecisionLog>>, "path" | "add"> | null;
+  /** Null without named keys; then the spending is kept beside the log. */
+  readonly ledger: Ledger | null;
   readonly reportDefect: (error: Error) => void;
   /** @default Math.random */
   readonly random?: () => number;
 }
 
-interface BlindParts extends Pick<BlindOptions, "services" | "prices" | "reportDefect"> {
-  readonly log: Pick<Awaited<ReturnType<typeof openDecisionLog>>, "path" | "add"> | null;
-  /** Null without named keys; then the spending is kept beside the log. */
-  readonly ledger: Ledger | null;
-}
-
-/** Opens the shadow of a router. @throws CliError without a decision log */
-export function openBlindShadow(
-  { blind, leaseMs, instance }: RouterOptions & { readonly instance: string },
-  { log, ledger, ...parts }: BlindParts,
-): BlindShadow {
-  if (log === null) {
-    throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
-  }
-  return createBlindShadow({
-    ...parts,
-    ...blind,
-    ledger: ledger ?? new Ledger(() => openLedger(log.path), { leaseMs }),
-    note: (requestId, note) =>
-      log.add({ time: new Date().toISOString(), instance, requestId, blind: note }),
-  });
+interface BlindOptions extends Pick<RouterOptions, "blind" | "leaseMs"> {
+  readonly instance: string;
 }
 
 interface Message {
@@ -60,12 +42,25 @@ interface Message {
 const MOST_IN_FLIGHT = 4;
 
 /** Compares a share of the replies with those of the cheapest and the dearest tier, in the background. */
-export type BlindShadow = ReturnType<typeof createBlindShadow>;
+export type BlindShadow = ReturnType<typeof openBlindShadow>;
 
-/** Creates a shadow. */
-export function createBlindShadow(options: BlindOptions) {
-  const { share, random = Math.random, reportDefect } = options;
+/** Opens the shadow of a router. @throws CliError without a decision log */
+export function openBlindShadow(
+  { blind: { share, usdPerDay }, leaseMs, instance }: BlindOptions,
+  { log, ledger, reportDefect, random = Math.random, ...parts }: BlindParts,
+) {
+  if (log === null) {
+    throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
+  }
   const stop = new AbortController();
+  const options: ComparisonOptions = {
+    ...parts,
+    usdPerDay,
+    ledger: ledger ?? new Ledger(() => openLedger(log.path), { leaseMs }),
+    note: (requestId, note) =>
+      log.add({ time: new Date().toISOString(), instance, requestId, blind: note }),
+    signal: stop.signal,
+  };
   const inFlight = new Set<Promise<void>>();
   const report = (error: unknown) => {
     if (!stop.signal.aborted && !(error instanceof EvaluatorError)) reportDefect(error as Error);
@@ -82,7 +77,7 @@ export function createBlindShadow(options: BlindOptions) {
         if (reply.end === null || text() === "" || costUsd === null) return;
         const { requestId, conversation } = message;
         const routed = { requestId, conversation, decision, text: text(), costUsd };
-        const work = compareReplies(routed, { ...options, signal: stop.signal })
+        const work = compareReplies(routed, options)
           .catch(report)
           .finally(() => inFlight.delete(work));
         inFlight.add(work);

@@ -88,8 +88,7 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
 }
 
 function percent({ share, low, high }: Interval & { readonly share: number }): string {
-  const [at, from, to] = [share, low, high].map((each) => `${(100 * each).toFixed(1)} %`);
-  return `${at} (${from} to ${to})`;
+  return figure({ value: share, low, high }, (each) => `${(100 * each).toFixed(1)} %`);
 }
 
 function describeSource({ n, name, decider, asked }: RoutingFigures): string {

@@ -28,14 +28,15 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
   };
 }
 
-/** Returns a figure of three digits with its interval; a dash for null. */
-export function figure(estimate: Estimate | null): string {
+/** Returns a figure with its interval, by default of three digits; a dash for null. */
+export function figure(estimate: Estimate | null, print = inThreeDigits): string {
   if (estimate === null) return "–";
-  const { value, low, high } = estimate;
-  const [at, from, to] = [value, low, high].map((each) =>
-    each.toLocaleString("en", { maximumSignificantDigits: 3 }),
-  );
+  const [at, from, to] = [estimate.value, estimate.low, estimate.high].map(print);
   return `${at} (${from} to ${to})`;
+}
+
+function inThreeDigits(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
 /** A prompt in an order: the quality that the dear tier adds, and the value that is its place. */

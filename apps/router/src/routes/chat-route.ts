@@ -47,7 +47,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
       return c.json(toChatResponse(answer, text));
     }
     setDecisionHeaders(c, decision);
-    return sendEvents(c, { pingMs, failed }, async ({ send }) => {
+    return sendEvents(c, { pingMs, failed }, async (send) => {
       await send([{ event: "decision", data: decision }]);
       const answer = await router.reply(decision, conversation, {
         ...call,

@@ -8,12 +8,8 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** Sends a stream's parts, and waits for a slow client. */
-export interface EventSender {
-  readonly send: (events: readonly ServerEvent[]) => Promise<void> | undefined;
-  /** Sends text that is in the form of a stream already. */
-  readonly write: (text: string) => Promise<void> | undefined;
-}
+/** Sends events, or text that is in the form of a stream already; waits for a slow client. */
+export type EventSender = (events: readonly ServerEvent[] | string) => Promise<void> | undefined;
 
 interface StreamOptions {
   /** A comment follows each such silence, in milliseconds; 0 for none. */
@@ -28,21 +24,21 @@ interface StreamOptions {
 export function sendEvents(
   c: Context<ClientEnv>,
   { pingMs, isSilent = false, failed }: StreamOptions,
-  run: (sender: EventSender) => Promise<void>,
+  run: (send: EventSender) => Promise<void>,
 ): Response {
   const { slot, clientSignal, reportDefect } = c.var;
   const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
-  const { body, end, ...sender } = createEventBody(outgoing, pingMs);
+  const { body, end, send } = createEventBody(outgoing, pingMs);
   corkForNow(outgoing); // the headers leave with the first events
   slot.isHeld = true;
   void (async () => {
     try {
-      if (isSilent) await sender.write(ping);
-      await run(sender);
+      if (isSilent) await send(ping);
+      await run(send);
     } catch (error) {
       if (clientSignal.aborted) return;
       reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
-      await sender.send(failed());
+      await send(failed());
     } finally {
       slot.release();
       end();
@@ -81,10 +77,11 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
     { highWaterMark: 0 }, // otherwise it would be pulled before it is read
   );
   const pingIfRead = () => {
-    if (isAwaited && connection?.writableNeedDrain !== true) void write(ping);
+    if (isAwaited && connection?.writableNeedDrain !== true) void send(ping);
   };
   const timer = pingMs === 0 ? undefined : setInterval(pingIfRead, pingMs);
-  const write: EventSender["write"] = (text) => {
+  const send: EventSender = (events) => {
+    const text = typeof events === "string" ? events : events.map(toText).join("");
     if (!isOpen || text === "") return undefined;
     timer?.refresh();
     corkForNow(connection);
@@ -99,13 +96,12 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
     controller.enqueue(Buffer.from(text));
     return room.promise;
   };
-  const send: EventSender["send"] = (events) => write(events.map(toText).join(""));
   const end = () => {
     clearInterval(timer);
     if (isOpen) controller.close();
     isOpen = false;
   };
-  return { body, send, write, end };
+  return { body, send, end };
 }
 
 /** Sends all writes of this round of the event loop in one system call. */

@@ -23,7 +23,18 @@ export async function openSharedLimit(
   open: (url: string) => Promise<OpenStore> = async (address) =>
     (await import("evaluator-runs/postgres")).postgresLimits(address),
 ) {
-  const database = createReopening(() => open(url));
+  const opened = Promise.withResolvers<OpenStore>();
+  let opening: Promise<OpenStore> | null = null;
+  /** Opens the store at the first call, or at a later one if that fails. */
+  const reach = async () => {
+    opening ??= open(url);
+    const store = await opening.catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    opened.resolve(store);
+    return store;
+  };
   let isLost = false;
   const onFailure = (error: unknown) => {
     if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} ${lost}\n`);
@@ -31,7 +42,7 @@ export async function openSharedLimit(
   };
   async function reporting<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
     try {
-      const result = await use(await database.reach());
+      const result = await use(await reach());
       if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
       isLost = false;
       return result;
@@ -44,11 +55,11 @@ export async function openSharedLimit(
     read: (key) => reporting((opened) => opened.read(key)),
     swap: (key, version, row) => reporting((opened) => opened.swap(key, version, row)),
     onPause(key, listener) {
-      const listening = database.opened.then((opened) => opened.onPause(key, listener));
+      const listening = opened.promise.then((store) => store.onPause(key, listener));
       return () => void listening.then((end) => end());
     },
   };
-  await database.reach().catch((error: unknown) => {
+  await reach().catch((error: unknown) => {
     const failure = failureOf(error);
     if (failure !== null && !lastingFailures.has(failure)) return onFailure(error);
     throw new CliError(`ROUTER_LIMITS: ${describe(error)}`, { cause: error });
@@ -63,27 +74,7 @@ export async function openSharedLimit(
       const limits = { ...own, requestsPerMinute: all };
       return sharedPacer({ store, key, limits });
     },
-    [Symbol.asyncDispose]: () => database.close(),
-  };
-}
-
-/** Opens a store at the first call, or at a later one if that fails. */
-function createReopening(open: () => Promise<OpenStore>) {
-  const opened = Promise.withResolvers<OpenStore>();
-  let opening: Promise<OpenStore> | null = null;
-  return {
-    opened: opened.promise,
-    async reach(): Promise<OpenStore> {
-      try {
-        const store = await (opening ??= open());
-        opened.resolve(store);
-        return store;
-      } catch (error) {
-        opening = null;
-        throw error;
-      }
-    },
-    close: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),
   };
 }
 
