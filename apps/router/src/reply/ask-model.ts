@@ -189,7 +189,7 @@ function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter,
       if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
     },
     end() {
-      if (!isWhole) return;
+      if (!isWhole) return parser.feed("\n\n"); // the last event may lack its blank line
       meter.characters += whole.length; // an estimate if there is no usage
       read(whole);
     },

@@ -117,6 +117,7 @@ const ends: [situation: string, chunks: string[], counts: object][] = [
     ],
     { input: 5, output: 7 },
   ],
+  ["an event without a blank line", ['data: {"usage":{"input":5}}'], { input: 5 }],
   [
     "an event in three chunks",
     ['data: {"us', 'age":{"input":5,"out', 'put":7}}\n\ndata: [DONE]\n\n'],
