@@ -1,6 +1,6 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
-import { hasDocumentedPrice, openTransport, serviceOf } from "./service.ts";
+import { openTransport, serviceOf } from "./service.ts";
 import { sampleQuestions } from "./testing/samples.ts";
 
 test.each([
@@ -57,30 +57,6 @@ test("other prompts of the same model are another service", () => {
     "logprobs http://127.0.0.1:11434/, prompts logprobs-1 raw",
     "logprobs http://127.0.0.1:11434/, prompts logprobs-1 balanced",
   ]);
-});
-
-const logprobs = {
-  EVALUATOR_TRANSPORT: "logprobs",
-  EVALUATOR_LOGPROBS_BASE_URL: "http://127.0.0.1:11434",
-  EVALUATOR_MODEL_ID: "qwen3:4b",
-};
-const direct = { EVALUATOR_TRANSPORT: "direct", EVALUATOR_DIRECT_API_KEY: "any" };
-
-test.each([
-  [{ AI_GATEWAY_API_KEY: "any" }, true],
-  [direct, true],
-  [{ ...direct, EVALUATOR_DIRECT_BASE_URL: "http://127.0.0.1:8000" }, false],
-  [logprobs, false],
-])("whether the contract says what %j costs: %s", async (env, isDocumented) => {
-  const transport = await openTransport({ offline: false, dryRun: false, env });
-  expect(hasDocumentedPrice(transport)).toBe(isDocumented);
-});
-
-test("nobody documents what a transport costs that has another name", async () => {
-  const env = { AI_GATEWAY_API_KEY: "any" };
-  const gateway = await openTransport({ offline: false, dryRun: false, env });
-  expect(hasDocumentedPrice({ ...gateway, name: "pigeon" })).toBe(false);
-  expect(hasDocumentedPrice(await openTransport({ offline: true, dryRun: true, env }))).toBe(true);
 });
 
 test("offline, the emulator answers whatever the environment says", async () => {

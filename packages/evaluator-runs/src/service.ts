@@ -9,13 +9,7 @@ import {
   systemErrorCode,
   toPrintable,
 } from "evaluator-kit";
-import type {
-  Catalog,
-  ConfigurationError,
-  LimitStore,
-  Transport,
-  TransportName,
-} from "evaluator-client";
+import type { Catalog, ConfigurationError, LimitStore, Transport } from "evaluator-client";
 import type { RunStore } from "./postgres/index.ts";
 import type { Machine } from "./machine.ts";
 import type { RecordSource } from "./input/record-source.ts";
@@ -91,20 +85,6 @@ export function checkSameEngine(
 /** Returns whether the emulator in this process answers. */
 export function isEmulator(address: string): boolean {
   return address.startsWith("emulator ");
-}
-
-// The hosts whose prices are in the contract; null for all.
-const documentedHosts: Readonly<Record<string, readonly string[] | null>> = {
-  gateway: null,
-  direct: ["api.typesafe.ai"],
-  logprobs: [],
-  emulator: null, // the estimate is that of the service
-} satisfies Record<TransportName | "emulator", readonly string[] | null>;
-
-/** Returns whether the contract has the price of an engine. */
-export function hasDocumentedPrice({ name, target }: Transport): boolean {
-  const { [name]: hosts = [] } = documentedHosts;
-  return hosts === null || (target !== undefined && hosts.includes(new URL(target.url).host));
 }
 
 const nextSteps = `Either

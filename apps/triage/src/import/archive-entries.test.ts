@@ -7,8 +7,7 @@ import { type Header, pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { filesInArchive } from "./archives.ts";
-import type { NotRead } from "./found-mail.ts";
-import type { SourceFile } from "./source-files.ts";
+import type { NotRead, SourceFile } from "./found-mail.ts";
 
 const modifiedAt = new Date("2026-11-05T00:00:00Z");
 

@@ -2,8 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { extract } from "tar-stream";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
-import type { NotRead } from "./found-mail.ts";
-import type { SourceFile } from "./source-files.ts";
+import type { NotRead, SourceFile } from "./found-mail.ts";
 
 /** Archives in archives are seldom mail, and may be made to never end. */
 const MOST_DEPTH = 3;

@@ -1,5 +1,18 @@
 import type { MailHeaders, MailSource } from "../input/mail-schema.ts";
 
+/** One file of a source: on the disk, or in an archive. */
+export interface SourceFile {
+  /** Its path in the source, `/` between folders. */
+  readonly name: string;
+  /** The start of its mails' names; empty if it is the source itself. */
+  readonly prefix: string;
+  /** Its path on the disk; null in an archive. */
+  readonly path: string | null;
+  readonly modifiedAt: Date;
+  /** Its content; can be read once. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
 /** The day of a mail, `YYYY-MM-DD`. */
 export interface MailDay {
   readonly day: string;

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
-import { type ImportedMail, ImportProblem } from "./found-mail.ts";
+import { type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { fileDay, parseMessage, parseTime } from "./parse-message.ts";
-import type { SourceFile } from "./source-files.ts";
 
 const partSchema = z.looseObject({
   filename: z.string().optional(),

@@ -1,9 +1,8 @@
 import { peek } from "evaluator-runs/source";
-import type { FoundMail, NotRead } from "./found-mail.ts";
+import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
 import { fileDay, header, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
-import type { SourceFile } from "./source-files.ts";
 
 /** How a data file of Outlook begins, and a mail of Outlook. */
 const [DATA_FILE, OLE] = ["!BDN", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];

@@ -1,4 +1,4 @@
-import type { FoundMail } from "./found-mail.ts";
+import type { FoundMail, SourceFile } from "./found-mail.ts";
 import {
   fileDay,
   header,
@@ -8,7 +8,6 @@ import {
   parseMessage,
   parseTime,
 } from "./parse-message.ts";
-import type { SourceFile } from "./source-files.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
 const LINE_BYTES = 64 * 1024;

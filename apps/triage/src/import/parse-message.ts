@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
-import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import { type ImportedMail, ImportProblem, type MailDay, type SourceFile } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
-import type { SourceFile } from "./source-files.ts";
 import { toVisibleText } from "./visible-text.ts";
 
 /** The bytes of a message that are read; the rest belongs to attachments. */

@@ -217,10 +217,9 @@ async function sendCall(
       signal: AbortSignal.any([signal, limit.signal]),
     });
     const { status, headers } = response;
-    return { status, headers, text: await readText(response) };
+    return { status, headers, text: await response.text() };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnusableAnswerError) throw error;
     const code = systemErrorCode(error instanceof Error ? error.cause : null);
     const known = code === null ? "" : ` (${code})`;
     const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
@@ -228,22 +227,5 @@ async function sendCall(
     throw new UnusableAnswerError(`no whole answer came${why}`);
   } finally {
     stop();
-  }
-}
-
-const mostBytes = 1024 * 1024;
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > mostBytes) throw new UnusableAnswerError(`its body is over ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new UnusableAnswerError("its body is not UTF-8");
   }
 }

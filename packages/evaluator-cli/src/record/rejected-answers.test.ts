@@ -107,11 +107,6 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ["a page", "its body is not JSON", (answer) => (answer.body = "<html></html>")],
   ["nothing", "its body is not JSON", (answer) => (answer.body = "")],
   [
-    "too much",
-    "its body is over 1048576 bytes",
-    ({ body }) => (body.warnings = ["x".repeat(1024 * 1024)]),
-  ],
-  [
     "a missing answer",
     "response.body.answers.tier: breaks the rule answer-ids",
     ({ body }) => delete body.answers.tier,

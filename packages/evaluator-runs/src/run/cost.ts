@@ -5,9 +5,10 @@ import {
   type EvaluationRequest,
   EvaluatorError,
   type Transport,
+  type TransportName,
 } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
-import { hasDocumentedPrice, serviceOf } from "../service.ts";
+import { serviceOf } from "../service.ts";
 
 /** The price of input; output is free (contract section 1, rule 11). */
 export interface Price {
@@ -51,6 +52,20 @@ export async function findPrice(from: {
     if (!(error instanceof EvaluatorError)) throw error;
     return contractPrice("the documented price; the gateway's list cannot be read");
   }
+}
+
+// The hosts whose prices are in the contract; null for all.
+const documentedHosts: Readonly<Record<string, readonly string[] | null>> = {
+  gateway: null,
+  direct: ["api.typesafe.ai"],
+  logprobs: [],
+  emulator: null, // the estimate is that of the service
+} satisfies Record<TransportName | "emulator", readonly string[] | null>;
+
+/** Returns whether the contract has the price of an engine. */
+function hasDocumentedPrice({ name, target }: Transport): boolean {
+  const { [name]: hosts = [] } = documentedHosts;
+  return hosts === null || (target !== undefined && hosts.includes(new URL(target.url).host));
 }
 
 function contractPrice(source: string): Price {

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { findFiles } from "./source-files.ts";
+import { findFiles } from "./read-source.ts";
 
 async function find(path: string) {
   const found = [];
