@@ -130,7 +130,8 @@ test.each([
   );
   await startTriage(["report", "inbox.json", "--rules", "rules.txt"], { cwd });
   const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
-  expect(page.replaceAll("&quot;", '"')).toContain(`${promise} ${set}, ${basis}`);
+  const shown = page.replaceAll("&quot;", '"').replaceAll("\u00A0", " ");
+  expect(shown).toContain(`${promise} ${set}, ${basis}`);
   const csv = await startTriage(["export", "--rules", "rules.txt", "--format", "csv"], { cwd });
   expect(csv.stdout).toBe("id,action\nm-1,keep\n");
 });

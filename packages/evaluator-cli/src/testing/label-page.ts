@@ -34,7 +34,7 @@ export async function readPage(response: Response): Promise<LabelPage> {
   const html = await response.text();
   const status = /role="status">\s*<p>(.*?)<\/p>/s.exec(html)?.[1] ?? "";
   const id = /name="id" value="([^"]+)"/.exec(html)?.[1];
-  return { html, id, status: status.replaceAll("&quot;", '"') };
+  return { html, id, status: status.replaceAll("&quot;", '"').replaceAll("\u00A0", " ") };
 }
 
 /** Labels the shown records until the page has a promise, and returns the page. */
