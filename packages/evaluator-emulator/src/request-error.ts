@@ -30,22 +30,14 @@ export function gatewayError(
   return new RequestError(message, status, Response.json(body, { status }));
 }
 
-/** The vendor's three kinds of error detail: words, a named error, or a list of field errors. */
-type VendorErrorDetail =
-  | string
-  | { readonly error_type: string; readonly message?: string }
-  | readonly {
-      readonly loc: readonly (string | number)[];
-      readonly msg: string;
-      readonly type: string;
-      /** The rejected value (field fact). */
-      readonly input: unknown;
-    }[];
-
-/** Returns an error in the vendor's own shape. */
+/**
+ * Returns an error in the vendor's own shape.
+ *
+ * @param detail - Words, a named error, or a list of field errors with the rejected values (field facts).
+ */
 export function vendorError(
   status: number,
-  detail: VendorErrorDetail,
+  detail: string | object,
   headers: Record<string, string> = {},
 ): RequestError {
   const message = `The vendor answers ${status}.`;

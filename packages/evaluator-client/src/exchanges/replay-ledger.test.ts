@@ -24,9 +24,7 @@ function request(body: object, headers: Record<string, string> = {}) {
 const same = request({ b: [{ d: 3, c: 2 }], a: 1 });
 
 test("as often as asked: each exchange for one request once, then the last again", () => {
-  const ledger = new ReplayLedger([exchange("limited"), exchange("answered")], {
-    repeatsLast: true,
-  });
+  const ledger = new ReplayLedger([exchange("limited"), exchange("answered")]);
   const names = [same, same, same].map((asked) => ledger.take(asked)?.name);
   expect(names).toEqual(["limited", "answered", "answered"]);
   expect(ledger.unused()).toEqual([]);
@@ -34,7 +32,7 @@ test("as often as asked: each exchange for one request once, then the last again
 
 test("an exchange that names no model answers any, one that does answers its own first", () => {
   const exchanges = [exchange("any"), exchange("own", { "ai-model-id": "a/b" })];
-  const ledger = new ReplayLedger(exchanges, { repeatsLast: true });
+  const ledger = new ReplayLedger(exchanges);
   expect(ledger.take(request({ a: 1, b: [{ c: 2, d: 3 }] }, { "ai-model-id": "a/b" }))?.name).toBe(
     "own",
   );
@@ -44,12 +42,12 @@ test("an exchange that names no model answers any, one that does answers its own
 });
 
 test("what no exchange answers has a nearest one, and the place where it differs", () => {
-  const ledger = new ReplayLedger([exchange("only")], { repeatsLast: true });
+  const ledger = new ReplayLedger([exchange("only")]);
   const other = request({ a: 1, b: [{ c: 2, d: "private" }] });
   expect(ledger.take(other)).toBeNull();
   expect(ledger.nearest(other)).toEqual({ name: "only", difference: "body.b.0.d differs" });
   expect(ledger.unused().map(({ name }) => name)).toEqual(["only"]);
-  expect(new ReplayLedger([], { repeatsLast: true }).nearest(other)).toBeNull();
+  expect(new ReplayLedger([]).nearest(other)).toBeNull();
 });
 
 test.each([
@@ -73,7 +71,7 @@ test.each([
   const base = exchange("only");
   const only = { ...base, request: { ...base.request, body: expected } };
   const asked = { ...base.request, body: actual };
-  expect(new ReplayLedger([only], { repeatsLast: true }).nearest(asked)).toEqual({
+  expect(new ReplayLedger([only]).nearest(asked)).toEqual({
     name: "only",
     difference,
   });

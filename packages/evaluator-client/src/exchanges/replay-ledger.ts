@@ -7,24 +7,20 @@ import { keyText } from "./find-secrets.ts";
 export class ReplayLedger {
   readonly #exchanges: readonly Exchange[];
   readonly #byDigest: ReadonlyMap<string, readonly Exchange[]>;
-  readonly #repeatsLast: boolean;
   readonly #used = new Set<Exchange>();
 
-  /** @param options - `repeatsLast`: the last exchange of a request answers it again. */
-  constructor(exchanges: readonly Exchange[], { repeatsLast }: { repeatsLast: boolean }) {
+  constructor(exchanges: readonly Exchange[]) {
     this.#exchanges = exchanges;
     this.#byDigest = Map.groupBy(exchanges, ({ request }) => requestDigest(request));
-    this.#repeatsLast = repeatsLast;
   }
 
-  /** Returns the first unused exchange that answers a request, or null. */
+  /** Returns the first unused exchange that answers a request, else the last one again, or null. */
   take(request: AskedRequest): Exchange | null {
     // An exchange may name no model.
     const digests = [request, { ...request, headers: {} }].map(requestDigest);
     const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
     const matching = [...alike].filter((exchange) => requestDifference(exchange, request) === null);
-    const last = this.#repeatsLast ? matching.at(-1) : undefined;
-    const found = matching.find((exchange) => !this.#used.has(exchange)) ?? last;
+    const found = matching.find((exchange) => !this.#used.has(exchange)) ?? matching.at(-1);
     if (found !== undefined) this.#used.add(found);
     return found ?? null;
   }

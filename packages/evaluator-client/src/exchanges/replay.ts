@@ -53,9 +53,7 @@ export interface ReplayTransport extends Transport {
  */
 export function replay(folder: string | URL, options: ReplayOptions = {}): ReplayTransport {
   const { make, redact, path } = readExchangeOptions(folder, options);
-  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], {
-    repeatsLast: true,
-  });
+  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : []);
   // How `fetch` knows the call that it answers.
   const calls = new AsyncLocalStorage<{ questionIds: readonly string[]; hasAsked: boolean }>();
 
