@@ -17,7 +17,7 @@ type KeptEnd =
   | { readonly evaluation: Evaluation }
   | { readonly error: string; readonly isRefusal?: boolean };
 
-/** How a record ended, as a reader sees it; in any order. */
+/** How a record ended, as a reader sees it. */
 interface ReadEnd {
   readonly id: string;
   readonly probability: number | null;
@@ -30,7 +30,7 @@ export interface AnswersUnderTest {
   begin(records: readonly KeyedRecord[]): Promise<void>;
   /** Resolves once the end of a call is kept. */
   keep(record: KeyedRecord, end: KeptEnd): Promise<void>;
-  /** Reads the newest run, as a process that begins now. */
+  /** Reads the rows of the newest run, as a process that begins now. */
   read(): Promise<readonly ReadEnd[]>;
   /** Reads the statuses of calls, as a process that begins now. */
   statusesOf(keys: readonly string[]): Promise<readonly string[]>;
@@ -55,9 +55,9 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
   });
 
   const ends = async () => {
-    const read = new Map((await store.read()).map(({ id, ...end }) => [id, end]));
-    expect(read.size).toBe(all.length);
-    return all.map(({ id }) => read.get(id));
+    const read = await store.read();
+    expect(read.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    return read.map(({ id: _, ...end }) => end);
   };
 
   test("an answer is there for other readers as soon as it is kept", async () => {
@@ -73,6 +73,18 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     );
     expect(await store.statusesOf(keys)).toEqual(["answered", "answered", "answered"]);
     expect((await ends()).map((end) => end?.probability)).toEqual([0, 0.25, 0.5]);
+  });
+
+  test("rows have the order of their run's records, whenever each has its end", async () => {
+    await store.keep(third, { evaluation: sampleEvaluation(0.75) });
+    await store.keep(first, { error: "It failed." });
+    expect(await ends()).toMatchObject([{ error: "It failed." }, open, { probability: 0.75 }]);
+    const again = [second, third, first];
+    await store.begin(again);
+    await store.keep(first, { evaluation: sampleEvaluation(0.25) });
+    const read = await store.read();
+    expect(read.map(({ id }) => id)).toEqual(again.map(({ id }) => id));
+    expect(read.map(({ probability }) => probability)).toEqual([null, 0.75, 0.25]);
   });
 
   test("a failed call is unknown and is told, until it has an answer", async () => {
