@@ -112,7 +112,7 @@ export class Leases implements RequestFollower {
     this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     if (before !== undefined && !before.clock.isDead && before.clock !== clock) {
-      tallies.of("worker").cutOff += openOf(before);
+      tallies.of("worker").cutOff += Math.min(this.#concurrency, openOf(before));
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
@@ -160,12 +160,11 @@ export class Leases implements RequestFollower {
     }
   }
 
-  /** Returns how many calls of a worker are in flight, or have answers that are not kept. */
+  /** Returns how many calls of a worker are in flight; those with answers that are not kept are some of them. */
   inFlight(clock: ProcessClock): number {
-    return [...(this.#asking.get(clock)?.values() ?? [])].reduce(
-      (sum, holder) => sum + openOf(holder),
-      0,
-    );
+    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
+    const open = holders.reduce((sum, holder) => sum + openOf(holder), 0);
+    return Math.min(this.#concurrency, open);
   }
 
   #kept(idx: number, clock: ProcessClock): void {
