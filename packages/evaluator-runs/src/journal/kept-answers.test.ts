@@ -30,9 +30,11 @@ testKeptAnswers(async () => {
     },
     async read() {
       const context = { ...createTestContext({ cwd }), source, ...unused };
-      return await withResults({ journal: path }, context, ({ rows }) =>
-        Array.fromAsync(rows, toEnd),
-      );
+      return await withResults({ journal: path }, context, async ({ rows }) => {
+        const ends: ReturnType<typeof toEnd>[] = [];
+        for await (const row of rows) ends.push(toEnd(row));
+        return ends;
+      });
     },
     statusesOf: (keys) => readJournal(path, (reader) => reader.statusesOf(keys)),
     async change({ key }) {
