@@ -39,6 +39,6 @@ test("the home page embeds the playground, which runs there in a sandbox", async
   const playground = page.frameLocator("iframe");
   await playground.getByRole("button", { name: "Run" }).click();
   const result = playground.getByLabel("Result");
-  await expect.poll(() => result.textContent()).toMatch(/simulated[^]*act on/);
+  await expect.poll(() => result.textContent(), { timeout: 60_000 }).toMatch(/simulated[^]*act on/);
   expect(await playground.getByRole("link", { name: "Documentation" }).isVisible()).toBe(false);
 });

@@ -165,20 +165,15 @@ export function table(
     const numbers = rows.filter((row) => isNumber(row[at])).length;
     return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
   });
-  const cellOf = (at: number, cell: HtmlValue) => {
-    if (areNumbers[at] === true || isNumber(cell)) return html` <td class="number">${cell}</td>`;
-    const isText = typeof cell === "string" && cell.length > LINE;
-    return isText ? html` <td class="text">${cell}</td>` : html` <td>${cell}</td>`;
+  const classOf = (at: number, cell: HtmlValue = "") => {
+    if (areNumbers[at] === true || isNumber(cell)) return html`class="number"`;
+    return typeof cell === "string" && cell.length > LINE ? html`class="text"` : null;
   };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
     <table class="table">
       <thead>
         <tr>
-          ${head.map((cell, at) =>
-            areNumbers[at] === true
-              ? html`<th scope="col" class="number">${cell}</th>`
-              : html`<th scope="col">${cell}</th>`,
-          )}
+          ${head.map((cell, at) => html`<th scope="col" ${classOf(at)}>${cell}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -186,7 +181,7 @@ export function table(
           ([first = "", ...cells]) =>
             html`<tr>
               <th scope="row">${first}</th>
-              ${cells.map((cell, at) => cellOf(at + 1, cell))}
+              ${cells.map((cell, at) => html` <td ${classOf(at + 1, cell)}>${cell}</td>`)}
             </tr>`,
         )}
       </tbody>
