@@ -17,7 +17,7 @@ import { readRouterConfig } from "./router-config.ts";
 /** The file of the README. */
 async function documentedFile(): Promise<string> {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const [, json = ""] = /### Several upstreams\n.*?```json\n(.*?)```/s.exec(readme) ?? [];
+  const [, json = ""] = /## Several upstreams\n.*?```json\n(.*?)```/s.exec(readme) ?? [];
   return json;
 }
 
