@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "./artifact.ts";
-import { calibrate, CalibrationMismatchError } from "./calibrate.ts";
+import { calibrate, CalibrationMismatchError } from "./apply-artifact.ts";
 import { questionHash } from "./kinds.ts";
 
 const questions = {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { CalibrationArtifact, LockedThreshold } from "./artifact.ts";
-import { calibrate } from "./calibrate.ts";
-import { artifactHash, decide, toAnswerRecord } from "./decide.ts";
+import { artifactHash, calibrate, decide, toAnswerRecord } from "./apply-artifact.ts";
 import { AnswerTable } from "./input/answer-table.ts";
 import { questionHash } from "./kinds.ts";
 

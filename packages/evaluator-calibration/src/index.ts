@@ -34,14 +34,18 @@ export {
   type Recalibration,
 } from "./artifact.ts";
 export {
+  type ActEvidence,
+  artifactHash,
   calibrate,
   type CalibratedEvaluation,
   type CalibrateOptions,
   CalibrationMismatchError,
+  decide,
+  type Decision,
   type PrintedAnswer,
   type PrintedEvaluation,
-} from "./calibrate.ts";
-export { type ActEvidence, artifactHash, decide, type Decision, toAnswerRecord } from "./decide.ts";
+  toAnswerRecord,
+} from "./apply-artifact.ts";
 export {
   type AskedQuestion,
   type AskedQuestions,

@@ -1,4 +1,4 @@
-export { labelApp, savedLabels } from "./label-app.ts";
+export { labelApp, savedLabels } from "./label-page.ts";
 export { LabelFile } from "./label-file.ts";
 export { drawSheets, readTable } from "./label-sheet.ts";
 export { servePage } from "./own-page.ts";
