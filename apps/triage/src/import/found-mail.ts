@@ -14,7 +14,7 @@ export interface SourceFile {
 }
 
 /** The day of a mail, `YYYY-MM-DD`. */
-export interface MailDay {
+interface MailDay {
   readonly day: string;
   /** The origin of the day. */
   readonly basis: "header" | "received" | "separator" | "file";

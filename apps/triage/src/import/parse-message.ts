@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
-import { type ImportedMail, ImportProblem, type MailDay, type SourceFile } from "./found-mail.ts";
+import { type FoundMail, type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
 import { toVisibleText } from "./visible-text.ts";
 
@@ -91,7 +91,7 @@ function toDay(time: Date): string | null {
 }
 
 /** Returns the day that a file was written, in UTC, for a mail that names none itself. */
-export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): MailDay {
+export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): FoundMail["arrived"] {
   return { day: toDay(modifiedAt) ?? "1970-01-01", basis: "file" };
 }
 

@@ -5,7 +5,7 @@ import { labelApp, servePage } from "evaluator-runs/label";
 type LabelOptions = Parameters<typeof labelApp>[0];
 
 /** The page, and the steps that it leads through. */
-interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
+interface DemoPage extends Pick<LabelOptions, "labels" | "labeler" | "journalPath"> {
   readonly sheet: LabelOptions["first"];
   readonly port: number;
   readonly context: CliContext;
@@ -17,9 +17,6 @@ interface DemoPage extends Pick<LabelOptions, "labels" | "journalPath"> {
   readonly promise: () => Promise<string | null>;
   readonly release: () => Promise<void>;
 }
-
-/** The name of the person in the labels. */
-export const PERSON = "you";
 
 /** Serves the demo on this machine until its last step. @throws the signal's reason at Ctrl-C. */
 export async function serveDemo(options: DemoPage): Promise<void> {
@@ -40,7 +37,6 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     ...around,
     sheets: [sheet],
     first: sheet,
-    labeler: PERSON,
     nextCommand: "npx evaluator-cli calibrate tickets.labels.ndjson",
     note: (labelled) =>
       html`${labelled < 10 ? null : restForm}

@@ -16,7 +16,7 @@ import type { ProgramContext } from "evaluator-runs/commands";
 import { drawSheets, LabelFile, readTable, savedLabels } from "evaluator-runs/label";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { makeFolder } from "../write-report.ts";
-import { PERSON, serveDemo } from "./demo-page.ts";
+import { serveDemo } from "./demo-page.ts";
 import { inventTickets, simulatedTransport } from "./simulated-model.ts";
 
 const about =
@@ -36,6 +36,8 @@ const commands = {
     "drift --before may.evaluator.sqlite --after june.evaluator.sqlite --labels tickets.labels.ndjson --calibration calibration/calibration.json",
 };
 
+/** The name of the person in the labels. */
+const PERSON = "you";
 /** Journals and reports, which are not kept. */
 const WORK = ".work";
 
@@ -99,7 +101,7 @@ async function playDemo(given: Demo): Promise<void> {
     const verdict = `${isRefused ? "" : "not "}refused: the thresholds were learnt from simulated/agent-1`;
     step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
   };
-  const steps = { about, log, begin, promise, release };
+  const steps = { about, labeler: PERSON, log, begin, promise, release };
   if (page) return await serveDemo({ sheet, labels, journalPath, port, context, ...steps });
   begin();
   if ((await promise()) !== null) await release();
