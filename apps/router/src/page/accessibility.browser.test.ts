@@ -38,6 +38,7 @@ test("Stop is one Tab away, and gives the focus back to the message", async () =
 
 test("at 1280, 768, 380 and 320 pixels nothing is wider than the window", async () => {
   const { page } = await openPage();
+  await page.getByText("Use it from a program").click();
   for (const width of [1280, 768, 380, 320]) {
     await page.setViewportSize({ width, height: 800 });
     await send(page, `a long word: ${"w".repeat(300)}`);
