@@ -1,6 +1,5 @@
-import { createReadStream, statSync } from "node:fs";
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
+import { type FileContent, systemFiles, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { OutputFormat } from "../shared-options.ts";
 
 /**
@@ -64,11 +63,12 @@ const END = "\n]";
 export async function* toJsonArray(
   items: Items<unknown>,
   before: string | null = null,
+  files = systemFiles,
 ): AsyncGenerator<string> {
   let isFirst = before === null;
   if (before !== null) {
-    const end = statSync(before).size - `${END}\n`.length - 1;
-    yield* createReadStream(before, { encoding: "utf8", end, highWaterMark: 1 << 20 });
+    const size = Number(files.stat(before)?.size);
+    yield* files.read(before, size - `${END}\n`.length - 1);
   }
   for await (const item of items) {
     // JSON.stringify indents the item inside an array.

@@ -73,7 +73,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
   const texts = run.isPart
-    ? toJsonArray(records(), outputPath)
+    ? toJsonArray(records(), outputPath, files)
     : formatRecords(records(), { format: run.format, names });
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
   await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });

@@ -29,8 +29,8 @@ export interface ProgramLife {
   readonly clock: ProcessClock;
   readonly disk: Disk;
   readonly faults: DiskFaults;
-  /** The number of its mails. */
-  readonly mails: number;
+  /** Its mails. */
+  readonly mails: Parameters<typeof mailSource>[0];
   readonly openRuns: ProgramContext["openRuns"];
   readonly openLimits: NonNullable<ProgramContext["openLimits"]>;
   readonly followers: readonly RequestFollower[];
