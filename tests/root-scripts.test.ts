@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const root = dirname(import.meta.dirname);
 const names =
-  "start dev test check build router triage evaluator emulator simulate mutants bench docs docs:build release";
+  "bench build check dev docs docs:build emulator evaluator mutants release router simulate start test triage";
 
 test("the root has few scripts, and others as aliases of the router and of the tests", () => {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
