@@ -103,7 +103,7 @@ export class JournalProcess {
     });
     this.#checkRun(askedBefore);
     // As a program that watches a mailbox: a run over the new mails, and over all after a failure.
-    if (this.#random.chance(0.5)) this.#addsFrom = mails;
+    if (exitCode === 0 && this.#random.chance(0.5)) this.#addsFrom = mails;
     return exitCode;
   }
 

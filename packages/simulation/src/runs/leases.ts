@@ -112,7 +112,7 @@ export class Leases implements RequestFollower {
     this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     if (before !== undefined && !before.clock.isDead && before.clock !== clock) {
-      tallies.of("worker").cutOff += Math.min(this.#concurrency, openOf(before));
+      tallies.of("worker").cutOff += openOf(before);
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
