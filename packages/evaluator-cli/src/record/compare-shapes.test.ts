@@ -1,10 +1,9 @@
-import { pathText } from "evaluator-client/testing";
 import { expect, test } from "vitest";
-import { compareShapes } from "./compare-answers.ts";
+import { compareShapes } from "./compare-answer.ts";
 
 function differences(samples: readonly unknown[], actual: unknown): string[] {
   return compareShapes(samples, actual, ["$"]).map(
-    ({ kind, path, detail }) => `${kind} ${pathText(path)} (${detail})`,
+    ({ kind, path, detail }) => `${kind} ${path} (${detail})`,
   );
 }
 

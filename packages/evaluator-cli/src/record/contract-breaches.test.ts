@@ -5,9 +5,8 @@ import {
   scoreAnswerSchema,
 } from "evaluator-client";
 import { loadFixtures } from "evaluator-client/replay-exchanges";
-import { pathText } from "evaluator-client/testing";
 import { expect, test } from "vitest";
-import { contractBreaches } from "./contract-breaches.ts";
+import { contractBreaches } from "./compare-answer.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each row reaches into a body of another form
 type Body = any;
@@ -20,7 +19,7 @@ async function breachesOf(name: string, change: (body: Body) => void): Promise<s
   const body = structuredClone(exchange.response.body);
   change(body);
   const breaches = await contractBreaches(exchange, body);
-  return breaches.map(({ path, problem }) => `${pathText(path)}: ${problem}`);
+  return breaches.map(({ path, detail }) => `${path}: ${detail}`);
 }
 
 test.each(exchanges)("$name breaks nothing", async (exchange) => {
@@ -50,6 +49,15 @@ test.each(gatewayChanges)(
   async (path, change) => {
     const [breach] = await breachesOf("gateway/three-question-types", change);
     expect(breach).toContain(`response.body.${path}: `);
+  },
+);
+
+test.each(["marketCost", "generationId", "routing"])(
+  "a gateway body without %s breaks the contract, though the client does not need it",
+  async (name) => {
+    const change = (body: Body) => delete body.providerMetadata.gateway[name];
+    const [breach] = await breachesOf("gateway/three-question-types", change);
+    expect(breach).toContain(`response.body.providerMetadata.gateway.${name}: `);
   },
 );
 

@@ -166,7 +166,8 @@ test("an older file stays when the new one cannot be put in its place", async ()
   const argv = [gateway, direct, "--replace", "--out", folder];
   const { exitCode, stderr } = await startRecord(argv);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(`${gateway}: not recorded: it cannot be written: `);
+  const path = join(folder, `${gateway}.json`);
+  expect(stderr).toBe(`${gateway}: not recorded: ${path} cannot be written (EISDIR)\n`);
   expect(await readdir(join(folder, "gateway"))).toEqual(["greeting-routes-to-nano.json"]);
   expect(await readdir(join(folder, "direct"))).toEqual(["three-question-types.json"]);
 });

@@ -3,29 +3,16 @@ import { dirname, join, resolve } from "node:path";
 import {
   emulatorHeader,
   type Exchange,
-  findLeak,
-  findSecretIn,
-  keepHeaders,
-  type LiveReply,
-  modelOf,
-  pathText,
-  scrubResponse,
+  readReply,
+  RecordingError,
+  writeExchange,
 } from "evaluator-client/testing";
-import {
-  CliError,
-  type CliContext,
-  describeSystemError,
-  exitCodes,
-  systemErrorCode,
-  UsageError,
-  writeWholeFile,
-} from "evaluator-kit";
+import { CliError, type CliContext, exitCodes, systemErrorCode, UsageError } from "evaluator-kit";
 import type { ReportOptions } from "../commands/report-commands.ts";
-import { compareShapes, findDifferences } from "./compare-answers.ts";
-import { contractBreaches } from "./contract-breaches.ts";
+import { compareShapes, contractBreaches, findDifferences } from "./compare-answer.ts";
 import { chooseCalls, type LiveCall } from "./live-calls.ts";
 
-type Reply = Exchange["response"];
+type Answer = Exchange["response"];
 type RecordOptions = ReportOptions<"record"> & { readonly names: readonly string[] };
 
 /** Asks a live service the requests of exchanges, and records or compares its answers. */
@@ -47,16 +34,28 @@ export async function record(
   const folder = resolve(cwd, options.out ?? exchanges);
   const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
   await checkTargets(calls.map(pathOf), options.replace === true);
-  const recorded = await askEach(run, "recorded", async (call, answer) => {
+  const recorded = await askEach(run, "recorded", async (call, response) => {
     const { exchange } = call;
-    const response = scrubResponse(answer);
-    await checkRecordable(exchange, response, folder !== exchanges);
-    await writeRecording(pathOf(call), toRecording(exchange, response, new Date(clock.epochNow())));
+    const [breach] = await contractBreaches(exchange, response.body);
+    if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
+    if (emulatorHeader in response.headers && folder === exchanges) {
+      throw new RecordingError(
+        "the emulator answered, which is no live service; --out DIR keeps its answers elsewhere",
+      );
+    }
+    const recording = { ...exchange, description: describe(exchange), response };
+    await writeExchange(pathOf(call), recording, new Date(clock.epochNow()));
     const { length } = compareShapes([exchange.response.body], response.body, []);
     const shape = length === 0 ? "same shape as before" : `shape differs in ${length} places`;
     context.stdout.write(`${exchange.name}: recorded, ${shape}\n`);
   });
   context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${folder}\n`);
+}
+
+/** A description of the contract's answer is not true of a live one. */
+function describe({ name, provenance, description }: Exchange): string {
+  const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
+  return provenance.source === "live" ? description : `A live answer to: ${situation}.`;
 }
 
 interface LiveRun {
@@ -89,60 +88,21 @@ async function compareAll(run: LiveRun): Promise<void> {
 async function askEach(
   run: LiveRun,
   done: string,
-  use: (call: LiveCall, answer: Reply) => Promise<void>,
+  use: (call: LiveCall, answer: Answer) => Promise<void>,
 ): Promise<number> {
   const { calls, context } = run;
   let failures = 0;
   for (const call of calls) {
     try {
-      await use(call, await readAnswer(call, run));
+      await use(call, await askService(call, run));
     } catch (error) {
-      if (!(error instanceof UnusableAnswerError)) throw error;
+      if (!(error instanceof RecordingError)) throw error;
       failures += 1;
       context.exitCode = exitCodes.unanswered;
-      context.stderr.write(`${call.exchange.name}: not ${done}: ${error.message}\n`);
+      context.stderr.write(`${call.exchange.name}: not ${done}: ${error.reason}\n`);
     }
   }
   return calls.length - failures;
-}
-
-async function writeRecording(path: string, recording: Omit<Exchange, "name">): Promise<void> {
-  await writeWholeFile(path, `${JSON.stringify(recording, null, 2)}\n`).catch((error: unknown) => {
-    const reason = describeSystemError(error);
-    if (reason === null) throw error;
-    throw new UnusableAnswerError(`it cannot be written: ${reason}`);
-  });
-}
-
-function toRecording(exchange: Exchange, response: Reply, today: Date): Omit<Exchange, "name"> {
-  const { name, provenance, description, request } = exchange;
-  const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
-  return {
-    // A description of the contract's answer is not true of this one.
-    description: provenance.source === "live" ? description : `A live answer to: ${situation}.`,
-    provenance: {
-      source: "live",
-      recordedAt: today.toISOString().slice(0, "YYYY-MM-DD".length),
-      model: modelOf(request, response),
-    },
-    request,
-    response,
-  };
-}
-
-/** @throws UnusableAnswerError for an answer that is private, the emulator's, or breaks the contract. */
-async function checkRecordable(exchange: Exchange, response: Reply, acceptsEmulator: boolean) {
-  const secret = findSecretIn(response, "response");
-  if (secret !== null) throw new UnusableAnswerError(`it holds ${secret}`);
-  const [breach] = await contractBreaches(exchange, response.body);
-  if (breach !== undefined) {
-    throw new UnusableAnswerError(`${pathText(breach.path)}: ${breach.problem}`);
-  }
-  if (emulatorHeader in response.headers && !acceptsEmulator) {
-    throw new UnusableAnswerError(
-      "the emulator answered, which is no live service; --out DIR keeps its answers elsewhere",
-    );
-  }
 }
 
 /** Checks, before any paid call, that recordings can be written and replace only recordings. */
@@ -174,58 +134,42 @@ async function isReplaceable(path: string): Promise<boolean> {
   }
 }
 
-/** An answer that cannot be used; its message repeats nothing of the answer. */
-class UnusableAnswerError extends Error {
-  override readonly name = "UnusableAnswerError";
-}
-
-/** Sends a call, and returns its answer in the form of an exchange's response. @throws UnusableAnswerError */
-async function readAnswer(call: LiveCall, run: LiveRun): Promise<Reply> {
-  const { exchange } = call;
-  const reply = await sendCall(call, run);
-  const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
-  const leak = findLeak(reply, { keys: run.keys, publicText });
-  if (leak !== null) throw new UnusableAnswerError(leak);
-  const expected = exchange.response.status;
-  if (reply.status !== expected) {
-    throw new UnusableAnswerError(`it answered ${reply.status}, not ${expected}`);
-  }
-  try {
-    const body = JSON.parse(reply.text) as Reply["body"];
-    return { status: reply.status, headers: keepHeaders(reply.headers), body };
-  } catch {
-    throw new UnusableAnswerError("its body is not JSON");
-  }
-}
-
 /** Time for one request with its body. */
 const timeoutMs = 30_000;
 
-// Once, and without following a redirect.
-async function sendCall(
-  { exchange: { request }, url, apiKey }: LiveCall,
-  { fetch, context: { signal, clock } }: LiveRun,
-): Promise<LiveReply> {
+/** Sends a call once, without following a redirect. @throws RecordingError if the answer cannot be used */
+async function askService({ exchange, url, apiKey }: LiveCall, run: LiveRun): Promise<Answer> {
+  const { method, headers, body } = exchange.request;
+  const { signal, clock } = run.context;
   const limit = new AbortController();
   const stop = clock.schedule(timeoutMs, () => limit.abort());
   try {
-    const response = await fetch(url, {
-      method: request.method,
-      headers: { ...request.headers, authorization: `Bearer ${apiKey}` },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
+    const reply = await run.fetch(url, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${apiKey}` },
+      body: body === undefined ? null : JSON.stringify(body),
       redirect: "manual",
       signal: AbortSignal.any([signal, limit.signal]),
     });
-    const { status, headers } = response;
-    return { status, headers, text: await response.text() };
+    return toAnswer(await readReply(reply, run.keys, exchange), exchange);
   } catch (error) {
+    if (error instanceof RecordingError) throw error;
     signal.throwIfAborted();
     const code = systemErrorCode(error instanceof Error ? error.cause : null);
     const known = code === null ? "" : ` (${code})`;
     const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
     // Without the cause: what fetch throws may hold the request.
-    throw new UnusableAnswerError(`no whole answer came${why}`);
+    throw new RecordingError(`no whole answer came${why}`);
   } finally {
     stop();
   }
+}
+
+function toAnswer(read: Awaited<ReturnType<typeof readReply>>, { response }: Exchange): Answer {
+  const { status, headers, body } = read;
+  if (status !== response.status) {
+    throw new RecordingError(`it answered ${status}, not ${response.status}`);
+  }
+  if (body === undefined) throw new RecordingError("its body is not JSON");
+  return { status, headers, body };
 }

@@ -127,3 +127,21 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   });
   expect(written).toEqual(["three-question-types.json"]);
 });
+
+test("a word that the exchange and the key share is no leak", async () => {
+  const env = { AI_GATEWAY_API_KEY: "key-of-typesafe-ai" };
+  const { exitCode, written } = await recordInto([gateway], { env });
+  expect({ exitCode, written }).toEqual({ exitCode: 0, written: ["greeting-routes-to-nano.json"] });
+});
+
+test.each(["marketCost", "generationId", "routing"])(
+  "an answer of the gateway without %s is not recorded",
+  async (name) => {
+    const fetch = liveService(({ body }) => delete body.providerMetadata.gateway[name]);
+    const { exitCode, stderr, written } = await recordInto([gateway], { fetch });
+    expect({ exitCode, written }).toEqual({ exitCode: 2, written: [] });
+    expect(stderr).toContain(
+      `${gateway}: not recorded: response.body.providerMetadata.gateway.${name}: `,
+    );
+  },
+);

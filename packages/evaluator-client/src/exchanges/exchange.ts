@@ -9,7 +9,7 @@ import { checkOptions, optionsObject } from "../options.ts";
 import { isRecord } from "../questions/json.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import type { Transport } from "../transports/transport.ts";
-import { isSecretHeader, type LiveReply } from "./find-key.ts";
+import { isSecretHeader } from "./find-secrets.ts";
 
 const headerNameSchema = z.string().check(
   z.regex(/^[a-z0-9-]+$/),
@@ -159,11 +159,4 @@ export function mapTexts(
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([name, item]) => [name, mapTexts(item, toText, name)]);
   return Object.fromEntries(entries);
-}
-
-/** Makes a response for a transport from a decoded body; a status without content gets none. */
-export function toResponse({ status, headers, text }: LiveReply): Response {
-  const kept = new Headers(headers);
-  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name);
-  return new Response([204, 205, 304].includes(status) ? null : text, { status, headers: kept });
 }

@@ -64,6 +64,7 @@ test.each([
   ["an array for an object", { a: {} }, { a: [] }, "body.a differs"],
   ["a missing key", { a: 1, b: 2 }, { a: 1 }, "body.b is missing"],
   ["an unexpected key", { a: 1 }, { a: 1, b: 2 }, "body.b is unexpected"],
+  ["a key that may be a text", { "to me": 1 }, {}, 'body["…"] is missing'],
   ["a shorter array", [1, 2], [1], "body.1 is missing"],
   ["a longer array", [1], [1, 2], "body.1 is unexpected"],
   ["an inherited name", {}, JSON.parse('{"__proto__":1}'), "body.__proto__ is unexpected"],

@@ -53,7 +53,9 @@ function firstDifference(expected: unknown, actual: unknown, path: string): stri
   const isList = Array.isArray(actual);
   const areAlike = isList ? Array.isArray(expected) : isRecord(expected) && isRecord(actual);
   if (!areAlike) return expected === actual ? null : `${path} differs`;
-  const pathOf = (key: string) => path + (isList ? `.${key}` : keyText(key));
+  // Other keys than plain names may be text of a person.
+  const pathOf = (key: string) =>
+    path + (isList ? `.${key}` : keyText(key).replace(/^\[.*/s, '["…"]'));
   const unseen = new Map<string, unknown>(Object.entries(actual as object));
   for (const [key, value] of Object.entries(expected as object)) {
     if (!unseen.has(key)) return `${pathOf(key)} is missing`;

@@ -9,7 +9,6 @@ import {
   loadExchanges,
   readAsked,
   readExchangeOptions,
-  toResponse,
 } from "./exchange.ts";
 import { keyText } from "./find-secrets.ts";
 import { ReplayLedger, requestDigest } from "./replay-ledger.ts";
@@ -65,7 +64,8 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     call.hasAsked = true;
     if (exchange === null) throw toMissing(request, ledger.nearest(request), { path, ...call });
     const { status, headers, body } = exchange.response;
-    return toResponse({ status, headers: new Headers(headers), text: JSON.stringify(body) });
+    const text = [204, 205, 304].includes(status) ? null : JSON.stringify(body);
+    return new Response(text, { status, headers });
   }
 
   const inner = make({ fetch, apiKey: "replayed", env: {} });
@@ -117,7 +117,7 @@ function toMissing(
     `No exchange in ${path} answers the ${listQuestions(questionIds)}`,
     model === null ? "" : `, asked of ${model}`,
     ` over ${wire} (digest ${digest.slice(0, 12)}).`,
-    nearest === null ? "" : ` The nearest is ${nearest.name}, but ${withoutTexts(nearest)}.`,
+    nearest === null ? "" : ` The nearest is ${nearest.name}, but ${nearest.difference}.`,
     " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
@@ -128,9 +128,4 @@ function listQuestions(ids: readonly string[]): string {
   const shown = ids.slice(0, 8).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
   const others = ids.length > 8 ? ` and ${ids.length - 8} more` : "";
   return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
-}
-
-/** Hides keys that are not plain names, which may be text of a person. */
-function withoutTexts({ difference }: { difference: string | null }): string {
-  return String(difference).replace(/\["(?:[^"\\]|\\.)*"\]/g, '["…"]');
 }

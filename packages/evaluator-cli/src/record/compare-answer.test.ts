@@ -59,7 +59,7 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ],
   [
     "a choice of an option nobody offered",
-    "contract response.body.answers.tier: breaks the rule choice-option",
+    "contract response.body.answers.tier (breaks the rule choice-option)",
     ({ body }) => (body.answers.tier.choice = "a private text"),
   ],
 ])("%s is a difference", async (_what, line, change) => {
