@@ -28,6 +28,13 @@ test("the system clock calls back once after the delay, unless cancelled", () =>
   vi.useRealTimers();
 });
 
+test("a delay that has passed ends at once, without a warning of Node", async () => {
+  const warn = vi.spyOn(process, "emitWarning");
+  await new Promise<void>((resolve) => systemClock.schedule(-1, resolve));
+  expect(warn).not.toHaveBeenCalled();
+  warn.mockRestore();
+});
+
 test("a wait longer than a timer can hold does not end at once", async () => {
   let hasEnded = false;
   const cancel = systemClock.schedule(2 ** 40, () => (hasEnded = true));

@@ -18,7 +18,8 @@ const systemClock: Clock = {
   now: () => performance.now(),
   epochNow: () => Date.now(),
   schedule(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS));
+    // For a negative delay Node prints a warning.
+    const timer = setTimeout(callback, Math.max(0, Math.min(delayMs, LONGEST_TIMER_MS)));
     return () => clearTimeout(timer);
   },
 };

@@ -37,7 +37,12 @@ test("add prints a token once, and the file has only its SHA-256", async () => {
       expires: "2027-01-31",
     },
   ]);
-  expect((await run("list")).stdout).toBe("alice (budget team)\n");
+  expect((await run("list")).stdout).toBe(
+    "alice (budget team); tiers nano,fast,frontier; models acme/x; requestsPerMinute 60; " +
+      "tokensPerMinute 200000; usdPerDay 1; usdPerMonth 20; expires 2027-01-31\n",
+  );
+  await run("add bob");
+  expect((await run("list")).stdout).toMatch(/\nbob \(budget bob\)\n$/);
 });
 
 test("a budget has the limits of the last add that names any", async () => {

@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .option("--json", "print JSON")
     .action(async ({ json }) => {
       const keys = (await read()).map(withoutHash);
-      print(keys, keys.map(({ name, budget }) => `${name} (budget ${budget})`).join("\n"), json);
+      print(keys, keys.map(toLine).join("\n"), json);
     });
   program
     .command("revoke <name>")
@@ -74,6 +74,12 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       );
       print(rows, lines.join("\n"), json);
     });
+}
+
+/** Returns a key's line of the list: its name, its budget, and the limits that it has. */
+function toLine({ name, budget, ...limits }: Omit<StoredKey, "sha256">): string {
+  const given = Object.entries(limits).filter(([, limit]) => limit !== null);
+  return [`${name} (budget ${budget})`, ...given.map((one) => one.join(" "))].join("; ");
 }
 
 function toList(text: string): string[] {

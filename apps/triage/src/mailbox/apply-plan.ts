@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import { interrupted, printMails } from "evaluator-runs/commands";
 import type { ImapFlow } from "imapflow";
-import { openActJournal } from "./act-journal.ts";
+import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
@@ -87,11 +88,11 @@ function findFolder({ action, target }: PlanLine, folders: Folders): string {
 /** Takes back what `apply` did with a plan; returns the exit code. */
 export async function undoPlan(plan: string, context: CliContext): Promise<number> {
   const path = resolve(context.cwd, plan);
+  const nothing = printable`Nothing of ${path} was applied. Check the path of the plan.`;
+  if (!existsSync(toJournalPath(path))) throw new CliError(nothing);
   using journal = openActJournal(path);
   const [first] = journal.entries();
-  if (first === undefined) {
-    throw new CliError(printable`Nothing of ${path} was applied. Check the path of the plan.`);
-  }
+  if (first === undefined) throw new CliError(nothing);
   const { account } = first.begun;
   const report = await runActs({ account, journal }, context, async () =>
     [...statesOf(journal.entries()).values()].flatMap(({ undo }) => undo ?? []),

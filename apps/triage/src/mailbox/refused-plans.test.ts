@@ -1,5 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { mailsOf, PLAN, serverWithPlan } from "../testing/server-with-plan.ts";
 import { startTriage } from "../testing/start-triage.ts";
@@ -49,6 +50,13 @@ test("a folder that vanished within a plan is found before anything is done", as
   const { exitCode, stderr } = await run("apply", PLAN);
   expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Old is missing or has another/)]);
   expect(state()).toEqual(before);
+});
+
+test("undo of a plan that was not applied makes no file", async () => {
+  const cwd = await temporaryFolder();
+  const { exitCode, stderr } = await startTriage(["undo", "a.plan.ndjson"], { cwd });
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Nothing of .* was applied/)]);
+  expect(await readdir(cwd)).toEqual([]);
 });
 
 test("undo changes nothing in a folder that has another UIDVALIDITY by now", async () => {
