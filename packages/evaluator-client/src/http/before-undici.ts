@@ -1,8 +1,9 @@
-import { olderKey } from "./program-dispatcher.ts";
+import { noteOwnDispatchers, olderKey, readDispatchers } from "./program-dispatcher.ts";
 
-const before: unknown = Reflect.get(globalThis, olderKey);
+const before = readDispatchers();
 
-/** Restores the program's dispatcher of undici 6 or 7, which undici 8 has replaced as it was evaluated. */
+/** Notes the dispatchers that undici has set as it was evaluated, and restores the program's of undici 6 or 7. */
 export function afterUndiciLoaded(): void {
-  if (before !== undefined) Reflect.set(globalThis, olderKey, before);
+  noteOwnDispatchers(before);
+  if (before.older !== undefined) Reflect.set(globalThis, olderKey, before.older);
 }

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { httpResponse, servers } from "../testing/socket-server.ts";
+import { httpResponse, listenOnSocket, servers } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 import { createHttpClient } from "./undici-http-client.ts";
@@ -93,4 +94,27 @@ test("a global dispatcher of undici 6 or 7 gets the call from Node's own fetch, 
   await expect(send("{}", new AbortController())).rejects.toThrow("service.example");
   expect(handlers).toHaveLength(1);
   expect(handlers[0]).not.toBeInstanceOf(UndiciExchange);
+});
+
+test("in a bundle, whose classes have other names, undici's dispatchers are not taken for the program's", async () => {
+  await using server = await listenOnSocket((socket) => socket.write(realAnswer));
+  const program = `
+    import { createHttpClient } from "./undici-http-client.ts";
+    const endpoint = { method: "POST", url: "${server.origin}/", headers: {} };
+    const send = createHttpClient({ env: {} }).prepare(endpoint);
+    void send("{}", new AbortController()).then(() => send("{}", new AbortController()));
+  `;
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: import.meta.dirname, loader: "ts" },
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: "node",
+  });
+  const child = spawn(process.execPath, ["-"], { stdio: ["pipe", "inherit", "inherit"] });
+  child.stdin.end(outputFiles[0]?.text);
+  await once(child, "close");
+  expect(server.requests).toHaveLength(2);
+  // Node's own fetch adds these.
+  expect(server.requests.join("")).not.toMatch(/sec-fetch-mode|user-agent/i);
 });

@@ -19,6 +19,18 @@ const fetchUsesOlder = Number.parseInt(globalThis.process?.versions.undici ?? ""
 
 type Replacement = AnyDispatcher | "fetch" | null;
 
+let ownDispatchers: readonly unknown[] = [];
+
+/** Returns the dispatchers of the whole program. */
+export function readDispatchers(): { newer: unknown; older: unknown } {
+  return { newer: Reflect.get(globalThis, newerKey), older: Reflect.get(globalThis, olderKey) };
+}
+
+/** Notes the dispatchers that undici has just set. In a bundle, their classes may have other names. */
+export function noteOwnDispatchers(before: ReturnType<typeof readDispatchers>): void {
+  if (before.newer === undefined) ownDispatchers = Object.values(readDispatchers());
+}
+
 /** The last found replacement, and the globals that decided it. */
 let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
 
@@ -30,8 +42,7 @@ let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement }
  */
 export function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
-  const newer: unknown = Reflect.get(globalThis, newerKey);
-  const older: unknown = Reflect.get(globalThis, olderKey);
+  const { newer, older } = readDispatchers();
   if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
     seen = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
   }
@@ -51,7 +62,8 @@ function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replac
 
 /** Whether a dispatcher was set by the program, not by undici. */
 function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
-  return typeof dispatcher === "object" && dispatcher !== null && !isPlainAgent(dispatcher);
+  if (typeof dispatcher !== "object" || dispatcher === null) return false;
+  return !ownDispatchers.includes(dispatcher) && !isPlainAgent(dispatcher);
 }
 
 /** Whether it is an `Agent` without options; composed with an interceptor, it is a Proxy. */

@@ -59,3 +59,11 @@ test.each(["onConnect", "onError"] as const)("rejects undici 6 at its %s", async
     option: "dispatcher",
   });
 });
+
+test("an interceptor of undici 6 sends nothing", () => {
+  const { exchange } = exchangeWith(new AbortController());
+  exchange.response.catch(() => {});
+  let aborted: Error | null = null;
+  exchange.onConnect((error) => (aborted = error));
+  expect(aborted).toMatchObject({ name: "ConfigurationError" });
+});

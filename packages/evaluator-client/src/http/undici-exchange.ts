@@ -117,10 +117,13 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     return toConnectionError(error, { ...this.#context, keepCause, wasSent });
   }
 
-  /** undici 6 calls this as it begins; the other events of its handlers have other names too. */
-  onConnect(): void {
+  /** undici 6 calls this before it sends; the other events of its handlers have other names too. */
+  onConnect(abort?: (error: Error) => void): void {
     const message = "The dispatcher is of undici 6; use one of undici 7 or 8.";
-    this.onResponseError(null, new ConfigurationError(message, { option: "dispatcher" }));
+    const error = new ConfigurationError(message, { option: "dispatcher" });
+    this.onResponseError(null, error);
+    // An interceptor of undici 6 has the other events itself, and would send the request.
+    abort?.(error);
   }
 
   /** undici 6 calls this if it misses other events. */
