@@ -45,7 +45,7 @@ test("at the start it names a model that does not exist", async () => {
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(0);
   expect(stderr).toBe(
-    "The gateway's price list has no model google/gemini-99, which is set for fast.\n",
+    "The gateway's price list has no model google/gemini-99, which is set for fast; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
   );
   expect(stdout).toContain("Not every tier has a price");
 });

@@ -112,8 +112,8 @@ test("a model that does not exist is named, with its tiers", async () => {
   const tierModels = { fast: "google/gemini-99" };
   const { printed } = await refresh({ tierModels, fallbackModels: ["a/none"] });
   expect(printed).toEqual([
-    "warning: The gateway's price list has no model a/none, which is set for nano, fast, balanced, frontier.\n",
-    "warning: The gateway's price list has no model google/gemini-99, which is set for fast.\n",
+    "warning: The gateway's price list has no model a/none, which is set for nano, fast, balanced, frontier; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
+    "warning: The gateway's price list has no model google/gemini-99, which is set for fast; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
     "Not every tier has a price, so there is no price ratio.\n",
     "tried",
   ]);
@@ -135,9 +135,9 @@ test("missing models of the file are named too", async () => {
     tierModels: { nano: "a/nano" },
   });
   expect(printed.slice(0, 3)).toEqual([
-    "warning: The gateway's price list has no model a/nano, which is set for nano.\n",
-    "warning: The gateway's price list has no model a/fast, which is set for fast.\n",
-    "warning: The gateway's price list has no model a/spare, which is set for fast.\n",
+    "warning: The gateway's price list has no model a/nano, which is set for nano; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
+    "warning: The gateway's price list has no model a/fast, which is set for fast; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
+    "warning: The gateway's price list has no model a/spare, which is set for fast; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.\n",
   ]);
 });
 

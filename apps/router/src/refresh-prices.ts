@@ -74,8 +74,8 @@ function missingModels({ replies }: PriceRefresh, listed: ReadonlySet<string>): 
     return upstream.type === "gateway" && !listed.has(model);
   });
   return [...Map.groupBy(missing, ({ model }) => model)].map(([model, uses]) => {
-    const tiers = uses.map(({ tier }) => tier).join(", ");
-    return `The gateway's price list has no model ${model}, which is set for ${tiers}.`;
+    const tiers = [...new Set(uses.map(({ tier }) => tier))].join(", ");
+    return `The gateway's price list has no model ${model}, which is set for ${tiers}; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.`;
   });
 }
 

@@ -174,6 +174,7 @@ test("pages of other origins may not control the emulator", async () => {
       .status;
   expect(await resetFrom("http://evil.example")).toBe(403);
   expect(await resetFrom("null")).toBe(403);
+  expect(await resetFrom("http://127.0.0.1:9")).toBe(403); // another program on this machine
   expect(await resetFrom(origin)).toBe(200);
   await emulator.close();
 });

@@ -83,6 +83,10 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
   };
   return withErrors(async (call) => {
     if (!call.path.startsWith("/_emulator/")) return null;
+    const origin = call.header("origin");
+    if (origin !== null && URL.parse(origin)?.host !== call.header("host")) {
+      return errorResponse("Pages of other origins may not control the emulator.", 403);
+    }
     const answer = await answerBy(routes, call);
     return answer ?? errorResponse("The emulator has no such address.", 404);
   }, errorResponse);

@@ -140,7 +140,7 @@ test("SIGHUP with one more gateway reads its price list too, and names its missi
     tiers: { ...tiers, fast: { upstream: "listed", model: "openai/gpt-5-nano", fallbacks } },
   });
   expect(await reload()).toContain("The configuration was read again.");
-  const missing = "The gateway's price list has no model acme/none, which is set for fast.";
+  const missing = "The gateway's price list has no model acme/none, which is set for fast;";
   await expect.poll(printed, { timeout: 20_000 }).toContain(missing);
   const listed = (await (await fetch(`${origin}/tiers`)).json()) as object[];
   expect(listed[1]).toMatchObject({ price: { inputUsdPerMillionTokens: 0.05 } });
