@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../testing/test-context.ts";
 import {
@@ -36,6 +38,19 @@ test("a number and its percent sign are on one line, and data is left alone", ()
   expect(text).toContain('<p title="5 % off">5\u00A0% &quot;off&quot;</p>');
   expect(text).toContain('"5 % off"}');
 });
+
+test("the time of a long text of percent signs does not grow with its square", async () => {
+  const program = `
+    import { html, page } from ${JSON.stringify(new URL("index.ts", import.meta.url).href)};
+    const body = html\`<p>\${"1 % ".repeat(250_000)}</p>\`;
+    console.log(page({ tool: "", pages: [], heading: "", body }).split("1\\u00A0% ").length);
+  `;
+  // Ended from outside: the square takes minutes.
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    timeout: 15_000,
+  });
+  expect((await run).stdout).toBe("250001\n");
+}, 20_000);
 
 test("a page names its tool, the pages beside it and its parts", () => {
   const pages = [
