@@ -67,17 +67,20 @@ export function loadExchanges(folder: string): Exchange[] {
 
 function readExchange(folder: string, name: string): Exchange {
   const file = join(folder, `${name}.json`);
-  const { data, error } = exchangeSchema.safeParse(parseJson(readFileSync(file, "utf8"), file));
+  const json = parseJson(readFileSync(file, "utf8"));
+  if (json === undefined) throw new Error(`${file} is not JSON.`);
+  const { data, error } = exchangeSchema.safeParse(json);
   if (data !== undefined) return { name, ...data };
   const [issue] = error.issues;
   throw new Error(`${file} is not an exchange: ${issue?.path.join(".")}: ${issue?.message}`);
 }
 
-function parseJson(text: string, file: string): unknown {
+/** Returns the value of a JSON text, or undefined. */
+export function parseJson(text: string): z.core.util.JSONType | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as z.core.util.JSONType;
   } catch {
-    throw new Error(`${file} is not JSON.`);
+    return undefined;
   }
 }
 

@@ -10,10 +10,11 @@ import {
   type Exchange,
   type ExchangeOptions,
   mapTexts,
+  parseJson,
   readAsked,
   readExchangeOptions,
 } from "./exchange.ts";
-import { findKey, findLeak, findSecretIn, isSecretHeader } from "./find-secrets.ts";
+import { findKey, findSecretIn, isSecretHeader } from "./find-secrets.ts";
 import { requestDigest } from "./replay-ledger.ts";
 
 type Request = Exchange["request"];
@@ -128,27 +129,22 @@ const keptHeaders = [
  * undefined if it is not JSON.
  *
  * @param known - The request, or another JSON value without secrets: parts of a key in it do not count.
- * @throws {RecordingError} if a header or the body holds one of the keys, also in part or encoded.
+ * @throws {RecordingError} if any header or the body holds one of the keys, also in part or encoded.
  */
 export async function readReply(reply: Response, keys: readonly string[], known: unknown) {
   const { status, headers } = reply;
   const text = await reply.text();
   const publicText = `${JSON.stringify(known)} ${emulatorHeader}`;
-  const leak = findLeak({ headers, text }, { keys, publicText });
-  if (leak !== null) throw new RecordingError(leak);
-  const kept = keptHeaders.flatMap((name) => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
-}
-
-function parseJson(text: string): Answer["body"] | undefined {
-  try {
-    return JSON.parse(text) as Answer["body"];
-  } catch {
-    return undefined;
+  const parts = [...headers].flatMap(([name, value]) => [
+    ["the name of a header", name],
+    [`its header ${name}`, value],
+  ]);
+  for (const [where, part = ""] of [...parts, ["its body", text]]) {
+    const key = findKey(part, keys, publicText);
+    if (key !== null) throw new RecordingError(`${where} holds ${key}`);
   }
+  const kept = [...headers].filter(([name]) => keptHeaders.includes(name));
+  return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
 }
 
 /**
