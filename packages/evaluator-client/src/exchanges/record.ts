@@ -114,7 +114,7 @@ function fileName(request: Request): string {
 /** Marks an answer of the emulator, which is no live service. */
 export const emulatorHeader = "x-evaluator-emulator";
 
-const keptHeaders = [
+const keptHeaders = new Set([
   "content-type",
   "retry-after",
   "retry-after-ms",
@@ -122,7 +122,7 @@ const keptHeaders = [
   "x-request-id",
   "x-typesafe-request-id",
   emulatorHeader,
-];
+]);
 
 /**
  * Reads a service's reply, and returns its status, the headers that clients act on, and its parsed body:
@@ -143,7 +143,7 @@ export async function readReply(reply: Response, keys: readonly string[], known:
     const key = findKey(part, keys, publicText);
     if (key !== null) throw new RecordingError(`${where} holds ${key}`);
   }
-  const kept = [...headers].filter(([name]) => keptHeaders.includes(name));
+  const kept = [...headers].filter(([name]) => keptHeaders.has(name));
   return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
 }
 
