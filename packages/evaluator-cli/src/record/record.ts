@@ -9,7 +9,7 @@ import {
 } from "evaluator-client/testing";
 import { CliError, type CliContext, exitCodes, systemErrorCode, UsageError } from "evaluator-kit";
 import type { ReportOptions } from "../commands/report-commands.ts";
-import { compareShapes, contractBreaches, findDifferences } from "./compare-answer.ts";
+import { contractBreaches, findDifferences } from "./compare-answer.ts";
 import { chooseCalls, type LiveCall } from "./live-calls.ts";
 
 type Answer = Exchange["response"];
@@ -45,9 +45,7 @@ export async function record(
     }
     const recording = { ...exchange, description: describe(exchange), response };
     await writeExchange(pathOf(call), recording, new Date(clock.epochNow()));
-    const { length } = compareShapes([exchange.response.body], response.body, []);
-    const shape = length === 0 ? "same shape as before" : `shape differs in ${length} places`;
-    context.stdout.write(`${exchange.name}: recorded, ${shape}\n`);
+    context.stdout.write(`${exchange.name}: recorded\n`);
   });
   context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${folder}\n`);
 }

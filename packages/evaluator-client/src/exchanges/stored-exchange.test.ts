@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scrubResponse } from "./record.ts";
+import { scrubResponse } from "./stored-exchange.ts";
 
 test("ids of the service and of accounts are counted, the same id gets the same name", () => {
   const scrubbed = scrubResponse({
