@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
@@ -131,4 +133,41 @@ test("is full at its limit, and has room again when a call ends", async () => {
   controller.abort("enough");
   await expect(first).rejects.toBe("enough");
   expect(session.takes()).toBe(true);
+});
+
+test("a process that is blocked while a ping is answered keeps its session", async () => {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const program = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    const server = require("node:http2").createSecureServer(workerData);
+    const tell = () => { Atomics.store(workerData.flag, 0, 1); Atomics.notify(workerData.flag, 0); };
+    server.on("session", (session) => session.on("ping", () => setImmediate(tell)));
+    server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+  `;
+  const worker = new Worker(program, { eval: true, workerData: { ...trustedCertificate(), flag } });
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = (await once(worker, "message")) as [number];
+  const socket = connectTls({ port, host: "127.0.0.1", ALPNProtocols: ["h2"] });
+  await once(socket, "secureConnect");
+  let nowMs = 0;
+  const timers: (() => void)[] = [];
+  const schedule = (_: number, callback: () => void) => (timers.push(callback), () => undefined);
+  const clock = { now: () => nowMs, epochNow: () => nowMs, schedule };
+  const settings = Promise.withResolvers<void>();
+  const listener = { onChange: settings.resolve, onUnprocessed: () => undefined };
+  const session = new Http2Session(`https://127.0.0.1:${port}`, socket, {
+    most: 2,
+    clock,
+    ...listener,
+  });
+  await settings.promise;
+  nowMs = 30_001;
+  expect(session.takes()).toBe(false);
+  await nextTurn(); // the ping is written
+  expect(Atomics.wait(flag, 0, 0, 10_000)).not.toBe("timed-out");
+  timers[0]?.();
+  await nextTurn();
+  await nextTurn();
+  expect(session.takes()).toBe(true);
+  socket.destroy();
 });

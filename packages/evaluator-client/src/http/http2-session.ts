@@ -184,7 +184,8 @@ export class Http2Session<TRequest extends Http2Request> {
     if (this.#isChecking || this.#session.destroyed) return;
     this.#isChecking = true;
     this.#session.ref();
-    const cancel = this.#clock.schedule(PING_MS, () => this.#session.destroy());
+    // After a look at the socket: if this process was blocked, the answer may be there.
+    const cancel = this.#clock.schedule(PING_MS, () => setImmediate(() => this.#endUnheard()));
     const done = () => {
       cancel();
       this.#isChecking = false;
@@ -196,6 +197,10 @@ export class Http2Session<TRequest extends Http2Request> {
       done();
     });
     if (!isSent) this.#session.destroy();
+  }
+
+  #endUnheard(): void {
+    if (this.#isChecking) this.#session.destroy();
   }
 }
 
