@@ -119,7 +119,9 @@ export class Leases implements RequestFollower {
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);
     }
     const times = { sinceMs: nowMs, heldAtMs: nowMs };
-    const holder = { clock, leased, ...times, open: new Map(), asked: new Set<number>() };
+    // A worker that gets its chunk back may still have calls of its first lease.
+    const open = before?.clock === clock ? before.open : new Map<number, number>();
+    const holder = { clock, leased, ...times, open, asked: new Set<number>() };
     const made: Holder = { ...holder, mayBeSent: null };
     this.#holders.set(chunk, made);
     const asking = this.#asking.get(clock) ?? new Map<LeasedChunk, Holder>();
@@ -150,13 +152,12 @@ export class Leases implements RequestFollower {
     checks.expect("asked", isBegun, () => `a call about chunk ${chunk} begins after its lease`);
   }
 
-  /** Notes for the leases that ended how many calls the worker may have begun and not sent. */
+  /** Notes for the leases that ended how many calls the worker may have begun before. */
   #endLeases(clock: ProcessClock): void {
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
     const { nowMs } = this.#world.time;
-    const sent = holders.reduce((sum, { open }) => sum + open.size, 0);
     for (const holder of holders) {
-      if (nowMs - holder.heldAtMs > LEASE_MS) holder.mayBeSent ??= this.#concurrency - sent;
+      if (nowMs - holder.heldAtMs > LEASE_MS) holder.mayBeSent ??= this.#concurrency;
     }
   }
 
