@@ -39,7 +39,7 @@ describe.each([byNpm, ...byNode])("started by %s", (_name, start) => {
   });
 
   test("the self-check passes on recordings", async () => {
-    const { exitCode, stdout } = await runCommand(start("self-check"), { cwd: root });
+    const { exitCode, stdout } = await runCommand(start("router:self-check"), { cwd: root });
     expect(stdout).toContain("3 of 3 prompts passed");
     expect(exitCode).toBe(0);
   });
