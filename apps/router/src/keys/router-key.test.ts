@@ -37,7 +37,7 @@ test.each([
   ],
   [
     printKeys([{ ...key, tiers: ["big" as never] }]),
-    "keys:6 [0].tiers[0] Invalid option: expected one of",
+    "keys:6 [0].tiers[0] is none of nano, fast, balanced, frontier.",
   ],
   [
     printKeys([{ ...key, token: "rk_token" } as never]),

@@ -16,7 +16,11 @@ export const storedKeySchema = z.strictObject({
   /** The budget that its calls spend, which other keys may share. */
   budget: name,
   /** The tiers and models that it may use; null for all. */
-  tiers: z.array(z.enum(tierNames)).min(1).nullable().default(null),
+  tiers: z
+    .array(z.enum(tierNames, `is none of ${tierNames.join(", ")}`))
+    .min(1)
+    .nullable()
+    .default(null),
   models: z
     .array(z.string().regex(/^[!-~]{1,256}$/))
     .min(1)
