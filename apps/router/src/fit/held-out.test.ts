@@ -2,28 +2,15 @@ import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { gainOf, toGaps } from "../labels/figures.ts";
 import type { LabelledPrompt } from "../labels/tier-points.ts";
+import { labelOf } from "../testing/fit-worlds.ts";
 import { toFeatures } from "./features.ts";
 import { heldOutGains } from "./fit-labels.ts";
 
-function toLabel(text: string, gap: number, given: Partial<LabelledPrompt> = {}): LabelledPrompt {
-  const [cheap, dear] = [
-    { quality: 0.5, cost: 1 },
-    { quality: 0.5 + gap, cost: 9 },
-  ] as const;
-  const tiers = { nano: cheap, fast: cheap, balanced: dear, frontier: dear };
-  const known = { category: null, models: 2, probabilities: null, isRepeat: false } as const;
-  const length = text.length;
-  return {
-    ...known,
-    tiers,
-    cheapest: "nano",
-    cheap,
-    dear,
-    text,
-    length,
-    rightTier: "nano",
-    ...given,
-  };
+function toLabel(text: string, gap: number): LabelledPrompt {
+  return labelOf(text, {
+    cheap: { quality: 0.5, cost: 1 },
+    dear: { quality: 0.5 + gap, cost: 9 },
+  });
 }
 
 function apgrOf(labels: readonly LabelledPrompt[]): number | null {
@@ -59,7 +46,7 @@ test("the probabilities count only if all labels have them", () => {
     const isHard = random() < 0.4;
     const frontier = isHard ? 0.8 : 0.2;
     const probabilities = { nano: 1 - frontier, fast: 0, balanced: 0, frontier };
-    return toLabel("", isHard ? 0.5 : 0, { probabilities });
+    return { ...toLabel("", isHard ? 0.5 : 0), probabilities };
   });
   expect(apgrOf(labels)).toBeGreaterThan(0.75);
   expect(apgrOf([...labels, toLabel("", 0)])).toBe(0.5);

@@ -83,8 +83,15 @@ function toLabel(world: World, drawn: Drawn, random: Random): LabelledPrompt {
   const [cheap, dear] = [0, 1].map((at) => {
     return { quality: scoreOf(drawn.solved[at] ?? 0), cost: drawn.costs[at] ?? 0 };
   }) as [LabelledPrompt["cheap"], LabelledPrompt["dear"]];
+  return labelOf(drawn.text, { cheap, dear });
+}
+
+/** Returns a label whose cheaper two tiers are one model, and whose dearer two are another. */
+export function labelOf(
+  text: string,
+  { cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">,
+): LabelledPrompt {
   const tiers = { nano: cheap, fast: cheap, balanced: dear, frontier: dear };
-  const { text } = drawn;
   const known = { category: null, models: 2, probabilities: null, isRepeat: false } as const;
   return {
     ...known,
