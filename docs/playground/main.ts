@@ -44,7 +44,7 @@ function toText(value: unknown): string {
   }
 }
 
-/** Keeps the code in the page's address, where a link carries it. */
+/** Writes the code into the page's address, so that a link contains it. */
 function keepState(): void {
   link.href = `#code=${encodeURIComponent(code.value)}`;
   location.replace(link.href);
@@ -85,7 +85,7 @@ const AsyncFunction = (async () => undefined).constructor as new (...words: stri
 /**
  * Runs the text of a module with the page's packages and the given console.
  *
- * @throws {Error} what the code throws, or that it is not a module that can run here.
+ * @throws {Error} the code's own error, or one about an import or a syntax that the page does not support.
  */
 async function runModule(source: string, console: object): Promise<void> {
   await new AsyncFunction("importModule", "console", toBody(source))(importModule, console);
@@ -101,7 +101,7 @@ function lineOf({ stack = "" }: Error): number | null {
 const staticImport =
   /^[ \t]*import\s*(?:(\{[^}]*\}|\*\s*as\s+[\w$]+)\s*from\s*)?(["'][^"'\n]*["'])/gm;
 
-/** Returns the body of an async function that does what a module does, line by line. */
+/** Rewrites a module as the body of an async function, and keeps its lines. */
 function toBody(source: string): string {
   return source
     .replaceAll(staticImport, (_, names: string | undefined, module: string) => {

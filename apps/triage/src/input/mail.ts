@@ -58,7 +58,7 @@ export function organisationOf(domain: string): string {
   return labels.slice(isShared ? -3 : -2).join(".");
 }
 
-/** Returns the day it is where the program runs, `YYYY-MM-DD`. */
+/** Returns the day of an instant in the program's time zone, `YYYY-MM-DD`. */
 export function localDay(date: Date): string {
   const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
   return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");

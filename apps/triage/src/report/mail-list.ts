@@ -25,7 +25,7 @@ CREATE INDEX ranks ON list (${order})`;
 const shown = `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
   thread, place, mails, waiting, isFirst) AS shown FROM list JOIN (SELECT mail, row FROM mails) USING (mail)`;
 
-/** What the list reads of a mail beside its row; `isHidden` is 1 if it is put away. */
+/** The properties of a mail that its row does not show; `isHidden` is 1 if the mail is done or snoozed. */
 export type ListEntry = Readonly<
   Record<"id" | "time" | "unsubscribe", string> &
     Record<"section" | "weight" | "isOwn" | "isHidden" | "oneClick", number> & {

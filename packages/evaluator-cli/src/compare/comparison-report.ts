@@ -123,7 +123,7 @@ function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]):
   return `Their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
 }
 
-/** Returns what the acts of two engines promise together, if two engines have acts. */
+/** Returns the bound on the joint mistakes of two engines' acts; nothing if no pair of engines acts. */
 function describeBound({ questions, maxRisk, confidence }: Comparison): string[] {
   const pairs = questions.flatMap((question) => question.pairs);
   if (!pairs.some(({ covered }) => covered.first + covered.second > 0)) return [];
