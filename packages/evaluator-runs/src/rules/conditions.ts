@@ -77,57 +77,32 @@ interface Named {
 }
 
 function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Condition {
-  const name = readName(tokens);
+  const name = next(tokens);
+  if (name.kind !== "word" && name.kind !== "quoted") {
+    throw new ConditionError(name.at, "name an answer first, such as scam >= 0.9");
+  }
   const operator = peek(tokens);
-  const found = findNamed(name.parts, named);
+  const found = findNamed(name.text, named);
   if (operator.kind !== "operator") {
-    if (found === null && name.parts.join(".") === "new") {
+    if (found === null && name.text === "new") {
       return { meets: ({ isNew }) => isNew, wanted: null };
     }
     if (found === null) throw noAnswer(name, named);
     const example = found.most === null ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
-    const text = name.parts.join(".");
-    throw new ConditionError(operator.at, printable`say what it is to be: ${text} ${example}`);
+    throw new ConditionError(operator.at, printable`say what it is to be: ${name.text} ${example}`);
   }
   if (found === null) throw noAnswer(name, named);
   next(tokens);
   return found.most === null
     ? readOptions(found.column, { operator, tokens })
-    : readNumber(found, found.most, { operator, name: name.parts.join("."), value: next(tokens) });
+    : readNumber(found, found.most, { operator, name: name.text, value: next(tokens) });
 }
 
-interface Name {
-  readonly parts: readonly string[];
-  readonly at: number;
-}
-
-// A quoted name may have its option after a dot: "my question".yes, "my question"."an option".
-function readName(tokens: Tokens): Name {
-  const first = next(tokens);
-  if (first.kind !== "word" && first.kind !== "quoted") {
-    throw new ConditionError(first.at, "name an answer first, such as scam >= 0.9");
-  }
-  if (first.kind === "word" && !first.text.endsWith(".")) {
-    return { parts: [first.text], at: first.at };
-  }
-  const parts = [first.kind === "word" ? first.text.slice(0, -1) : first.text];
-  const dot = peek(tokens);
-  if (first.kind === "quoted" && dot.kind === "word" && dot.at === first.end) next(tokens);
-  const rest = dot.kind === "word" && dot.at === first.end ? dot.text : ".";
-  if (first.kind === "quoted" && !rest.startsWith(".")) return { parts, at: first.at };
-  if (rest.length > 1) return { parts: [...parts, rest.slice(1)], at: first.at };
-  const option = peek(tokens);
-  const isOption = option.kind === "quoted" && option.at <= first.end + 1;
-  if (!isOption) return { parts, at: first.at };
-  return { parts: [...parts, next(tokens).text], at: first.at };
-}
-
-function findNamed(parts: readonly string[], named: readonly AnswerColumn[]): Named | null {
-  const [whole = "", option] = parts;
-  if (option !== undefined) return findShare(whole, option, named);
+/** Returns the meaning of `answer` or `answer.option`. */
+function findNamed(text: string, named: readonly AnswerColumn[]): Named | null {
   const column =
-    named.find((one) => one.part === "value" && isNamed(one, whole)) ??
-    named.find(({ name }) => name === whole);
+    named.find((one) => one.part === "value" && isNamed(one, text)) ??
+    named.find(({ name }) => name === text);
   if (column !== undefined) {
     const { asked, part } = column;
     if (part === "value" && asked.short.form === "option") {
@@ -136,17 +111,12 @@ function findNamed(parts: readonly string[], named: readonly AnswerColumn[]): Na
     const most = part !== "confidence" && asked.short.form === "number" ? asked.short.most : 1;
     return { column, share: null, most };
   }
-  for (let dot = whole.lastIndexOf("."); dot > 0; dot = whole.lastIndexOf(".", dot - 1)) {
-    const found = findShare(whole.slice(0, dot), whole.slice(dot + 1), named);
-    if (found !== null) return found;
+  for (let dot = text.lastIndexOf("."); dot > 0; dot = text.lastIndexOf(".", dot - 1)) {
+    const [name, share] = [text.slice(0, dot), text.slice(dot + 1)];
+    const owner = named.find((one) => one.part === "value" && isNamed(one, name));
+    if (owner && keysOf(owner.asked).includes(share)) return { column: owner, share, most: 1 };
   }
   return null;
-}
-
-function findShare(name: string, key: string, named: readonly AnswerColumn[]): Named | null {
-  const column = named.find((one) => one.part === "value" && isNamed(one, name));
-  if (column === undefined || !keysOf(column.asked).includes(key)) return null;
-  return { column, share: key, most: 1 };
 }
 
 function isNamed({ name, asked }: AnswerColumn, text: string): boolean {
@@ -158,8 +128,7 @@ function keysOf({ distribution }: AskedQuestion): readonly string[] {
   return distribution?.keys ?? [];
 }
 
-function noAnswer({ parts, at }: Name, named: readonly AnswerColumn[]): ConditionError {
-  const name = parts.join(".");
+function noAnswer({ text: name, at }: Token, named: readonly AnswerColumn[]): ConditionError {
   const column = named.find((one) => isNamed(one, name.slice(0, name.indexOf("."))));
   const keys = column === undefined ? [] : keysOf(column.asked);
   if (column !== undefined && keys.length > 0) {

@@ -69,8 +69,9 @@ test.each([
   ["category.receipt >= 0.8", true],
   ["importance.4 > 0.2", false],
   ['"my question" = "an option"', true],
-  ['"my question"."an option" > 0.6', true],
-  ['"my question".a.b > 0.3', false],
+  ['"my question.an option" > 0.6', true],
+  ['"my question.a.b" > 0.3', false],
+  ['"my question.a.b" >= 0.3', true],
   ["new", true],
   ["new, scam < 0.5", false],
 ])("%s: %s", (text, expected) => {
@@ -90,6 +91,7 @@ test.each([
   ["category = ", 10, "category needs an option; it has security_alert"],
   ["category >= 3", 9, "category is an option; compare it with = or !=, or the share of an opt"],
   ["category.recipt > 0.5", 0, 'category has no option "recipt"; it has security_alert, receipt'],
+  ["category. > 0.5", 0, 'category has no option ""; it has security_alert, receipt'],
   ["importance.9 > 0.5", 0, 'importance has no level "9"; it has 0, 1, 2, 3, 4, 5'],
   ["scam = yes", 5, "scam is a number; compare it with >=, >, <= or <"],
   ["scam >= 90", 8, '"90" cannot be; scam goes from 0 to 1'],
@@ -210,8 +212,8 @@ test.each([
   ["category = receipt", false],
   ["importance >= 4", false],
   ["importance >= 3", false],
-  ['"my question"."an option" >= 0.7', true],
-  ['"my question"."an option" >= 0.69', false],
+  ['"my question.an option" >= 0.7', true],
+  ['"my question.an option" >= 0.69', false],
   ['"my question" = "an option"', false],
 ])("%s is promised: %s", async (text, isPromised) => {
   const { rules } = await planIn(`${text} -> junk`);
