@@ -16,10 +16,10 @@ export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-lab
 export { calibrationArtifactSchema } from "./artifact.ts";
 
 // The report
-export { LEAST_JUDGED } from "./report/group-report.ts";
 export { type ActionReport, actionsOf } from "./report/action-report.ts";
 export type { CurveReport } from "./scores/reliability.ts";
 export {
+  LEAST_JUDGED,
   type QuestionReport,
   type ReportOptions,
   reportQuestions,

@@ -149,17 +149,3 @@ export function chiSquareCut(share: number, degrees: number): number {
   const high = degrees + 20 * Math.sqrt(2 * degrees) + 2000;
   return solveIncreasing((x) => -chiSquareAbove(x, degrees), -share, [0, high]);
 }
-
-/** Returns p values adjusted for their number (Holm), in the same order. */
-export function holm(pValues: readonly number[]): number[] {
-  const order = [...pValues.keys()].toSorted(
-    (one, other) => (pValues[one] as number) - (pValues[other] as number),
-  );
-  const adjusted = pValues.map(() => 0);
-  let highest = 0;
-  for (const [rank, index] of order.entries()) {
-    highest = Math.max(highest, Math.min(1, (pValues[index] as number) * (order.length - rank)));
-    adjusted[index] = highest;
-  }
-  return adjusted;
-}

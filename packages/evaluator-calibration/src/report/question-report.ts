@@ -4,7 +4,7 @@ import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
 import { searchPromises } from "../thresholds/learn-then-test.ts";
 import { type ActionOptions, actionsOf, reportAction } from "./action-report.ts";
-import { LEAST_JUDGED, reportGroups } from "./group-report.ts";
+import { reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
   actionRows,
@@ -20,6 +20,9 @@ import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
 import { scoreRows } from "./score-report.ts";
 import type { Action, LockedThreshold } from "../artifact.ts";
+
+/** Fewer labelled rows have no curve and no promise. Chosen, not measured. */
+export const LEAST_JUDGED = 30;
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {

@@ -190,9 +190,7 @@ function fewCard({ n }: Reported): Html | null {
 
 function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
-  const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
-    const isOff = pValue !== null && pValue < 0.05;
-    const judged = isOff ? `✗ ${pValue.toFixed(3)}` : `✓ ${pValue?.toFixed(2)}`;
+  const rows = groups.map(({ group, n, brier, skill, difference, promised }) => {
     const promises = promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`);
     return [
       group,
@@ -200,11 +198,10 @@ function groupCard({ groups, question }: Reported): Html | null {
       brier.toFixed(3),
       skill === null ? "–" : percent(skill),
       `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
-      pValue === null ? "too few" : judged,
       promises.join(", ") || "–",
     ];
   });
-  const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
+  const head = ["group", "n", "Brier", "skill", "came true − printed", "promise"];
   return card("Groups", table(`${question}: groups`, head, rows));
 }
 
