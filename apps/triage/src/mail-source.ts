@@ -80,11 +80,6 @@ export const mailSource: RecordSource = {
       { name: "from", most: 28 },
       { name: "subject", most: 60 },
     ],
-    colours: {
-      importance: { from: 4, colour: "yellow" },
-      scam: { from: 0.5, colour: "red" },
-      brandDeal: { from: 0.5, colour: "yellow" },
-    },
   },
   dayOf: (record) => receivedDay(daysOf(record)),
   markOf: (record) => describeDateGap(daysOf(record)),

@@ -35,19 +35,19 @@ export interface CliContext {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
 
-/** Returns whether output has colours: as FORCE_COLOR or NO_COLOR says, else on a terminal. */
-export function hasColours({ stdout, env }: Pick<CliContext, "stdout" | "env">): boolean {
-  const { FORCE_COLOR: force, NO_COLOR: no } = env;
-  if (force !== undefined) return force !== "0" && force !== "false";
-  return stdout.isTTY === true && no === undefined;
-}
-
 /** Returns text with its verdicts in green or red, if the output has colours. */
 export function paintVerdicts(text: string, context: Pick<CliContext, "stdout" | "env">): string {
   if (!hasColours(context)) return text;
   return text.replace(/\b(?:holds|kept|no alarm|broken|refused|(?<!an )alarm)\b/g, (verdict) =>
     styleText(/holds|kept|no/.test(verdict) ? "green" : "red", verdict, { validateStream: false }),
   );
+}
+
+/** Returns whether output has colours: as FORCE_COLOR or NO_COLOR says, else on a terminal. */
+function hasColours({ stdout, env }: Pick<CliContext, "stdout" | "env">): boolean {
+  const { FORCE_COLOR: force, NO_COLOR: no } = env;
+  if (force !== undefined) return force !== "0" && force !== "false";
+  return stdout.isTTY === true && no === undefined;
 }
 
 /** Returns the variables without surrounding space; a blank variable counts as unset. */

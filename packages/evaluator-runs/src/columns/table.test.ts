@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
 import { columnsOf } from "evaluator-kit";
 import { boolean, choice } from "evaluator-client";
 import { expect, test } from "vitest";
@@ -107,8 +106,8 @@ const wide = [
   record({ from: "x".repeat(28), subject: "y".repeat(60), category: "business_inquiry" }),
 ];
 
-function linesOn(terminal: { width?: number; colours?: boolean }, records = wide): string[] {
-  const given = { width: 80, colours: false, fileName: "inbox.triage.json", ...terminal };
+function linesOn(terminal: { width?: number }, records = wide): string[] {
+  const given = { width: 80, fileName: "inbox.triage.json", ...terminal };
   return [...resultTable(rowsOf(records), { columns, layout, terminal: given })]
     .join("")
     .trimEnd()
@@ -136,14 +135,6 @@ test("a wide terminal shows what the contract does, and no more", () => {
   expect(linesOn({ width: 500 }).join("\n")).toBe(table(wide).trimEnd());
 });
 
-test("colours take no room", () => {
-  const records = [record({ importance: 4.2, scam: 0.7, subject: "z".repeat(60) })];
-  const [plain, coloured] = [false, true].map((colours) => linesOn({ colours }, records));
-  const painted = "\u001b[33m4.20\u001b[39m  0.50  \u001b[31m0.70\u001b[39m  ";
-  expect(coloured?.[1]?.startsWith(painted)).toBe(true);
-  expect(coloured?.map((line) => stripVTControlCharacters(line))).toEqual(plain);
-});
-
 test.each([
   [200, {}, 201, expect.stringMatching(/ Lunch$/)],
   [201, {}, 52, "151 more rows: --top 201 prints them all; they are in inbox.triage.json"],
@@ -157,7 +148,7 @@ test.each([
 
 test("as many rows as are asked for are shown, and a pipe gets all of them", () => {
   const records = Array.from({ length: 300 }, () => record({}));
-  const terminal = { width: 80, colours: false, fileName: "a" };
+  const terminal = { width: 80, fileName: "a" };
   expect([...resultTable(rowsOf(records), { columns, layout, terminal, top: 250 })]).toHaveLength(
     251,
   );

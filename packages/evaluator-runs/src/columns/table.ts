@@ -1,4 +1,3 @@
-import { styleText } from "node:util";
 import { columnsOf, toPrintable, truncateCharacters, truncateColumns } from "evaluator-kit";
 import type { TableLayout } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
@@ -35,7 +34,6 @@ interface TableOptions {
   /** The terminal, and the file that has every row. @default none, with rows of any width */
   readonly terminal?: {
     readonly width?: number | undefined;
-    readonly colours: boolean;
     readonly fileName: string;
   } | null;
 }
@@ -45,8 +43,6 @@ interface TableColumn {
   readonly cell: (row: TableRow) => string;
   /** Its share of a narrow line; columns with 0 are narrowed last. */
   readonly share: number;
-  /** The field whose colours it has. */
-  readonly field?: string;
 }
 
 /** Returns the lines of the table a person reads: the most important record first, input order among equals. */
@@ -82,11 +78,10 @@ export function* resultTable(
     if (added === undefined) yield columns.map(({ heading }) => heading);
     for (const row of shown) yield columns.map(({ cell }) => cell(row));
   };
-  const { width, colours = false, fileName = "" } = terminal ?? {};
+  const { width, fileName = "" } = terminal ?? {};
   yield* alignColumns(rows, {
     width: width || undefined,
     shareOf: (at) => columns[at]?.share ?? 0,
-    paint: colours ? (cell, at) => paint(cell, columns[at]?.field, layout) : undefined,
   });
   if (terminal === null || count >= top) return;
   const rest = `${records.length - count} more rows: --top ${records.length} prints them all; they are in `;
@@ -108,7 +103,7 @@ function toAnswerColumn({ heading, field, isText = false }: ShortHeading): Table
     if (typeof value === "number") return value.toFixed(2);
     return value === null ? "-" : truncateCharacters(toPrintable(value), 40);
   };
-  return { heading: toPrintable(heading), field, share: Number(isText), cell };
+  return { heading: toPrintable(heading), share: Number(isText), cell };
 }
 
 // They are read twice, so that only one is in memory.
@@ -119,20 +114,18 @@ interface ColumnOptions {
   readonly width?: number | undefined;
   /** Returns a column's share of a narrow line; columns with 0 are narrowed last. @default 0 */
   readonly shareOf?: (column: number) => number;
-  /** Colours a cell without a change of width. @default the cell itself */
-  readonly paint?: ((cell: string, column: number) => string) | undefined;
 }
 
 /** Returns rows of printable cells laid out in columns, left-aligned, one line for each row. */
 export function* alignColumns(
   rows: Rows,
-  { width = Number.POSITIVE_INFINITY, shareOf = () => 0, paint }: ColumnOptions = {},
+  { width = Number.POSITIVE_INFINITY, shareOf = () => 0 }: ColumnOptions = {},
 ): Generator<string> {
   const widths = fitted(widthsOf(rows), { width, shareOf });
   for (const row of rows()) {
     const cells = widths.map((columns, column) => {
       const cell = truncateColumns(row[column] ?? "", columns);
-      return (paint?.(cell, column) ?? cell) + " ".repeat(columns - columnsOf(cell));
+      return cell + " ".repeat(columns - columnsOf(cell));
     });
     yield `${cells.join(GAP).trimEnd()}\n`;
   }
@@ -217,10 +210,4 @@ function compare(one: string | number | null, other: string | number | null): nu
   if (typeof one === "number" && typeof other === "number") return other - one;
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   return one < other ? -1 : Number(one > other);
-}
-
-function paint(cell: string, field = "", { colours }: TableLayout): string {
-  const painted = Object.hasOwn(colours, field) ? colours[field] : undefined;
-  if (painted === undefined || !(Number(cell) >= painted.from)) return cell;
-  return styleText(painted.colour, cell, { validateStream: false });
 }

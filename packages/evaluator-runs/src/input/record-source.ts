@@ -78,10 +78,6 @@ export interface TableLayout {
   readonly dayField: string;
   /** The columns after the answers, the first before the marks; the last is the widest. */
   readonly record: readonly { readonly name: string; readonly most: number }[];
-  /** From which value on a cell of a field is coloured. */
-  readonly colours: Readonly<
-    Record<string, { readonly from: number; readonly colour: "red" | "yellow" }>
-  >;
 }
 
 /** A heading of the printed table, and the result field below it. */

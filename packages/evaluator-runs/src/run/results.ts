@@ -1,12 +1,5 @@
 import { basename } from "node:path";
-import {
-  CliError,
-  hasColours,
-  printable,
-  printTexts,
-  toPrintable,
-  writeWholeFile,
-} from "evaluator-kit";
+import { CliError, printable, printTexts, toPrintable, writeWholeFile } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
@@ -139,8 +132,6 @@ async function printTable(
     stderr.write(printable`The table shows ${part} ${source.word}s: ${filter}.\n`);
   }
   const newIds = news?.ids ?? new Set();
-  const terminal = stdout.isTTY
-    ? { width: stdout.columns, colours: hasColours(context), fileName: basename(outputPath) }
-    : null;
+  const terminal = stdout.isTTY ? { width: stdout.columns, fileName: basename(outputPath) } : null;
   await printTexts(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
 }

@@ -133,11 +133,6 @@ export const sampleLayout: TableLayout = {
     { name: "from", most: 28 },
     { name: "subject", most: 60 },
   ],
-  colours: {
-    importance: { from: 4, colour: "yellow" },
-    scam: { from: 0.5, colour: "red" },
-    brandDeal: { from: 0.5, colour: "yellow" },
-  },
 };
 
 /** A source of records whose inputs cannot be opened. */
