@@ -42,12 +42,12 @@ async function journalWith(
 test("a journal gives whole answers with their source, and the mails whose call failed", async () => {
   const path = await journalWith();
   const before = await readFile(path);
-  const { table, noun, textsOf } = await readAnswers([path], {}, createTestContext());
+  const { table, textsOf } = await readAnswers([path], {}, createTestContext());
   const [column] = table.columns;
   expect(column?.source).toMatchObject({ modelId: "local/lexical-1", basis: "lexical" });
   expect([...(column?.values ?? [])]).toEqual([0.25]);
   expect([table.knows("m-1"), table.knows("m-2"), table.knows("m-3")]).toEqual([true, true, false]);
-  expect([table.days.from, noun]).toEqual(["2026-03-02", "mails"]);
+  expect(table.days.from).toBe("2026-03-02");
   expect(await textsOf(new Set(["m-1", "m-2", "m-9"]))).toEqual({
     "m-1": "a@b.example · Hi · 2026-03-02 · there",
   });

@@ -39,15 +39,10 @@ export async function readAnswers(
   const table = new AnswerTable(options);
   const files: Awaited<ReturnType<typeof readRecords>>[] = [];
   const journals: JournalReader[] = [];
-  const nouns = new Set<string>();
   for (const name of names) {
     const read = await journalReader(name, context);
     if (read === null) {
-      const take = (record: InputRecord) => {
-        nouns.add("requestId" in fieldsOf(record.value) ? "messages" : "records");
-        table.addRecord(record, name);
-      };
-      files.push(await readRecords(name, context, take));
+      files.push(await readRecords(name, context, (record) => table.addRecord(record, name)));
     } else {
       const sha256 = createHash("sha256");
       // The name of a database may hold a password.
@@ -62,7 +57,6 @@ export async function readAnswers(
         sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
       });
       progress.end();
-      nouns.add(name.endsWith(".triage.sqlite") ? "mails" : "records");
       journals.push(read);
       files.push({ name: file, sha256: sha256.digest("hex") });
     }
@@ -70,8 +64,6 @@ export async function readAnswers(
   return {
     table,
     files,
-    /** A name for the records, such as `mails`. */
-    noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
     /** Returns the text of some records by id, one line each, if it is known. */
     textsOf: async (ids: ReadonlySet<string>): Promise<Readonly<Record<string, string>>> => {
       const texts: [string, string][] = [];

@@ -40,7 +40,7 @@ export async function buildReport(
   { answers, join, labelsFile, planned }: ReportInput,
   { model, seed, require: typedRisk, confidence, ...options }: CalibrateOptions,
 ) {
-  const { table, noun } = answers;
+  const { table } = answers;
   const maxRisk = typedRisk ?? planned[0]?.plan.maxRisk ?? 0.05;
   const isOfModel = ({ column }: JoinedColumn) =>
     model === undefined || column.source.modelId === model;
@@ -66,12 +66,10 @@ export async function buildReport(
     onAverage: options.onAverage === true,
     isOnePer: options.onePer !== undefined,
     hasGroups: options.by !== undefined,
-  }).map((report) => Object.assign(report, { sentence: summarize(report, noun) }));
+  }).map((report) => Object.assign(report, { sentence: summarize(report) }));
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
-    /** A name for the records, such as `mails`. */
-    noun,
     files: { labels: labelsFile, answers: answers.files },
     seed,
     maxRisk,
@@ -160,7 +158,7 @@ function linesOf(question: QuestionReport, report: CalibrationReport): string[] 
     ...(question.n === 0 ? [] : scoreLines(question, words.rates)),
   ];
   const told = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
-  return [describeWorth(question, report.noun), ...told];
+  return [describeWorth(question), ...told];
 }
 
 function scoreLines(question: QuestionReport, rates: string | null): (string | null)[] {

@@ -42,26 +42,21 @@ function reportOf(
 }
 
 test("probabilities that hold are said to hold, and their skill leads", () => {
-  expect(
-    summarize(
-      reportOf(1000, (p) => p),
-      "mails",
-    ),
-  ).toMatch(
-    /^On your 1,000 labelled mails `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold as far as these labels show\. /,
+  expect(summarize(reportOf(1000, (p) => p))).toMatch(
+    /^On your 1,000 labelled records `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold as far as these labels show\. /,
   );
 });
 
 test("probabilities that are too high are named with their range", () => {
   const report = reportOf(3000, (p) => (p > 0.6 ? p - 0.2 : p));
-  expect(summarize(report, "mails")).toMatch(
+  expect(summarize(report)).toMatch(
     /, and its probabilities are too high between 0\.[5-7]\d* and (0\.[89]\d*|1)\. No threshold can be promised from these labels yet\.$/,
   );
 });
 
 test("what may be done without asking is said with its risk", () => {
   const report = reportOf(2000, (p) => (p > 0.5 ? 1 : 0.1));
-  expect(summarize(report, "mails")).toMatch(
+  expect(summarize(report)).toMatch(
     /You may act on "yes" at 0\.51 and above, without asking: at most 5 % of that is wrong, with 95 % confidence\.$/,
   );
 });
@@ -71,7 +66,7 @@ test.each([
   ["near it", (share: number) => 0.02 * share],
 ])("worthless answers %s permit nothing; what a constant costs is said instead", (_, printed) => {
   const report = reportOf(2000, () => 0.01, printed);
-  const sentence = summarize(report, "mails");
+  const sentence = summarize(report);
   expect(sentence).toContain("worthless");
   expect(sentence).not.toContain("You may act");
   expect(sentence).toMatch(
@@ -80,16 +75,8 @@ test.each([
 });
 
 test("under 30 rows, and where all have one truth, there is no curve and no permission", () => {
-  expect(
-    summarize(
-      reportOf(29, (p) => p),
-      "mails",
-    ),
-  ).toContain("fewer than 30 labels show no curve (29).");
-  const sentence = summarize(
-    reportOf(40, () => 0),
-    "mails",
-  );
+  expect(summarize(reportOf(29, (p) => p))).toContain("fewer than 30 labels show no curve (29).");
+  const sentence = summarize(reportOf(40, () => 0));
   expect(sentence).toContain("have one truth (no)");
   expect(sentence).toContain('Always "no" would be wrong in 0.0 % (0.0 % to 8.8 %)');
 });

@@ -37,19 +37,19 @@ export function nameSource({ modelId, basis, questionHash }: QuestionReport["sou
   return more.length === 0 ? name : `${name} (${more.join(", ")})`;
 }
 
-/** Returns the worth of a question's answers, and the permitted acts; `noun` names the records. */
-export function summarize(report: QuestionReport, noun: string): string {
-  return `${describeWorth(report, noun)}${permissionOf(report)}`;
+/** Returns the worth of a question's answers, and the permitted acts. */
+export function summarize(report: QuestionReport): string {
+  return `${describeWorth(report)}${permissionOf(report)}`;
 }
 
 /** Returns the worth of a question's answers, and whether they are calibrated. */
-export function describeWorth(report: QuestionReport, noun: string): string {
-  return `${worthOf(report, noun)}${calibrationOf(report)}.`;
+export function describeWorth(report: QuestionReport): string {
+  return `${worthOf(report)}${calibrationOf(report)}.`;
 }
 
-function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
+function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   const { skill, constant } = scores;
-  const labelled = `your ${count(n)} labelled ${noun}`;
+  const labelled = `your ${count(n)} labelled records`;
   const name = `\`${question}\``;
   if (n === 0)
     return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
