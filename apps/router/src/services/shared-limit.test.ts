@@ -97,6 +97,21 @@ test("a store that is down at the start, and one that goes away, stop no message
   ]);
   isUp = true;
   expect(await decide()).toBe(200);
+  const other = await startInstance({ name: "two", gateway, open });
+  isUp = false;
+  const warningsLater = async () => {
+    expect(await other.decide()).toBe(200);
+    return other.warned;
+  };
+  await expect
+    .poll(warningsLater)
+    .toEqual([
+      "ROUTER_LIMITS: PostgreSQL does not answer. This router goes on with its own share of the limit until it can.\n",
+    ]);
+  isUp = true;
+  await expect
+    .poll(warningsLater, { timeout: 5000 })
+    .toContain("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
 });
 
 test.each([

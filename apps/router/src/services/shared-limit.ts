@@ -7,7 +7,6 @@ import {
   sharedPacer,
   type Transport,
 } from "evaluator-client";
-import type { DatabaseFailure } from "evaluator-runs/postgres";
 
 type OpenStore = LimitStore & AsyncDisposable;
 
@@ -36,33 +35,25 @@ export async function openSharedLimit(
     return store;
   };
   let isLost = false;
-  const onFailure = (error: unknown) => {
-    if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} ${lost}\n`);
-    isLost = true;
-  };
-  async function reporting<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
-    try {
-      const result = await use(await reach());
-      if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
-      isLost = false;
-      return result;
-    } catch (error) {
-      onFailure(error);
-      throw error;
+  const onStoreChange = (isDown: boolean, reason = "PostgreSQL does not answer.") => {
+    if (isDown && !isLost) warn(`ROUTER_LIMITS: ${reason} ${lost}\n`);
+    if (isLost && !isDown) {
+      warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
     }
-  }
+    isLost = isDown;
+  };
   const store: LimitStore = {
-    read: (key) => reporting((opened) => opened.read(key)),
-    swap: (key, version, row) => reporting((opened) => opened.swap(key, version, row)),
+    read: async (key) => (await reach()).read(key),
+    swap: async (key, version, row) => (await reach()).swap(key, version, row),
     onPause(key, listener) {
       const listening = opened.promise.then((store) => store.onPause(key, listener));
       return () => void listening.then((end) => end());
     },
   };
   await reach().catch((error: unknown) => {
-    const failure = failureOf(error);
-    if (failure !== null && !lastingFailures.has(failure)) return onFailure(error);
-    throw new CliError(`ROUTER_LIMITS: ${describe(error)}`, { cause: error });
+    const reason = describe(error);
+    if (error instanceof EvaluatorError && error.isRetryable) return onStoreChange(true, reason);
+    throw new CliError(`ROUTER_LIMITS: ${reason}`, { cause: error });
   });
   return {
     /** Creates the pacer of all routers that ask the same service with the same key. */
@@ -72,26 +63,14 @@ export async function openSharedLimit(
       const key = hash("sha256", `${transport.target?.url ?? ""}\n${secret}`);
       const all = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
       const limits = { ...own, requestsPerMinute: all };
-      return sharedPacer({ store, key, limits });
+      return sharedPacer({ store, key, limits, onStoreChange });
     },
     [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),
   };
 }
 
-const lastingFailures: ReadonlySet<DatabaseFailure> = new Set([
-  "connection-options",
-  "denied",
-  "too-old",
-  "newer-schema",
-]);
-
-function failureOf(error: unknown): DatabaseFailure | null {
-  const isKnown = error instanceof EvaluatorError && "failure" in error;
-  return isKnown ? (error.failure as DatabaseFailure) : null;
-}
-
 /** A database's error never holds its address; of other errors, only the name is printed. */
 function describe(error: unknown): string {
-  if (failureOf(error) !== null) return (error as Error).message;
+  if (error instanceof EvaluatorError) return error.message;
   return `The package evaluator-runs failed (${error instanceof Error ? error.name : "unknown error"}).`;
 }
