@@ -14,57 +14,53 @@ const answer: ChatResponse = {
   usage: null,
 };
 
-type Prompts = NonNullable<Parameters<typeof checkPrompts>[2]>;
-
-/** Checks one answer, and returns the printed failures. */
-async function findFailures(
-  given: ChatResponse | { readonly error: string },
-  expected: Prompts[number]["expected"],
-): Promise<string[]> {
+/** Checks one answer to all prompts, and returns the lines of each. */
+async function check(given: Partial<ChatResponse> | { readonly error: string }) {
   let printed = "";
-  const prompts = [{ kind: "a prompt", message: "a message", expected }];
   const write = (text: string) => void (printed += text);
-  await checkPrompts(() => Response.json(given), write, prompts);
-  return printed
-    .split("\n")
-    .slice(1, -2)
-    .map((line) => line.trim());
+  await checkPrompts(() => Response.json({ ...answer, ...given }), write);
+  const lines = printed.split("\n").slice(0, -2);
+  const starts = lines.flatMap((line, at) => (/^(?:ok|failure)/.test(line) ? at : []));
+  return starts.map((start, at) =>
+    lines.slice(start + 1, starts[at + 1]).map((line) => line.trim()),
+  );
 }
 
-test("an expected answer has no failures", async () => {
-  expect(await findFailures(answer, { tier: "balanced", minority: "frontier" })).toEqual([]);
-  expect(await findFailures(answer, { topTwo: ["fast", "balanced"] })).toEqual([]);
+const [greeting, code, perfect] = [
+  "expected the tier nano",
+  "expected the tier balanced, and a smaller share of frontier",
+  "expected balanced and frontier to have the largest two shares",
+];
+
+test.each<[probabilities: ChatResponse["probabilities"], failures: string[][]]>([
+  [{ nano: 0, fast: 0.13, balanced: 0.78, frontier: 0.09 }, [[greeting], [], [perfect]]],
+  [{ nano: 0, fast: 0.04, balanced: 0.78, frontier: 0.18 }, [[greeting], [], []]],
+  [{ nano: 0, fast: 0.22, balanced: 0.78, frontier: 0 }, [[greeting], [code], [perfect]]],
+  [{ nano: 0, fast: 0, balanced: 0.5, frontier: 0.5 }, [[greeting], [code], []]],
+])("the shares %j are checked for each prompt", async (probabilities, failures) => {
+  expect(await check({ probabilities })).toEqual(failures);
 });
 
-test("another tier, share or order is named", async () => {
-  expect(await findFailures(answer, { tier: "nano" })).toEqual([
-    "the tier is balanced; expected nano",
-  ]);
-  expect(await findFailures(answer, { minority: "nano" })).toEqual([
-    "nano has a share of 0; expected a minority",
-  ]);
-  expect(await findFailures(answer, { minority: "balanced" })).toEqual([
-    "balanced has a share of 0.78; expected a minority",
-  ]);
-  expect(await findFailures(answer, { topTwo: ["balanced", "frontier"] })).toEqual([
-    "the top two shares are not those of balanced and frontier",
-  ]);
+test("another tier is a failure", async () => {
+  const probabilities = { nano: 0.5, fast: 0, balanced: 0.3, frontier: 0.2 };
+  expect(await check({ tier: "nano", probabilities })).toEqual([[], [code], [perfect]]);
 });
 
 test("a failed evaluation is printed with its error", async () => {
-  const failures = await findFailures({ error: "The gateway answered 401." }, { tier: "nano" });
-  expect(failures).toEqual(["no tier was chosen: The gateway answered 401."]);
+  const failure = ["no tier was chosen: The gateway answered 401."];
+  const failures = await check({ error: "The gateway answered 401." });
+  expect(failures).toEqual([failure, failure, failure]);
 });
 
 test("a refused reply model is named, and is not the router's failure", async () => {
-  const refused = { ...answer, reply: "", replyError: "Free tier users do not have access." };
-  expect(await findFailures(refused, { tier: "balanced" })).toEqual([
+  const refused = { reply: "", replyError: "Free tier users do not have access." };
+  expect((await check(refused))[1]).toEqual([
     "the reply model a/balanced failed, not the router: Free tier users do not have access.",
   ]);
 });
 
 test("a reply without text is a failure too", async () => {
-  expect(await findFailures({ ...answer, reply: "" }, {})).toEqual([
+  expect((await check({ reply: "" }))[1]).toEqual([
     "the reply model a/balanced failed, not the router: it gave no text",
   ]);
 });
