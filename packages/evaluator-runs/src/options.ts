@@ -27,10 +27,8 @@ interface MoreOptions {
   readonly top?: number;
   readonly only?: string;
   readonly since?: string;
-  /** Records by id: the table shows only these, without headings. @default all */
-  readonly added?: ReadonlyMap<string, unknown>;
-  /** Whether only `added` is asked about and added to the results (JSON) of the run before. @default no */
-  readonly isPart?: boolean;
+  /** The ids of records: the table shows only these, without headings. @default all */
+  readonly added?: ReadonlySet<string>;
   /** Records are new since the first run that ended at this time or later, in ISO 8601. @default the last run */
   readonly newSince?: string;
 }

@@ -6,8 +6,6 @@ export interface FileSystem {
   /** Opens a file with Node's flags; returns its descriptor. */
   open(path: string, flags: "a" | "r" | "wx", mode?: number): number;
   close(file: number): void;
-  /** Reads the text of a file up to a byte, which is the last one. */
-  read(path: string, last: number): AsyncIterable<string>;
   /** Returns how many of the bytes were written. */
   write(file: number, bytes: Uint8Array): Promise<number>;
   /** Resolves when a file, or the names in a folder, are on the disk. */
@@ -28,7 +26,6 @@ const write = promisify(fs.write);
 export const systemFiles: FileSystem = {
   open: fs.openSync,
   close: fs.closeSync,
-  read: (path, end) => fs.createReadStream(path, { encoding: "utf8", end, highWaterMark: 1 << 20 }),
   write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
   sync: promisify(fs.fsync),
   stat: (path) => fs.statSync(path, { bigint: true, throwIfNoEntry: false }),

@@ -55,6 +55,14 @@ test("archives in a folder come whole, and those in archives are named", async (
   expect(stderr).toContain("Broken: takeout-002.tgz/b.zip: it is an archive in an archive; unpack");
 });
 
+test("a path outside the archive is named as such, and the mails before it are read", async () => {
+  const files = { "a.mbox": mbox(mail("one")), "xx/b.mbox": mbox(mail("two")) };
+  const text = (await zip(files)).toString("latin1").replaceAll("xx/b.mbox", "../b.mbox");
+  const { mails, exitCode, stderr } = await importOf({ "a.zip": Buffer.from(text, "latin1") });
+  expect([mails?.length, exitCode]).toEqual([1, 2]);
+  expect(stderr).toContain("it has a file with a path outside the archive; the rest is lost");
+});
+
 test("an encrypted archive is refused, with what to do instead", async () => {
   const archive = await zip({ "a.mbox": mbox(mail("one")) });
   for (const [signature, at] of [

@@ -4,7 +4,6 @@ import {
   header,
   linesOf,
   MESSAGE_BYTES,
-  parseDay,
   parseMessage,
   parseTime,
 } from "./parse-message.ts";
@@ -29,14 +28,15 @@ const usualHeader =
 export async function* mboxMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start = 0) {
   const splitter = new MboxSplitter();
   const toFound = ({ number, offset, delivered, lines, length }: MboxMessage): FoundMail => {
-    const day = parseDay(delivered);
+    const deliveredAt = parseTime(delivered);
+    const day = deliveredAt?.slice(0, 10);
     const bytes = Buffer.concat(lines);
     return {
       name: `${file.prefix}message ${number}`,
       source: { file: file.name, offset: start + offset },
       isCut: length > bytes.length,
-      arrived: day === null ? fileDay(file) : { day, basis: "separator" },
-      deliveredAt: parseTime(delivered),
+      arrived: day === undefined ? fileDay(file) : { day, basis: "separator" },
+      deliveredAt,
       read: async () => await parseMessage(bytes),
     };
   };

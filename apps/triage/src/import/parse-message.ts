@@ -62,7 +62,7 @@ function valuesOf({ headers }: Email, name: string): string[] {
 }
 
 /** Returns the day in a header, in the sender's zone; null if there is none. */
-export function parseDay(text: string): string | null {
+function parseDay(text: string): string | null {
   const written = text.slice(0, 200);
   const named = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(written);
   const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(written) ?? [];

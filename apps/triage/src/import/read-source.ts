@@ -61,6 +61,8 @@ function breakReason(error: unknown): string {
 }
 
 function systemReason(error: unknown): string | null {
+  const isOutside = error instanceof Error && /^(?:invalid rel|absol)/.test(error.message);
+  if (isOutside) return "it has a file with a path outside the archive";
   // Errors of zlib have a code too, but no system call.
   if (!(error instanceof Error) || !("syscall" in error)) return null;
   return `it cannot be read: ${describeSystemError(error)}`;

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { Mail } from "../input/mail-schema.ts";
@@ -23,10 +24,12 @@ CREATE TABLE IF NOT EXISTS mail (
 
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
+  readonly #path: string;
   readonly #database: DatabaseSync;
 
   /** @throws CliError if the file is not such a table. */
   constructor(path: string) {
+    this.#path = path;
     try {
       this.#database = openPrivateDatabase(path, (database) => database.exec(tables));
     } catch (error) {
@@ -35,8 +38,11 @@ export class FolderTable implements Disposable {
     }
   }
 
+  /** Closes the table, and removes it if no folder was read. */
   [Symbol.dispose](): void {
+    const isUnused = this.state === null;
     this.#database.close();
+    if (isUnused) rmSync(this.#path, { force: true });
   }
 
   /** Null before the first read. */

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import type { HoodiecrowMail } from "hoodiecrow-imap";
@@ -173,6 +173,18 @@ test.each([
   const { exitCode, stderr } = await startTriage([word, account + folder, ...rest], { cwd, env });
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);
   expect(await readFile(join(cwd, OUT), "utf8")).toBe(before);
+});
+
+test.each([
+  ["no password", {}, "INBOX"],
+  ["a wrong password", { TRIAGE_IMAP_PASSWORD: "wrong" }, "INBOX"],
+  ["an unknown folder", env, "Nope"],
+])("a first import with %s leaves no file behind", async (_, wrongEnv, folder) => {
+  const { account } = await startHoodiecrow({ messages: [mail("a")] });
+  const cwd = await temporaryFolder();
+  const words = ["import", `${account}/${folder}`, OUT];
+  expect((await startTriage(words, { cwd, env: wrongEnv })).exitCode).toBe(1);
+  expect(await readdir(cwd)).toEqual([]);
 });
 
 test("--since of an export and a password in a URL are refused", async () => {

@@ -45,7 +45,7 @@ export function planSync(known: FolderState | null, box: Box, since: string | nu
   };
 }
 
-/** Reads the new mails of a folder into its table; returns its state and the UIDs that are gone. */
+/** Reads the new mails of a folder into its table; returns its state, the first UID that may be new, and the UIDs that are gone. */
 export async function syncFolder(
   client: ImapFlow,
   table: FolderTable,
@@ -57,8 +57,7 @@ export async function syncFolder(
   const { account, folder } = address;
   const place = { account, folder, uidvalidity: Number(box.uidValidity), since };
   if (isOther) await table.begin({ ...place, uidnext: null, highestmodseq: null });
-  const uids = table.uids();
-  const have = new Set(uids);
+  const have = new Set(table.uids());
   const found = first === null ? [] : await searchFrom(client, first, since);
   const missing = found.filter((uid) => !have.has(uid));
   for (let at = 0; at < missing.length; at += RANGE) {
@@ -77,12 +76,7 @@ export async function syncFolder(
   // Found mails may be in the table, and not in the file of mails, after a cut connection.
   const isChanged = isWhole || found.length + gone.length > 0;
   const count = have.size + missing.length - gone.length;
-  const [next = 0] = missing;
-  // After the first read the new mails are the last ones.
-  const firstNew = !isOther && next > (uids.at(-1) ?? 0) ? next : null;
-  // Found mails that the table has are those of a read that was cut.
-  const isLonger = !isWhole && found.length === missing.length && gone.length === 0;
-  return { state, count, read: missing.length, firstNew, isLonger, gone, isChanged };
+  return { state, count, read: missing.length, first, gone, isChanged };
 }
 
 // With QRESYNC one command returns the changes too.

@@ -88,7 +88,7 @@ test("a new mail without an answer is asked about again after the next change", 
   const { server, stopped, printed, ended, rows, results } = await watching([], { transport });
   await expect.poll(rows).toHaveLength(2);
   server.appendMessage("INBOX", [], received, mail("three"));
-  await expect.poll(() => printed.stderr).toContain("A new mail has no answer;");
+  await expect.poll(() => printed.stderr).toContain("Some mails have no answer;");
   server.appendMessage("INBOX", [], received, mail("four"));
   await expect.poll(() => transport.requests).toHaveLength(5);
   await expect.poll(results).toHaveLength(4);
@@ -116,7 +116,7 @@ test("the options of a run hold in watch: --only, and --dry-run, which ends", as
   ]);
 });
 
-test("with --context, in which a mail changes others, and in another format all mails are written anew", async () => {
+test("with --context, in which a mail changes others, and in another format the results have all mails", async () => {
   const { server, cwd, stopped, ended, rows } = await watching(["--context", "--format", "ndjson"]);
   await expect.poll(rows).toEqual(["mail one", "mail two"]);
   server.appendMessage("INBOX", [], received, mail("three"));

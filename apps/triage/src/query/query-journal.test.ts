@@ -70,8 +70,8 @@ test("what a mail says stays text: no formula in CSV, no escape in JSON or in a 
 
 test("without a query it names the tables, and a terminal shows the first rows of many", async () => {
   const { stdout } = await ask(["inbox.json", "--format", "csv"]);
-  expect(stdout).toContain("mails,brand_deal,number,the probability of yes\n");
-  expect(stdout).toContain("\nanswers,category_probabilities,json,");
+  expect(stdout).toContain("mails,brand_deal,number\n");
+  expect(stdout).toContain("\nanswers,category_probabilities,json\n");
   const counted = "with recursive t (n) as (select 1 union all select n + 1 from t where n < 1200)";
   const table = await ask([`${counted} select n from t`, "--format", "table"]);
   expect(table.stdout.split("\n").slice(999)).toEqual([

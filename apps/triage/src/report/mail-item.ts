@@ -15,8 +15,6 @@ const DAY_MS = 86_400_000;
 export interface ListFacts extends Pick<Sections, "questions" | "score" | "choice"> {
   /** The action of each rule. */
   readonly actions: readonly string[];
-  /** The name of the input file; null for a journal without one. */
-  readonly file: string | null;
   /** The day after today, on a page that keeps choices; null on one that does not. */
   readonly tomorrow: string | null;
 }
@@ -142,17 +140,16 @@ function shadeOf(form: ShownQuestion["form"], level: number, levels: number): nu
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
-function moreOf(row: ListedRow, { questions, file }: ListFacts): Html {
+function moreOf(row: ListedRow, { questions }: ListFacts): Html {
   const said = row.answers?.map((answer, at) => {
     const question = questions[at] as ShownQuestion;
     return html`<dt>${question.id} (${question.type})</dt>
       <dd>${sayAnswer(question, answer)}</dd>`;
   });
-  const words = [row.id, ...(file === null ? [] : [file])].map(quoted).join(" ");
   return html`${said === undefined ? null : html`<dl>${said}</dl>`}
     ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
     <p class="way-back">${wayBack(row)}</p>
-    <p><code>evaluator-triage explain ${words}</code></p>`;
+    <p>Id for explain: <code>${row.id}</code></p>`;
 }
 
 /** Returns an answer in the words of `explain`. */
@@ -184,11 +181,4 @@ function wayBack({ link, location }: ListedRow): Html | string {
   const place = location === "" ? "" : ` (${location})`;
   const { href, program } = link;
   return html`<a href="${href}" rel="noreferrer" target="_blank">Show it in ${program}</a>${place}`;
-}
-
-/** Quotes a text as one word of a shell. */
-function quoted(text: string): string {
-  if (/^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(text)) return text;
-  const word = `'${text.replaceAll("'", String.raw`'\''`)}'`;
-  return text.startsWith("-") ? `-- ${word}` : word;
 }

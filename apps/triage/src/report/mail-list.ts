@@ -49,7 +49,6 @@ export class MailList implements Disposable {
   length = 0;
   /** Mails that are done or snoozed. */
   hidden = 0;
-  failed = 0;
   added = 0;
   /** For each question the number of mails by value. */
   readonly values: readonly Map<number, number>[];
@@ -84,8 +83,7 @@ export class MailList implements Disposable {
     this.#insert.run(...head, unsubscribe, oneClick, score, JSON.stringify(picks), start);
     for (const key of keys) this.#addKey.run(key, this.length);
     this.added += Number(row.isNew);
-    if (row.answers === null) this.failed += 1;
-    else this.#count(row.answers, Date.parse(row.day));
+    if (row.answers !== null) this.#count(row.answers, Date.parse(row.day));
   }
 
   #count(answers: NonNullable<MailRow["answers"]>, time: number): void {

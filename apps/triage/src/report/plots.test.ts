@@ -32,7 +32,7 @@ function numbersOf(mails: number): string {
     const row = { day, address: "", sender: "a", isNew: false, answers: [answer] };
     list.add(row as Partial<MailRow> as MailRow, entry);
   }
-  return String(numbersSection(list, [importance], [])).replace(/\s+/g, " ");
+  return String(numbersSection(list, [importance])).replace(/\s+/g, " ");
 }
 
 test("a plot over time has a dot for each mail, and says so if it shows 2,000 of more", () => {

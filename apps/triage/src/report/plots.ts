@@ -11,12 +11,8 @@ const DOTS = 2000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
-/** Returns the totals of all runs, and a plot or two of each question. */
-export function numbersSection(
-  list: MailList,
-  questions: readonly ShownQuestion[],
-  figures: readonly (readonly [name: string, value: string])[],
-): Html {
+/** Returns a plot or two of each question. */
+export function numbersSection(list: MailList, questions: readonly ShownQuestion[]): Html {
   const plots = questions.flatMap((question, at) => {
     const { title, form, names } = question;
     const counts = list.values[at] ?? new Map<number, number>();
@@ -37,15 +33,6 @@ export function numbersSection(
   const cards = plots.map((plot) => html`<div class="card">${plot}</div>`);
   return html`<section class="part" id="numbers">
     <h2>In numbers</h2>
-    <dl class="tiles">
-      ${figures.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${toPrintable(value)}</dd>
-          </div>`,
-      )}
-    </dl>
     <div class="columns">${list.added + list.days.length === 0 ? null : cards}</div>
   </section>`;
 }

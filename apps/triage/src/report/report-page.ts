@@ -3,7 +3,7 @@ import { bundleScript } from "evaluator-kit/bundle-script";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
-import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
+import { printCount, printMails, printUsd } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
@@ -55,7 +55,7 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       { href: "#numbers", name: "In numbers" },
     ],
     body: html`${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${senders}
-    ${numbersSection(list, parts.questions, figuresOf(parts))}`,
+    ${numbersSection(list, parts.questions)}`,
     styles: [new URL("report.css", import.meta.url)],
     script,
     formsTo: parts.tomorrow === null ? "none" : "self",
@@ -107,24 +107,10 @@ function costOf(runs: readonly RunFacts[]): string {
   return usd === 0 ? printUsd(null) : `${printUsd(usd)} and what has no known price`;
 }
 
-/** Returns the totals of all runs, as names and values. */
-function figuresOf({ runs, list }: ReportParts): (readonly [string, string])[] {
-  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
-    runs.reduce((total, run) => total + run[fact], 0);
-  return [
-    ["Mails", printCount(list.length)],
-    ["Without answer", printCount(list.failed)],
-    ["Calls", printCount(sum("answered"))],
-    ["Input tokens", printCount(sum("inputTokens"))],
-    ["Cost", costOf(runs)],
-    ["Time asking", printDuration(sum("elapsedMs"))],
-  ];
-}
-
 // A script reads it; "<" would end the element.
 function factsElement({ list, ...parts }: ReportParts): Html {
-  const { questions, score, choice, actions, file, tomorrow } = parts;
-  const facts = { questions, score, choice, actions, file, tomorrow };
+  const { questions, score, choice, actions, tomorrow } = parts;
+  const facts = { questions, score, choice, actions, tomorrow };
   const json = JSON.stringify({
     ...facts,
     packSize: MailList.packSize,

@@ -1,13 +1,5 @@
-import { basename } from "node:path";
 import { reportsBeside } from "evaluator-kit/page";
-import {
-  CliError,
-  type FileContent,
-  printable,
-  printTexts,
-  toPrintable,
-  toPrintablePath,
-} from "evaluator-kit";
+import { CliError, type FileContent, printable, printTexts, toPrintable } from "evaluator-kit";
 import {
   askedQuestions,
   printCount,
@@ -139,7 +131,6 @@ async function toParts(
     pages: [],
     tomorrow: null,
     actions: (rules ?? []).map(({ action }) => action),
-    file: command.file === undefined ? null : toPrintablePath(basename(command.file)),
     runs: facts,
     all,
     calibration,

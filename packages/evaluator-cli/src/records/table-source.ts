@@ -29,7 +29,7 @@ export const tableSource: RecordSource = {
     return await openRecords(path, tableForm(options, readTable), options);
   },
   columns: [],
-  queryColumns: [{ name: "state", what: "as JSON", of: ({ state }) => JSON.stringify(state) }],
+  queryColumns: [{ name: "state", of: ({ state }) => JSON.stringify(state) }],
   table: null,
   keepStateOptions: toRecordColumns,
 };

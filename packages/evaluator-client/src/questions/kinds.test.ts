@@ -7,10 +7,10 @@ const { category, importance, scam } = emailRequest.questions;
 test("an answer to a choice is an option and a distribution without order", () => {
   const keys = ["receipt", "other"];
   expect(valuesOf(category, gatewayBody.answers.category as never)).toEqual([
-    { name: "choice", meaning: "the option", form: "option", keys, value: "receipt" },
+    { name: "choice", form: "option", keys, value: "receipt" },
     {
       name: "probabilities",
-      meaning: "the probability of each option",
+
       form: "distribution",
       keys,
       isOrdered: false,
@@ -22,10 +22,10 @@ test("an answer to a choice is an option and a distribution without order", () =
 test("an answer to a score is a mean and an ordered distribution", () => {
   const keys = ["0", "1"];
   expect(valuesOf(importance, gatewayBody.answers.importance as never)).toEqual([
-    { name: "score", meaning: "the mean level, from 0", form: "number", most: 1, value: 0.35 },
+    { name: "score", form: "number", most: 1, value: 0.35 },
     {
       name: "probabilities",
-      meaning: "the probability of each level",
+
       form: "distribution",
       keys,
       isOrdered: true,
@@ -38,7 +38,7 @@ test("an answer to a boolean is one probability", () => {
   expect(valuesOf(scam, gatewayBody.answers.scam as never)).toEqual([
     {
       name: "probability",
-      meaning: "the probability of yes",
+
       form: "probability",
       value: 0.04,
     },

@@ -69,8 +69,7 @@ export async function loadRun(command: RunCommand, context: ProgramContext): Pro
     return () => runFile(command, context);
   }
   const { runTogether } = await import("../workers/run-together.ts");
-  // A run in a database has all its records.
-  return () => runTogether({ ...command, isPart: false }, address, context);
+  return () => runTogether(command, address, context);
 }
 
 /** Loads the action of `work`. */

@@ -58,13 +58,6 @@ export interface InputOptions {
 /** A column of the results that shows a part of the record. */
 interface RecordColumn {
   readonly name: string;
-  readonly of: (record: RunRecord) => string;
-}
-
-/** A column of the queried table of records. */
-interface QueryColumn {
-  readonly name: string;
-  readonly what: string;
   readonly of: (record: RunRecord) => string | null;
 }
 
@@ -111,7 +104,7 @@ export interface RecordSource {
   /** The columns of the results before the answers, beside `id`. */
   readonly columns: readonly RecordColumn[];
   /** The columns of the queried table before the answers, beside `id`. */
-  readonly queryColumns: readonly QueryColumn[];
+  readonly queryColumns: readonly RecordColumn[];
   /** Null if a run prints no table. */
   readonly table: TableLayout | null;
   /** Returns the day of a record, `YYYY-MM-DD`; without it no option is about days. */

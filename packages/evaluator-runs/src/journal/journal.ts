@@ -12,11 +12,6 @@ interface NotedRecord {
   readonly note?: string | null;
 }
 
-interface NoteOptions {
-  readonly isPart?: boolean | undefined;
-  readonly newSince?: string | null | undefined;
-}
-
 /** How the call about a record ended: with an answer about its state, or with an error. */
 type CallEnd = Pick<NotedRecord, "id" | "key"> &
   (
@@ -62,15 +57,15 @@ export class Journal extends JournalReader {
   /** Notes in one step the records of the input and the keys of their answers; for the options see `RunCommand`. */
   noteRecords(
     entries: Iterable<NotedRecord>,
-    { isPart = false, newSince = null }: NoteOptions = {},
+    { newSince = null }: { readonly newSince?: string | null | undefined } = {},
   ): void {
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
       const { seen, after } = this.prepare(
-        `SELECT iif(?, (SELECT max(seen) FROM mails), coalesce(max(run), 0) + 1) AS seen,
+        `SELECT coalesce(max(run), 0) + 1 AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
             max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
-      ).get(Number(isPart), newSince) as { seen: number; after: number | null };
+      ).get(newSince) as { seen: number; after: number | null };
       const addCall = this.prepare("INSERT OR IGNORE INTO calls (key) VALUES (?)");
       const noteRecord = this.prepare(
         `INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?

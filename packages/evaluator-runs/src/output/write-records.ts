@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, systemFiles, toPrintable, writeWholeFile } from "evaluator-kit";
+import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { OutputFormat } from "../shared-options.ts";
 
 /**
@@ -57,19 +57,9 @@ const END = "\n]";
 
 /**
  * Returns the text of a JSON array, one piece for each item, indented by two.
- *
- * @param before - A file with such an array that is not empty; its items come first.
  */
-export async function* toJsonArray(
-  items: Items<unknown>,
-  before: string | null = null,
-  files = systemFiles,
-): AsyncGenerator<string> {
-  let isFirst = before === null;
-  if (before !== null) {
-    const size = Number(files.stat(before)?.size);
-    yield* files.read(before, size - `${END}\n`.length - 1);
-  }
+export async function* toJsonArray(items: Items<unknown>): AsyncGenerator<string> {
+  let isFirst = true;
   for await (const item of items) {
     // JSON.stringify indents the item inside an array.
     const array = JSON.stringify([item], null, 2);

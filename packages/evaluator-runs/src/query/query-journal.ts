@@ -99,9 +99,9 @@ async function listTables(
 ): Promise<void> {
   const { records, runs } = queryTables(results);
   const rows = [...records, runs].flatMap(({ name, columns }) =>
-    columns.map((column) => [name, column.name, column.type, column.what]),
+    columns.map((column) => [name, column.name, column.type]),
   );
-  await printRows({ names: ["table", "column", "type", "what"], rows }, command, context);
+  await printRows({ names: ["table", "column", "type"], rows }, command, context);
 }
 
 /** A command with a checked query. */

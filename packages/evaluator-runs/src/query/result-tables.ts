@@ -1,7 +1,6 @@
 import type { Cell } from "../postgres/index.ts";
 import type { RunResults } from "../journal-results.ts";
 import {
-  type AnswerColumn,
   answerColumns,
   type AskedQuestion,
   type ResultRow,
@@ -14,8 +13,6 @@ type ListedRun = Awaited<ReturnType<RunResults["listRuns"]>>[number];
 interface Column<TRow> {
   readonly name: string;
   readonly type: "text" | "number" | "json";
-  /** Its description. */
-  readonly what: string;
   readonly of: (row: TRow) => Cell;
 }
 
@@ -24,9 +21,7 @@ type TableSetup = Pick<RunResults, "columns" | "source">;
 
 const column =
   (type: Column<never>["type"]) =>
-  <TRow>(name: string, what: string, of: (row: TRow) => Cell): Column<TRow> => {
-    return { name, type, what, of };
-  };
+  <TRow>(name: string, of: (row: TRow) => Cell): Column<TRow> => ({ name, type, of });
 const [text, number, json] = [column("text"), column("number"), column("json")];
 
 /** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
@@ -44,20 +39,13 @@ function tableOf<TRow>(name: string, columns: readonly Column<TRow>[]) {
   return { name, columns, cellsOf: (row: TRow) => columns.map(({ of }) => of(row)) };
 }
 
-function idColumn(word: string): Column<ResultRow> {
-  return text("id", `the ${word}'s id`, ({ input }) => input.id);
-}
-
-const errorColumn = text("error", "why there is no answer", ({ record }: ResultRow) => {
-  return record["error"] ?? null;
-});
+const idColumn = text("id", ({ input }: ResultRow) => input.id);
+const errorColumn = text("error", ({ record }: ResultRow) => record["error"] ?? null);
 
 function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   const own = [
-    idColumn(source.word),
-    ...source.queryColumns.map(({ name, what, of }) => {
-      return text(name, what, ({ input }: ResultRow) => of(input));
-    }),
+    idColumn,
+    ...source.queryColumns.map(({ name, of }) => text(name, ({ input }: ResultRow) => of(input))),
   ];
   const toUnique = uniqueNames([...own, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
@@ -65,53 +53,40 @@ function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
     const of = ({ record }: ResultRow) => record[name] ?? null;
     const value = nameOf.get(asked) ?? toUnique(toColumnName(asked.id));
     nameOf.set(asked, value);
-    if (part === "value") return columnFor(asked)(value, asked.short.meaning, of);
-    const { end, what } = ends[part];
-    return number(toUnique(`${value}_${end}`), what, of);
+    if (part === "value") return columnFor(asked)(value, of);
+    return number(toUnique(`${value}_${part === "confidence" ? "conf" : part}`), of);
   });
   return [...own, ...answers, errorColumn];
 }
-
-const ends: Record<Exclude<AnswerColumn["part"], "value">, { end: string; what: string }> = {
-  confidence: { end: "conf", what: "the confidence in it" },
-  printed: { end: "printed", what: "the same before the calibration" },
-};
 
 function columnFor({ short }: AskedQuestion) {
   return short.form === "option" ? text : number;
 }
 
 const callColumns: readonly Column<ResultRow>[] = [
-  text("model", "who answered", ({ kept }) => kept?.modelId ?? null),
-  number("cost_usd", "what the call cost, where the service says it", ({ kept }) => {
-    return kept?.costUsd ?? null;
-  }),
-  number("input_tokens", "what the model read", ({ kept }) => kept?.usage.inputTokens ?? null),
-  number("ms", "how long the call took", ({ kept }) => kept?.timing.totalMs ?? null),
+  text("model", ({ kept }) => kept?.modelId ?? null),
+  number("cost_usd", ({ kept }) => kept?.costUsd ?? null),
+  number("input_tokens", ({ kept }) => kept?.usage.inputTokens ?? null),
+  number("ms", ({ kept }) => kept?.timing.totalMs ?? null),
 ];
 
 /** Returns the columns of the answers before any calibration. */
-function answersColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
-  const id = idColumn(source.word);
-  const toUnique = uniqueNames([id, ...callColumns]);
+function answersColumns({ columns }: TableSetup): Column<ResultRow>[] {
+  const toUnique = uniqueNames([idColumn, ...callColumns]);
   const answers = answerColumns(columns).flatMap(({ asked, part }) => {
     if (part !== "value") return [];
-    const { distribution, short } = asked;
+    const { distribution } = asked;
     const name = toUnique(toColumnName(asked.id));
     const answerIn = ({ kept }: ResultRow) => kept?.answers[asked.id];
-    const what = `${short.meaning}, as the model gave it`;
-    const value = columnFor(asked)(name, what, (row: ResultRow) =>
-      shortValue(asked, answerIn(row)),
-    );
+    const value = columnFor(asked)(name, (row: ResultRow) => shortValue(asked, answerIn(row)));
     if (distribution === null) return [value];
     const probabilities = (row: ResultRow) => {
       const answer = answerIn(row);
       return answer === undefined ? null : JSON.stringify(distribution.of(answer));
     };
-    const meaning = `${distribution.meaning}, as JSON`;
-    return [value, json(toUnique(`${name}_probabilities`), meaning, probabilities)];
+    return [value, json(toUnique(`${name}_probabilities`), probabilities)];
   });
-  return [id, ...answers, ...callColumns];
+  return [idColumn, ...answers, ...callColumns];
 }
 
 // PostgreSQL cuts a name at 63 bytes; the rest is for suffixes.
@@ -143,17 +118,17 @@ function uniqueNames(taken: readonly { readonly name: string }[]): (name: string
 // The finished ones of a file, or all of a database.
 function runColumns(word: string): Column<ListedRun>[] {
   return [
-    number("run", "its number", ({ run }) => run),
-    text("name", "the name of its input", ({ name }) => name),
-    text("state", "done, open, stopped or loading", ({ state }) => state),
-    text("finished_at", "in UTC", ({ finishedAt }) => finishedAt),
-    text("wire", "through what it asked", ({ wire }) => wire),
-    text("model", "the model it asked", ({ modelId }) => modelId),
-    number(`${word}s`, "how many it is about", ({ mails }) => mails),
-    number("answered", "how many it got", ({ answered }) => answered),
-    number("failed", "how many it did not get", ({ failed }) => failed),
-    number("input_tokens", "of its calls", ({ inputTokens }) => inputTokens),
-    number("cost_usd", "of its calls", ({ costUsd }) => costUsd),
-    number("elapsed_ms", "how long it took", ({ elapsedMs }) => elapsedMs),
+    number("run", ({ run }) => run),
+    text("name", ({ name }) => name),
+    text("state", ({ state }) => state),
+    text("finished_at", ({ finishedAt }) => finishedAt),
+    text("wire", ({ wire }) => wire),
+    text("model", ({ modelId }) => modelId),
+    number(`${word}s`, ({ mails }) => mails),
+    number("answered", ({ answered }) => answered),
+    number("failed", ({ failed }) => failed),
+    number("input_tokens", ({ inputTokens }) => inputTokens),
+    number("cost_usd", ({ costUsd }) => costUsd),
+    number("elapsed_ms", ({ elapsedMs }) => elapsedMs),
   ];
 }

@@ -5,12 +5,7 @@ import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../journal/journal-reader.ts";
-import {
-  formatRecords,
-  type ResultRecord,
-  toJsonArray,
-  toSafeTexts,
-} from "../output/write-records.ts";
+import { formatRecords, type ResultRecord, toSafeTexts } from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
@@ -65,9 +60,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   };
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
-  const texts = run.isPart
-    ? toJsonArray(records(), outputPath, files)
-    : formatRecords(records(), { format: run.format, names });
+  const texts = formatRecords(records(), { format: run.format, names });
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
   await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();

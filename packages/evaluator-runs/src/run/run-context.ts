@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { printable, UsageError } from "evaluator-kit";
 import type { RunCommand } from "../options.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
@@ -22,9 +21,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
-  const added = [JSON.stringify([...(run.added?.values() ?? [])])];
-  const records = run.isPart ? { file: "-", stdin: Readable.from(added) } : { stdin };
-  const opened = await source.open(inputPath, { ...run, questions, signal, newId, ...records });
+  const opened = await source.open(inputPath, { ...run, questions, signal, newId, stdin });
   const setup = await readSetup(questions, run.calibration, context);
   const { columns } = setup;
   checkSort(run, columns);

@@ -25,12 +25,6 @@ export function diskFiles(disk: Disk, faults: DiskFaults, clock: ProcessClock): 
       open.set(descriptors, { path, file: isNew ? disk.createFile(path) : known });
       return descriptors;
     },
-    async *read(path, last) {
-      await clock.wait(OPERATION_MS);
-      const file = disk.names.get(path);
-      if (file === undefined) throw systemError("ENOENT", -2);
-      yield file.bytes.toString("utf8", 0, last + 1);
-    },
     close: (descriptor) => void open.delete(descriptor),
     async write(descriptor, bytes) {
       await clock.wait(OPERATION_MS);

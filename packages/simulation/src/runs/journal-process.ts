@@ -3,7 +3,6 @@ import { CliError } from "evaluator-kit";
 import { loadRun, type RunCommand } from "evaluator-runs/commands";
 import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
-import type { Random } from "../time/random.ts";
 import type { World } from "../world.ts";
 import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
 import { JournalCalls } from "./journal-calls.ts";
@@ -19,18 +18,14 @@ const ROUNDS = 6;
 export class JournalProcess {
   readonly #world: World;
   readonly #disk: Disk;
-  readonly #random: Random;
   readonly #command: Partial<RunCommand>;
   readonly #faults: DiskFaults;
   #round = 0;
-  /** From which mail on the next run adds to the results of the one before; 0 for a run over all. */
-  #addsFrom = 0;
   isOver = false;
 
   constructor(world: World) {
     const random = world.random("journal");
     this.#world = world;
-    this.#random = world.random("parts of the journal");
     this.#disk = new Disk(world.random("disk"));
     const faults = world.plan.faults.filter((fault) => fault.kind === "disk");
     this.#faults = new DiskFaults(faults, (fault) => {
@@ -53,7 +48,6 @@ export class JournalProcess {
     clock.onDeath(() => {
       world.tallies.of(name).cutOff += concurrency;
       this.#disk.release();
-      this.#addsFrom = 0;
     });
     world.watch(this.#live({ world, name, clock }));
   }
@@ -79,13 +73,11 @@ export class JournalProcess {
   async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
     const { world, clock } = life;
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
-    const from = this.#addsFrom;
-    this.#addsFrom = 0;
     const isBegun = this.#openBegun();
     const calls = new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun });
     const context = programContext({
       ...life,
-      mails: { from, to: mails },
+      mails,
       disk: this.#disk,
       faults: this.#faults,
       openRuns: isUnused,
@@ -94,16 +86,13 @@ export class JournalProcess {
       isShared: false,
     });
     const askedBefore = world.service.costs.size;
-    const isPart = from > 0;
-    const command = runCommand({ ...this.#command, ...(isPart && { isPart, added: new Map() }) });
+    const command = runCommand(this.#command);
     const run = await clock.time.outside(loadRun(command, context));
     const exitCode = await run().catch((error: unknown) => {
       if (error instanceof CliError && error.message.includes("--max-cost")) calls.stopped();
       throw error;
     });
     this.#checkRun(askedBefore);
-    // As a program that watches a mailbox: a run over the new mails, and over all after a failure.
-    if (exitCode === 0 && this.#random.chance(0.5)) this.#addsFrom = mails;
     return exitCode;
   }
 

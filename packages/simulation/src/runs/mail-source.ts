@@ -57,13 +57,11 @@ export function idOf(index: number): string {
   return `mail-${index}`;
 }
 
-/** Returns a source with the mails from one on up to another, which are in no file. */
-export function mailSource({ from, to }: Readonly<Record<"from" | "to", number>>): RecordSource {
-  const length = to - from;
+/** Returns a source with so many mails, which are in no file. */
+export function mailSource(count: number): RecordSource {
   const records = async function* records(limit = Number.POSITIVE_INFINITY) {
-    for (let index = 0; index < Math.min(limit, length); index += 1) {
-      const mail = from + index;
-      yield { index, record: { id: idOf(mail), state: stateOf(mail), source: null } };
+    for (let index = 0; index < Math.min(limit, count); index += 1) {
+      yield { index, record: { id: idOf(index), state: stateOf(index), source: null } };
     }
   };
   return {
@@ -75,7 +73,7 @@ export function mailSource({ from, to }: Readonly<Record<"from" | "to", number>>
     examples: [],
     options: [],
     readState: () => ({}),
-    open: async () => ({ length, leftOutCount: 0, describeLeftOut: () => "", records }),
+    open: async () => ({ length: count, leftOutCount: 0, describeLeftOut: () => "", records }),
     questions: async () => questions,
     columns: [],
     queryColumns: [],

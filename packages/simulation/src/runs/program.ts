@@ -29,8 +29,8 @@ export interface ProgramLife {
   readonly clock: ProcessClock;
   readonly disk: Disk;
   readonly faults: DiskFaults;
-  /** Its mails. */
-  readonly mails: Parameters<typeof mailSource>[0];
+  /** The number of its mails. */
+  readonly mails: number;
   readonly openRuns: ProgramContext["openRuns"];
   readonly openLimits: NonNullable<ProgramContext["openLimits"]>;
   readonly followers: readonly RequestFollower[];

@@ -117,7 +117,7 @@ export class WorkerGroup {
       clock,
       disk: this.#diskOf(name),
       faults: new DiskFaults([], () => {}),
-      mails: { from: 0, to: world.plan.records },
+      mails: world.plan.records,
       openRuns: async (_url, { supervises }) => {
         const store = this.#leases.watch(await this.#store.openRuns(clock, supervises), clock);
         return this.#reservations?.watch(store, clock) ?? store;

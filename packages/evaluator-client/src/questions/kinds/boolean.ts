@@ -55,7 +55,6 @@ export const booleanKind = {
   values: () => [
     {
       name: "probability",
-      meaning: "the probability of yes",
       form: "probability",
       of: (one) => one.probability,
     },

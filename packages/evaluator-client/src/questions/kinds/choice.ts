@@ -79,10 +79,9 @@ export const choiceKind = {
   values({ criteria }) {
     const keys = Object.keys(criteria);
     return [
-      { name: "choice", meaning: "the option", form: "option", keys, of: (one) => one.choice },
+      { name: "choice", form: "option", keys, of: (one) => one.choice },
       {
         name: "probabilities",
-        meaning: "the probability of each option",
         form: "distribution",
         keys,
         isOrdered: false,

@@ -60,8 +60,6 @@ export interface BrokenRule {
 export type ValueFieldOf<TAnswer> = {
   /** The field of the answer. */
   readonly name: string;
-  /** A description for a person. */
-  readonly meaning: string;
 } & (
   | { readonly form: "probability"; of(this: void, answer: TAnswer): number }
   | {

@@ -92,14 +92,12 @@ export const scoreKind = {
     return [
       {
         name: "score",
-        meaning: "the mean level, from 0",
         form: "number",
         most: keys.length - 1,
         of: (one) => one.score,
       },
       {
         name: "probabilities",
-        meaning: "the probability of each level",
         form: "distribution",
         keys,
         isOrdered: true,
