@@ -76,7 +76,7 @@ test("query takes its file first or last", async () => {
   expect(await startTriage(["query", text, "inbox.json"], { cwd })).toEqual(first);
   expect(await startTriage(["query", "inbox.triage.sqlite", text], { cwd })).toEqual(first);
   const { stdout } = await startTriage(["query", "inbox.json"], { cwd });
-  expect(stdout).toContain("mails,snippet,text,");
+  expect(stdout).toContain("mails,snippet,text\n");
 });
 
 test.each([
