@@ -115,7 +115,7 @@ test.each([
     const questions = await readFile(join(cwd, "questions.json"), "utf8");
     expect((await compiled)(JSON.parse(questions))).toBe(true);
     const checked = await startTriage(["questions", "check", "questions.json"], { cwd });
-    expect(checked.stdout).toContain("questions.json can be asked: 4 questions, about ");
+    expect(checked.stdout).toContain("questions.json can be asked: 4 questions.");
     const words = [file, "--questions", "questions.json", "--offline"];
     const { stdout, exitCode } = await startTriage(words, { cwd, openTransport });
     const names = columns.split(" ");

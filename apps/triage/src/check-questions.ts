@@ -1,13 +1,6 @@
 import { resolve } from "node:path";
 import { printable } from "evaluator-kit";
-import { estimateTokens } from "evaluator-client";
-import {
-  alignColumns,
-  columnsOf,
-  printCount,
-  printCounted,
-  readQuestions,
-} from "evaluator-runs/source";
+import { alignColumns, columnsOf, printCounted, readQuestions } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 
 /** Prints the questions of a file with the result fields of each; an error lists all problems. */
@@ -18,12 +11,9 @@ export async function checkQuestions(file: string, { cwd, stdout, source }: Prog
     const names = columns.filter(({ asked }) => asked.id === id).map(({ name }) => name);
     return [id, type, names.join(", ")];
   });
-  const tokens = estimateTokens({ state: {}, questions });
   const header = ["question", "type", "fields of the results"];
   const table = [header, ...rows].map((row) => row.map((cell) => printable`${cell}`));
   stdout.write([...alignColumns(() => table)].join(""));
-  stdout.write(
-    printable`${file} can be asked: ${printCounted(rows.length, "question")}, about ${printCount(tokens)} tokens a mail beside the mail itself.\n`,
-  );
+  stdout.write(printable`${file} can be asked: ${printCounted(rows.length, "question")}.\n`);
   return 0;
 }

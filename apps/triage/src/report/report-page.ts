@@ -192,6 +192,7 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
       >Show
       <select class="field" id="section">
         <option value="">all mails</option>
+        ${list.added === 0 ? null : choiceOf("new", "new mails", list.added)}
         <optgroup label="Sections">
           ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
         </optgroup>
@@ -202,15 +203,7 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
       <legend>Order</legend>
       ${orderChoice("urgent", score !== -1 ? "most urgent" : "surest", true)}
       ${orderChoice("newest", "newest", false)}
-      <span class="script-only">${orderChoice("sender", "sender", false)}</span>
     </fieldset>
-    ${
-      list.added === 0
-        ? null
-        : html`<label
-            ><input type="checkbox" id="only-new" /> only the ${printCount(list.added)} new</label
-          >`
-    }
   </div>`;
 }
 

@@ -131,11 +131,9 @@ test("a long list is paged, searched, sorted and shown by section, all of it fro
   await page.click("#next");
   await expect.poll(() => status.textContent()).toBe("101 to 129 of 129");
   await page.selectOption("#section", "");
-  await page.check("#order-sender");
-  await expect.poll(() => status.textContent()).toBe("1 to 50 of 130");
-  expect([...new Set(await texts("#found .from b"))]).toEqual(["Sender 0", "Sender 1"]);
   await page.check("#order-newest");
   await expect.poll(async () => (await texts("#found time"))[0]).toBe("2026-12-10");
+  expect(await status.textContent()).toBe("1 to 50 of 130");
   await page.fill("#search", "sender 4 about 12");
   await expect.poll(() => texts("#found .subject")).toEqual(["About 129", "About 124"]);
   await page.fill("#search", "nobody");
@@ -145,13 +143,14 @@ test("a long list is paged, searched, sorted and shown by section, all of it fro
   await expect.poll(() => page.locator("#sections").isVisible()).toBe(true);
 });
 
-test("without a script the rows are sorted by day, and the new ones shown alone, by style", async () => {
+test("without a script the rows are sorted by day by style; with it the new ones are shown alone", async () => {
   const days = ["2026-11-01", "2026-11-03", "2026-11-02"];
   const mails = days.map((date, at) => sampleMail({ id: `m-${at}`, subject: date, date }));
   const cwd = await triaged(mails.slice(0, 2));
   await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
   await run(cwd, [], "2026-11-28");
-  const { page, texts } = await reports.open(await reportOf(cwd), { javaScriptEnabled: false });
+  const path = await reportOf(cwd);
+  const { page, texts } = await reports.open(path, { javaScriptEnabled: false });
   expect(await texts(".note")).toEqual(["1 mail is new since the run of 2026-11-21."]);
   const seen = async () => {
     const rows = await page.locator(".mail").filter({ visible: true }).all();
@@ -165,8 +164,9 @@ test("without a script the rows are sorted by day, and the new ones shown alone,
   expect((await seen()).map(({ subject }) => subject)).toEqual(
     ["2026-11-03", "2026-11-02new", "2026-11-01"].map((text) => text.replace("new", " new")),
   );
-  await page.check("#only-new");
-  expect((await seen()).map(({ subject }) => subject)).toEqual(["2026-11-02 new"]);
+  const scripted = await reports.open(path);
+  await scripted.page.selectOption("#section", "new");
+  await expect.poll(() => scripted.texts("#found .subject")).toEqual(["2026-11-02 new"]);
 });
 
 test("--since and --only leave the others out, and the page says so", async () => {

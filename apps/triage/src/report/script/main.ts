@@ -19,7 +19,6 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
-const newOnly = document.querySelector<HTMLInputElement>("#only-new");
 const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
 const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
 const [count, status] = [get("found-count"), get("found-status")];
@@ -73,22 +72,21 @@ let asked = 0;
 async function find(): Promise<void> {
   const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
   const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
-  const order = (checked?.value ?? "urgent") as "urgent" | "newest" | "sender";
-  const onlyNew = newOnly?.checked ?? false;
-  const isPlain = words.length === 0 && section.value === "" && !onlyNew;
-  const isAsWritten = isPlain && order === "urgent";
+  const isUrgent = checked?.value !== "newest";
+  const isAsWritten = isUrgent && words.length === 0 && section.value === "";
   sections.hidden = !isAsWritten;
   found.hidden = isAsWritten;
   asked += 1;
   if (isAsWritten) return;
   const mine = asked;
   status.textContent = "Looking…";
-  // The index of a section, or a question and its option.
-  const [chosen = -1, pick] = section.value.split(":").filter(Boolean).map(Number);
+  // The new mails, the index of a section, or a question and its option.
+  const onlyNew = section.value === "new";
+  const [chosen = -1, pick] = (section.value.match(/\d+/g) ?? []).map(Number);
   const isWhole = chosen === -1 || pick !== undefined;
   const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosen));
   const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosen + 1));
-  const result: { row: ListedRow; key: string | number }[] = [];
+  const result: ListedRow[] = [];
   const threads = new Set<number>();
   for await (const row of rowsIn(from, to)) {
     if (!isWhole && row.place > 1) continue;
@@ -97,20 +95,18 @@ async function find(): Promise<void> {
     // The first row of a thread that matches is its highest one.
     if (threads.has(row.thread) || away.has(`${row.thread}`)) continue;
     threads.add(row.thread);
-    const keys = { urgent: urgencyOf(row), newest: 0, sender: row.sender.toLowerCase() };
-    result.push({ row, key: keys[order] });
+    result.push(row);
   }
   if (mine !== asked) return; // the reader went on
   // The mails of a section are in the order of urgency already.
-  if (isWhole || order !== "urgent") {
-    result.sort((one, other) => compare(one.key, other.key) || compare(other.row.day, one.row.day));
+  if (isWhole || !isUrgent) {
+    result.sort((one, other) => {
+      const gap = isUrgent ? urgencyOf(one) - urgencyOf(other) : 0;
+      return gap || Number(one.day < other.day) - Number(one.day > other.day);
+    });
   }
-  mails = result.map(({ row }) => row);
+  mails = result;
   show(0);
-}
-
-function compare(one: string | number, other: string | number): number {
-  return one < other ? -1 : Number(one > other);
 }
 
 function mailsIn(sections: readonly number[]): number {
@@ -142,7 +138,7 @@ search.addEventListener("input", () => {
   clearTimeout(typed);
   typed = setTimeout(() => void find(), 150);
 });
-for (const control of document.querySelectorAll("#section, #only-new, input[name=order]")) {
+for (const control of document.querySelectorAll("#section, input[name=order]")) {
   control.addEventListener("change", () => void find());
 }
 previous.addEventListener("click", () => turn(-PAGE_SIZE));
