@@ -8,8 +8,6 @@ import { toHundredths } from "./thresholds/risk-coverage.ts";
 export interface PickedRecord {
   readonly id: string;
   readonly question: string;
-  /** A letter that does not reveal the answer. */
-  readonly stratum: string;
   /** The probability of being drawn: the label's weight is its inverse. */
   readonly drawn: number;
 }
@@ -28,36 +26,26 @@ const LEAST_OF_STRATUM = 2; // the fewest with a variance
  * Returns records to label next, drawn by strata of their printed value: most from the strata with the
  * least sure answers, and some from each, so that weights of 1 / `drawn` are fair.
  *
- * @example pickRecords(table.columns[0], { budget: 200 }) // [{ id: "t-17", question, stratum: "B", drawn: 0.04 }, …]
+ * @example pickRecords(table.columns[0], { budget: 200 }) // [{ id: "t-17", question: "scam", drawn: 0.04 }, …]
  */
 export function pickRecords(
   column: AnswerColumn,
-  {
-    budget,
-    seed = DEFAULT_SEED,
-    clusters = new Map(),
-    strata: most = MOST_STRATA,
-  }: DrawOptions & {
-    /** The most strata; with 1 the draw is uniform. @default 10 */
-    readonly strata?: number | undefined;
-  },
+  { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): PickedRecord[] {
   const random = seededRandom(seed);
-  const { taken, sizes } = onePerCluster(column, clusters, random);
-  const strata = strataOf(column, taken, most);
+  const { question } = column;
+  const members = membersOf(column.ids, clusters);
+  const taken = drawRecords(column, { budget: Infinity, seed, clusters });
+  const strata = strataOf(column, taken);
   const drawnOf = allocate(strata, budget);
-  const letters = shuffle(
-    strata.map((_, index) => String.fromCodePoint(65 + index)),
-    random,
-  );
   const picked = strata.flatMap(({ ids }, index) => {
     const size = drawnOf[index] as number;
-    // Sorted first, so that the draw depends on the seed only, not on the order of the rows.
-    const drawn = shuffle(ids.toSorted(), random).slice(0, size);
-    const [stratum, share] = [letters[index] as string, size / ids.length];
-    return drawn.map((id) => {
-      return { id, question: column.question, stratum, drawn: share / (sizes.get(id) ?? 1) };
-    });
+    return shuffle(ids, random)
+      .slice(0, size)
+      .map((id) => {
+        const own = members.get(clusterOf(id, clusters)) ?? [id];
+        return { id, question, drawn: size / ids.length / own.length };
+      });
   });
   return shuffle(picked, random);
 }
@@ -71,26 +59,21 @@ export function drawRecords(
   { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): string[] {
   const shuffled = shuffle(ids.toSorted(), seededRandom(seed));
-  const members = Map.groupBy(shuffled, (id) => JSON.stringify(clusters.get(id) ?? [id]));
-  return Array.from(members.values(), ([first = ""]) => first).slice(0, budget);
+  return Array.from(membersOf(shuffled, clusters).values(), ([first = ""]) => first).slice(
+    0,
+    budget,
+  );
 }
 
-/** Returns the row of one record of each cluster, and the sizes of the clusters. */
-function onePerCluster(
-  { ids }: AnswerColumn,
-  clusters: ReadonlyMap<string, string>,
-  random: () => number,
-) {
-  const sizes = new Map<string, number>();
-  if (clusters.size === 0) return { taken: ids.keys(), sizes };
-  const rows = new Map(ids.map((id, row) => [id, row]));
-  const members = Map.groupBy(ids.toSorted(), (id) => JSON.stringify(clusters.get(id) ?? [id]));
-  const taken = [...members.values()].map((all) => {
-    const id = all[Math.floor(random() * all.length)] as string;
-    sizes.set(id, all.length);
-    return rows.get(id) as number;
-  });
-  return { taken, sizes };
+type Clusters = NonNullable<DrawOptions["clusters"]>;
+
+function membersOf(ids: readonly string[], clusters: Clusters): Map<string, string[]> {
+  return Map.groupBy(ids, (id) => clusterOf(id, clusters));
+}
+
+/** Returns a name for the cluster of a record; without one it is its own. */
+function clusterOf(id: string, clusters: Clusters): string {
+  return JSON.stringify(clusters.get(id) ?? [id]);
 }
 
 // The top option of several is seldom below one over their number.
@@ -99,13 +82,14 @@ const lowestHundredths: Record<Form, (options: number) => number> = {
   distribution: (options) => Math.floor(100 / options),
 };
 
-function strataOf(column: AnswerColumn, taken: Iterable<number>, most: number) {
+function strataOf(column: AnswerColumn, taken: readonly string[]) {
   const { form, ids, options } = column;
   const p = topAnswers(column).probability;
   const lowest = lowestHundredths[form](options.length);
-  const step = (101 - lowest) / most;
-  const strata = Map.groupBy(taken, (row) =>
-    Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
+  const step = (101 - lowest) / MOST_STRATA;
+  const strata = Map.groupBy(
+    taken.map((id) => column.rowOf(id) as number),
+    (row) => Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
   );
   return [...strata]
     .toSorted(([one], [other]) => one - other)

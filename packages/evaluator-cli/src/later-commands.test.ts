@@ -18,7 +18,7 @@ test("a picked sheet hides the answers, and calibrate weighs what was filled in"
   const sheet = (await readFile(join(folder, "sheet.ndjson"), "utf8")).trimEnd().split("\n");
   expect(sheet).toHaveLength(90);
   const rows = sheet.map((line) => JSON.parse(line) as { id: string; drawn: number });
-  expect(Object.keys(rows[0] ?? {})).toEqual(["id", "question", "truth", "stratum", "drawn"]);
+  expect(Object.keys(rows[0] ?? {})).toEqual(["id", "question", "truth", "drawn"]);
   const filled = rows.map(({ id, drawn }, index) => {
     return { id, drawn, truth: index < 80 ? Number(id.slice(1)) % 2 === 0 : null };
   });

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import {
   type AnswerColumn,
   type AnswerTable,
+  drawRecords,
   LabelJoin,
   pickRecords,
 } from "evaluator-calibration/reports";
@@ -21,7 +22,7 @@ export async function pick(more: readonly string[], options: PickOptions, contex
   const { rows, of, next } =
     acts === undefined
       ? await drawAnswers(answerNames(options.answers, more), options, context)
-      : drawByStrata(await readActs(acts, context), options, { strata: 1, next: "audit" });
+      : drawActs(await readActs(acts, context), options);
   const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   if (out === undefined) context.stdout.write(sheet);
   else {
@@ -36,26 +37,28 @@ export async function pick(more: readonly string[], options: PickOptions, contex
 async function drawAnswers(names: readonly string[], options: PickOptions, context: CliContext) {
   const { table } = await readAnswers(names, options, context);
   return options.forPromise === undefined
-    ? drawByStrata(table, options, { next: "calibrate" })
+    ? drawByStrata(table, options)
     : await drawForPromise(table, options, context);
 }
 
-function drawByStrata(
-  table: Pick<AnswerTable, "columns" | "questions" | "clusters">,
-  { budget, seed, onePer, ...chosen }: PickOptions,
-  { strata, next }: { readonly strata?: number; readonly next: string },
-) {
+function drawActs(table: LabelledTable, { budget, seed, ...chosen }: PickOptions) {
+  const { ids, question } = chooseColumn(table, chosen);
+  const taken = drawRecords({ ids }, { budget, seed });
+  const drawn = Number((taken.length / ids.length).toPrecision(12));
+  const rows = taken.map((id) => ({ id, question, truth: null, drawn }));
+  return { rows, of: ids.length, next: "give the sheet to audit" };
+}
+
+function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...chosen }: PickOptions) {
   const { clusters } = table;
   const column = chooseColumn(table, chosen);
   if (onePer !== undefined && clusters.size === 0) {
     throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
-  const rows = pickRecords(column, { budget, seed, clusters, strata }).map(
-    ({ drawn, id, question, stratum }) => {
-      return { id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) };
-    },
-  );
-  return { rows, of: column.ids.length, next: `give the sheet to ${next}` };
+  const rows = pickRecords(column, { budget, seed, clusters }).map(({ drawn, id, question }) => {
+    return { id, question, truth: null, drawn: Number(drawn.toPrecision(12)) };
+  });
+  return { rows, of: column.ids.length, next: "give the sheet to calibrate" };
 }
 
 /** Draws the records that the promises of some acts take next, after the labels so far. */
@@ -80,8 +83,10 @@ async function drawForPromise(table: AnswerTable, options: PickOptions, context:
   return { rows: rows.slice(0, budget), of, next: printable`append the rows to ${name}` };
 }
 
+type LabelledTable = Pick<AnswerTable, "columns" | "questions">;
+
 function chooseColumn(
-  table: Pick<AnswerTable, "columns" | "questions">,
+  table: LabelledTable,
   { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
   const found = table.columns.filter(

@@ -50,7 +50,7 @@ test("pick --acts draws acts uniformly without showing them, in any order of the
   expect(sheet).toHaveLength(20);
   const [row] = sheet.map((line) => JSON.parse(line) as object);
   expect(row).toMatchObject({ question: "refund", truth: null, drawn: 0.2 });
-  expect(Object.keys(row ?? {})).toEqual(["id", "question", "truth", "stratum", "drawn"]);
+  expect(Object.keys(row ?? {})).toEqual(["id", "question", "truth", "drawn"]);
   expect(sheet.filter((line) => line.includes('"y')).length).toBeGreaterThan(5);
   await writeLines(folder, "two.ndjson", [...rows, ...acts(9, { question: "spam" })]);
   expect((await pick("two.ndjson")).stderr).toContain("Choose one with --question: refund, spam.");

@@ -96,7 +96,6 @@ export async function readActs(
   const table = {
     columns,
     questions: [...questions],
-    clusters: new Map<string, string>(),
     // A record without a line may have been left to a person.
     knows: () => true,
   };
