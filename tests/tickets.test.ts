@@ -5,7 +5,7 @@ import { env as programEnvironment } from "node:process";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { readCodeBlocks, startCommand, startUntil, untilPrinted } from "./run-command.ts";
-import { labeller } from "./testing/label-page.ts";
+import { fillSheet, labeller } from "./testing/label-page.ts";
 
 const root = dirname(import.meta.dirname);
 const page = "docs/tickets.md";
@@ -74,6 +74,7 @@ test("each command of the page prints what the page shows", async () => {
   const env = { PATH, EVALUATOR_BASE_URL: address, AI_GATEWAY_API_KEY: "local" };
   const label = await labeller(fixtures);
   for (const { command, shown } of sessions) {
+    if (command.includes("--labels later.ndjson")) await fillSheet(cwd, "later.ndjson");
     const child = startCommand(`{ ${command}\n} 2>&1`, { cwd, env });
     const printed = text(child.stdout);
     if (command.startsWith("evaluator-cli label ")) {

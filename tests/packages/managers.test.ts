@@ -13,7 +13,7 @@ import {
   startUntil,
   untilPrinted,
 } from "../run-command.ts";
-import { labeller } from "../testing/label-page.ts";
+import { fillSheet, labeller } from "../testing/label-page.ts";
 import { startRegistry } from "./local-registry.ts";
 
 const programs = "evaluator-cli evaluator-emulator evaluator-router evaluator-triage";
@@ -90,6 +90,7 @@ async function playTutorial(run: string, options: Parameters<typeof startUntil>[
   const label = await labeller(tickets);
   let printed = "";
   for (const command of commands) {
+    if (command.includes("--labels later.ndjson")) await fillSheet(cwd, "later.ndjson");
     const child = startCommand(`{ ${command}\n} 2>&1`, { cwd, env: asking });
     const all = text(child.stdout);
     if (command.includes(" label ")) {

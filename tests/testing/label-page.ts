@@ -1,15 +1,29 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+
+type Label = { readonly id: string; readonly truth: boolean | null };
+
+async function readLabels(path: string): Promise<Label[]> {
+  const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as Label);
+}
+
+async function readTruths(folder: string) {
+  const labels = await readLabels(join(folder, "truth.ndjson"));
+  return new Map(labels.map(({ id, truth }) => [id, truth]));
+}
+
+/** Fills in the truth of each line of a sheet by the `truth.ndjson` beside it. */
+export async function fillSheet(folder: string, name: string): Promise<void> {
+  const truths = await readTruths(folder);
+  const rows = await readLabels(join(folder, name));
+  const filled = rows.map((row) => ({ ...row, truth: truths.get(row.id), labeler: "ada" }));
+  await writeFile(join(folder, name), filled.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
 
 /** Returns a function that labels records on the page of `label` by the folder's `truth.ndjson`, and ends it. */
 export async function labeller(folder: string) {
-  const lines = (await readFile(join(folder, "truth.ndjson"), "utf8")).trimEnd().split("\n");
-  const truths = new Map(
-    lines.map((line) => {
-      const { id, truth } = JSON.parse(line) as { id: string; truth: boolean | null };
-      return [id, truth];
-    }),
-  );
+  const truths = await readTruths(folder);
   return async (origin: string, count: number): Promise<void> => {
     for (let labelled = 0; labelled < count; labelled += 1) {
       const html = await (await fetch(origin)).text();
