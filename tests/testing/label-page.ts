@@ -17,7 +17,7 @@ async function readTruths(folder: string) {
 export async function fillSheet(folder: string, name: string): Promise<void> {
   const truths = await readTruths(folder);
   const rows = await readLabels(join(folder, name));
-  const filled = rows.map((row) => ({ ...row, truth: truths.get(row.id), labeler: "ada" }));
+  const filled = rows.map((row) => Object.assign(row, { truth: truths.get(row.id) }));
   await writeFile(join(folder, name), filled.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
