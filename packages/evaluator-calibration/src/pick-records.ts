@@ -32,7 +32,8 @@ export function pickRecords(
   column: AnswerColumn,
   { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): PickedRecord[] {
-  const random = seededRandom(seed);
+  // `drawRecords` takes the numbers of the seed itself.
+  const random = seededRandom(seed + 1);
   const { question } = column;
   const members = membersOf(column.ids, clusters);
   const taken = drawRecords(column, { budget: Infinity, seed, clusters });
@@ -40,6 +41,7 @@ export function pickRecords(
   const drawnOf = allocate(strata, budget);
   const picked = strata.flatMap(({ ids }, index) => {
     const size = drawnOf[index] as number;
+    // Once more: in the first order, large clusters are early.
     return shuffle(ids, random)
       .slice(0, size)
       .map((id) => {
