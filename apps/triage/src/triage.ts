@@ -155,6 +155,7 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeReport({ ...options, file }, context));
     });
   declareList(program, context, "digest")
+    .summary("write the top of the list as a page or a mail file")
     .description("Writes the top of the list beside the file as a page or a mail; nothing is sent.")
     .argument("<file>", "the input of the run")
     .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
@@ -164,6 +165,7 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeDigest({ ...options, file }, context));
     });
   declareList(program, context, "serve")
+    .summary("serve the report on this machine, and keep what you do there")
     .description("Serves the report on this machine, and keeps what you do: done, snooze, wrong.")
     .argument("<file>", "the input of the run")
     .addOption(sharedOptions.port)
@@ -176,6 +178,7 @@ function addReport(program: Program, context: ProgramContext): void {
 function addActs(program: Program, context: ProgramContext): void {
   program
     .command("plan")
+    .summary("write what rules would do with the mails of a mailbox")
     .description(
       "Writes what rules would do with the mails of a mailbox, for apply. Actions: archive, junk,\nmove FOLDER, keyword NAME, flag and read.",
     )
@@ -191,6 +194,7 @@ function addActs(program: Program, context: ProgramContext): void {
     });
   program
     .command("apply")
+    .summary("do what a plan names, and nothing else")
     .description("Moves mails, and sets flags and keywords, as a plan names them; nothing else.")
     .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")
@@ -201,6 +205,7 @@ function addActs(program: Program, context: ProgramContext): void {
     });
   program
     .command("undo")
+    .summary("take back what apply did with a plan")
     .description("Takes back what apply did with a plan; your changes since then stay.")
     .argument("<plan>", "the file that plan wrote")
     .action(async (plan) => {
@@ -251,6 +256,7 @@ function addQuestions(program: Program, context: ProgramContext): void {
 function addSample(program: Program, { cwd, stdout }: ProgramContext): void {
   program
     .command("sample")
+    .summary("write a file of invented mails to try the other commands")
     .description("Writes a file of invented mails, to try the other commands with --offline.")
     .argument("[out.json]", "the file to make", jsonFile, "inbox.json")
     .action(async (file) => {

@@ -6,6 +6,7 @@ import {
   toPrintablePath,
   truncateCharacters,
   truncateColumns,
+  withRest,
 } from "./printable.ts";
 
 test.each([
@@ -70,3 +71,11 @@ test.each(["\u001b]a;a;a;", "\u001b[", "\u001b[;", "\u009b0", "\u001b", " ", "\u
     expect(toPrintable(piece.repeat(400_000) + "é").endsWith("é")).toBe(true);
   },
 );
+
+test.each([
+  [["a"], 2, 1, ["a"]],
+  [["a", "b", "c"], 2, 3, ["a", "b", "and 1 more"]],
+  [["a", "b"], 2, 7, ["a", "b", "and 5 more"]],
+])("of the texts %j, %i are shown of %i", (texts, most, count, shown) => {
+  expect(withRest(texts, most, count)).toEqual(shown);
+});

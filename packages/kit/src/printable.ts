@@ -33,6 +33,12 @@ export function printable(words: TemplateStringsArray, ...values: readonly strin
   return String.raw({ raw: words }, ...values.map(toPrintablePath));
 }
 
+/** Returns the first texts of a list, at most so many, and how many more there are. */
+export function withRest(texts: readonly string[], most: number, count = texts.length): string[] {
+  const rest = count - Math.min(texts.length, most);
+  return [...texts.slice(0, most), ...(rest > 0 ? [`and ${rest} more`] : [])];
+}
+
 /** Returns at most so many characters as a reader counts them, never a part of one. */
 export function truncateCharacters(text: string, limit: number): string {
   if (printableAscii.test(text)) return text.slice(0, limit);

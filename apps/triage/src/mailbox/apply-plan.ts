@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, printable, withRest } from "evaluator-kit";
 import { interrupted, printMails } from "evaluator-runs/commands";
 import type { ImapFlow } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
+
+const IDS_SHOWN = 20;
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
@@ -106,8 +108,9 @@ function describe(
   { stderr, signal }: CliContext,
 ): number {
   for (const [why, mails] of Map.groupBy([...left, ...kept], (one) => one.why)) {
-    const ids = mails.map(({ id }) => id).join(", ");
-    stderr.write(printable`Note on ${printMails(mails.length)}: ${why}: ${ids}` + "\n");
+    const ids = mails.map(({ id }) => id);
+    const shown = withRest(ids, IDS_SHOWN).join(", ");
+    stderr.write(printable`Note on ${printMails(mails.length)}: ${why}: ${shown}` + "\n");
   }
   if (signal.aborted) throw interrupted(`Interrupted. ${summary}`, signal);
   stderr.write(`${summary}\n`);

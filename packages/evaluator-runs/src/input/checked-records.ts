@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { addAbortSignal, Readable } from "node:stream";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
+import { type CliContext, CliError, printable, toFileError, withRest } from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
 import { changedInput, type InputOptions, recordLabel } from "./record-source.ts";
@@ -120,9 +120,8 @@ class RecordProblems {
 
   /** Returns the problems, one a line. */
   describe(): string {
-    const rest = this.#count - this.#shown.length;
-    const more = rest === 0 ? [] : [`and ${rest} more`];
-    return [...this.#shown.map(({ line }) => line), ...more].join("\n  ");
+    const lines = this.#shown.map(({ line }) => line);
+    return withRest(lines, PROBLEMS_SHOWN, this.#count).join("\n  ");
   }
 }
 

@@ -6,6 +6,7 @@ import {
   printable,
   readTextFile,
   UsageError,
+  withRest,
 } from "evaluator-kit";
 import {
   type KindName,
@@ -57,13 +58,10 @@ export async function readQuestions(
   const problems = findProblems(text, source);
   if (problems.length === 0) return withoutSchema(JSON.parse(text)) as Questions;
   const lines = problems.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
-    return printable`  ${path}:${positionIn(text, offset)} ${what}\n`;
+    return printable`${path}:${positionIn(text, offset)} ${what}`;
   });
-  const more = problems.length - lines.length;
-  const rest = more > 0 ? `  and ${more} more\n` : "";
-  throw new CliError(
-    `${printable`${path} cannot be used`}${note}:\n${lines.join("")}${rest}`.trimEnd(),
-  );
+  const shown = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
+  throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${shown}`);
 }
 
 /** A place in JSON: keys and indexes from the root. */

@@ -8,6 +8,7 @@ import {
   toPrintable,
   truncateCharacters,
   UsageError,
+  withRest,
 } from "evaluator-kit";
 import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluator-calibration";
 import { calibratedAnswers, decisionsOf } from "../calibration.ts";
@@ -69,9 +70,8 @@ export async function readRules(
     problems.push("it holds no rule; write one a line, such as scam >= 0.9 -> junk");
   }
   if (problems.length === 0) return rules;
-  const more = problems.length - PROBLEMS_SHOWN;
-  const shown = [...problems.slice(0, PROBLEMS_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])];
-  throw new CliError(printable`${path} cannot be used:\n  ` + shown.join("\n  "));
+  const shown = withRest(problems, PROBLEMS_SHOWN).join("\n  ");
+  throw new CliError(printable`${path} cannot be used:\n  ` + shown);
 }
 
 function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
