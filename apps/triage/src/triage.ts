@@ -155,8 +155,7 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeReport({ ...options, file }, context));
     });
   declareList(program, context, "digest")
-    .summary("write the top of the list as a page or a mail file")
-    .description("Writes the top of the list beside the file as a page or a mail; nothing is sent.")
+    .description("write the top of the list beside the file as a page or a mail; nothing is sent")
     .argument("<file>", "the input of the run")
     .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
     .option("--eml", "write a mail to the first of TRIAGE_USER_ADDRESSES")
@@ -205,8 +204,7 @@ function addActs(program: Program, context: ProgramContext): void {
     });
   program
     .command("undo")
-    .summary("take back what apply did with a plan")
-    .description("Takes back what apply did with a plan; your changes since then stay.")
+    .description("take back what apply did with a plan; your changes since then stay")
     .argument("<plan>", "the file that plan wrote")
     .action(async (plan) => {
       const { undoPlan } = await import("./mailbox/apply-plan.ts");
@@ -256,8 +254,7 @@ function addQuestions(program: Program, context: ProgramContext): void {
 function addSample(program: Program, { cwd, stdout }: ProgramContext): void {
   program
     .command("sample")
-    .summary("write a file of invented mails to try the other commands")
-    .description("Writes a file of invented mails, to try the other commands with --offline.")
+    .description("write a file of invented mails, to try the other commands with --offline")
     .argument("[out.json]", "the file to make", jsonFile, "inbox.json")
     .action(async (file) => {
       const mails = import.meta.resolve("evaluator-fixtures/mail/inbox.json");

@@ -66,11 +66,17 @@ export class FolderTable implements Disposable {
     });
   }
 
-  /** Adds mails; one with the id of another mail of the folder gets a number behind it. */
-  async add(mails: readonly (readonly [uid: number, mail: Mail])[]): Promise<void> {
+  /**
+   * Adds mails; one with the id of another mail of the folder gets a number behind it. The ids of mails that
+   * are gone are free, since a mail that left may be back.
+   */
+  async add(mails: readonly (readonly [uid: number, mail: Mail])[], gone: readonly number[] = []) {
     const find = this.#database.prepare("SELECT 1 FROM mail WHERE id = ? AND uid NOT NULL");
     const insert = this.#database.prepare("REPLACE INTO mail VALUES (?, ?, ?)");
     await this.#inTransaction(() => {
+      this.#database
+        .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
+        .run(JSON.stringify(gone));
       for (const [uid, mail] of mails) {
         let { id } = mail;
         for (let copy = 2; find.get(id) !== undefined; copy += 1) id = `${mail.id}#${copy}`;

@@ -79,6 +79,16 @@ test("with another UIDVALIDITY mails keep their ids, and their places are new", 
   ]);
 });
 
+test("a mail that left the folder and is back has its id", async () => {
+  const { run, read, inbox } = await start([mail("a"), mail("b"), mail("a")]);
+  await run();
+  const before = await read();
+  for (const [at, message] of inbox.messages.entries()) message.uid = 10 + at;
+  inbox.uidnext = 20;
+  expect((await run()).stderr).toContain("has 3 mails: read 3 mails; 3 left the folder");
+  expect((await read()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
 test("mails without a Message-ID or with that of another mail have their own ids", async () => {
   const bare = { raw: "Subject: s\r\n\r\nHi", internaldate: "03-Nov-2026 09:00:00 +0000" };
   const { run, read } = await start([

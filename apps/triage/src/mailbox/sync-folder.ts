@@ -60,10 +60,6 @@ export async function syncFolder(
   const have = new Set(table.uids());
   const found = first === null ? [] : await searchFrom(client, first, since);
   const missing = found.filter((uid) => !have.has(uid));
-  for (let at = 0; at < missing.length; at += RANGE) {
-    await table.add(await readRange(client, missing.slice(at, at + RANGE), place));
-    onRange(Math.min(at + RANGE, missing.length), missing.length);
-  }
   const left = [...have].filter((uid) => !vanished.has(uid));
   const hasVanished = client.enabled.has("QRESYNC") && box.highestModseq !== undefined;
   const isSure =
@@ -71,6 +67,10 @@ export async function syncFolder(
   const all = isSure ? left : await searchFrom(client, 1, since);
   const there = new Set(isWhole ? found : all);
   const gone = [...have].filter((uid) => !there.has(uid));
+  for (let at = 0; at < missing.length; at += RANGE) {
+    await table.add(await readRange(client, missing.slice(at, at + RANGE), place), gone);
+    onRange(Math.min(at + RANGE, missing.length), missing.length);
+  }
   const highestmodseq = box.highestModseq?.toString() ?? null;
   const state: FolderState = { ...place, uidnext: box.uidNext ?? null, highestmodseq };
   // Found mails may be in the table, and not in the file of mails, after a cut connection.
