@@ -21,27 +21,20 @@ export interface PrintedEvaluation {
   readonly modelId: string | null;
   /** Of choice and score questions; the service computed it from the printed values. */
   readonly confidence?: Readonly<Record<string, number | null>>;
-  readonly warnings?: readonly unknown[];
   /** The hash of the questions, if the answers are stored with it. */
   readonly questionHash?: string | null;
 }
 
 /** An evaluation whose answers were recalibrated. */
-export type CalibratedEvaluation<TEvaluation extends PrintedEvaluation> = Omit<
-  TEvaluation,
-  "warnings"
-> & {
+export type CalibratedEvaluation<TEvaluation extends PrintedEvaluation> = TEvaluation & {
   /** True: the answers differ from those of the service. */
   readonly calibrated: true;
   /** The answers of the service. */
   readonly printed: TEvaluation["answers"];
-  readonly warnings: readonly unknown[];
 };
 
 /** How to apply an artifact. */
 export interface CalibrateOptions {
-  /** Whether an artifact for another model or other questions is an error. @default "throw" */
-  readonly onMismatch?: "throw" | "warn";
   /** The questions, to compare their hash. @default the evaluation's `questionHash` is compared */
   readonly questions?: AskedQuestions;
 }
@@ -67,10 +60,9 @@ export class CalibrationMismatchError extends Error {
 export function calibrate<TEvaluation extends PrintedEvaluation>(
   evaluation: TEvaluation,
   artifact: CalibrationArtifact,
-  { onMismatch = "throw", questions }: CalibrateOptions = {},
+  { questions }: CalibrateOptions = {},
 ): CalibratedEvaluation<TEvaluation> {
-  const mismatches = findMismatches(evaluation, artifact, questions);
-  if (onMismatch === "throw" && mismatches[0] !== undefined) throw mismatches[0];
+  checkMatch(evaluation, artifact, questions);
   const confidence = { ...evaluation.confidence };
   const answers = Object.entries(evaluation.answers).map(([id, answer]) => {
     const recalibration = recalibrationOf(artifact, id);
@@ -83,44 +75,43 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
     ...evaluation,
     answers: Object.fromEntries(answers),
     ...(evaluation.confidence === undefined ? {} : { confidence }),
-    warnings: [...(evaluation.warnings ?? []), ...mismatches.map(({ message }) => message)],
     calibrated: true,
     printed: evaluation.answers,
   };
 }
 
-/** Returns why an evaluation is not one that the artifact was made for; empty if it is. */
-function findMismatches(
+/** @throws CalibrationMismatchError if the artifact was not made for such an evaluation. */
+function checkMatch(
   { answers, modelId, questionHash: kept }: PrintedEvaluation,
   artifact: CalibrationArtifact,
   questions: AskedQuestions | undefined,
-): CalibrationMismatchError[] {
-  const found: CalibrationMismatchError[] = [];
+): void {
   const { model, questionHash: fitted } = artifact;
-  const add = (field: CalibrationMismatchError["field"], message: string) =>
-    found.push(new CalibrationMismatchError(field, message));
   if (modelId !== model.id) {
     const who = modelId ?? "a model that the service does not name";
     const made = `The calibration was made for ${model.id}, and ${who} answered.`;
-    add("model", `${made} Calibrate again on its answers.`);
+    throw new CalibrationMismatchError("model", `${made} Calibrate again on its answers.`);
   }
   const asked = questions === undefined ? kept : questionHash(questions);
   if (fitted === null) {
     const problem = "The calibration does not name the questions it was made for.";
-    add("questionHash", `${problem} Calibrate again with --questions.`);
-  } else if (typeof asked === "string" && asked !== fitted) {
+    const advice = "Calibrate again with --questions.";
+    throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
+  }
+  if (typeof asked === "string" && asked !== fitted) {
     const problem =
       "The calibration was made for other questions than were asked; one changed word is enough.";
-    add("questionHash", `${problem} Ask the same words, or calibrate again on answers to these.`);
+    const advice = "Ask the same words, or calibrate again on answers to these.";
+    throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
   }
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
     if (recalibration === null || !isNamed || fits(recalibration, answer)) continue;
     const made = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
-    add("answer", `${made}, which a ${answer.type} answer does not take.`);
+    const problem = `${made}, which a ${answer.type} answer does not take.`;
+    throw new CalibrationMismatchError("answer", problem);
   }
-  return found;
 }
 
 function fits({ kind }: Recalibration, { type }: PrintedAnswer): boolean {
@@ -159,8 +150,7 @@ export function decide(
   { questions }: { readonly questions?: AskedQuestions } = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
-  const [mismatch] = findMismatches({ ...evaluation, answers }, artifact, questions);
-  if (mismatch !== undefined) throw mismatch;
+  checkMatch({ ...evaluation, answers }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
     const problem = "The evaluation does not name its questions.";
     throw new CalibrationMismatchError("questionHash", `${problem} Give them as questions.`);
