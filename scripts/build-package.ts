@@ -3,7 +3,7 @@ import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import process from "node:process";
 import { bundleCode } from "./bundle-code.ts";
-import { writeDeclarations } from "./declarations.ts";
+import { writeDeclarations } from "./write-declarations.ts";
 import {
   packagesNamedIn,
   readManifest,

@@ -1,10 +1,10 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { env as programEnvironment } from "node:process";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { readCodeBlocks, startCommand, startUntil, untilPrinted } from "./run-command.ts";
+import { outputOf, readCodeBlocks, startCommand, startUntil, untilPrinted } from "./run-command.ts";
 import { fillSheet, labeller } from "./testing/label-page.ts";
 
 const root = dirname(import.meta.dirname);
@@ -49,10 +49,10 @@ function abridge(printed: string, shown: string): string {
 
 test("the page starts like this", () => {
   expect(readCodeBlocks(page, "sh").flatMap((block) => block.trim().split("\n"))).toEqual([
-    "npm ci",
+    "npm install evaluator-cli",
     'export PATH="$PWD/node_modules/.bin:$PATH"',
-    "cp -r fixtures/tickets ../tickets",
-    "cd ../tickets",
+    "evaluator-cli sample tickets",
+    "cd tickets",
     "export EVALUATOR_BASE_URL=http://127.0.0.1:8787/v4/ai AI_GATEWAY_API_KEY=local",
   ]);
 });
@@ -64,11 +64,12 @@ test("the page shows the questions of the fixtures", async () => {
 });
 
 test("each command of the page prints what the page shows", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "tickets-"));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-  await cp(fixtures, cwd, { recursive: true });
+  const folder = await mkdtemp(join(tmpdir(), "tickets-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const bin = join(root, "node_modules/.bin");
   const PATH = `${bin}${delimiter}${programEnvironment["PATH"]}`;
+  await outputOf("evaluator-cli sample tickets", { cwd: folder, env: { PATH } });
+  const cwd = join(folder, "tickets");
   const start = `${emulator?.command} --port 0`;
   const [, address = ""] = await startUntil(start, /gateway +(\S+)/, { cwd, env: { PATH } });
   const env = { PATH, EVALUATOR_BASE_URL: address, AI_GATEWAY_API_KEY: "local" };

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -76,9 +76,11 @@ test.each(managers)("$name installs the four programs, and runs them", async ({ 
 
 /** Runs the commands of the tutorial, and returns all that they print. */
 async function playTutorial(run: string, options: Parameters<typeof startUntil>[2]) {
+  await outputOf(`${run} evaluator-cli sample`, options);
   const { cwd } = options;
   const tickets = fileURLToPath(new URL("../../fixtures/tickets/", import.meta.url));
-  await cp(tickets, cwd, { recursive: true });
+  for (const file of await readdir(tickets))
+    await rename(join(cwd, "tickets", file), join(cwd, file));
   const [emulator, ...commands] = readCodeBlocks("docs/tickets.md", "console").flatMap((block) =>
     Array.from(block.matchAll(/^\$ (.+)$/gm), ([, line = ""]) =>
       line.replace(/^evaluator-cli /, () => `${run} evaluator-cli `),

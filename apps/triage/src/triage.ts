@@ -1,14 +1,12 @@
-import { constants, copyFile, readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import {
+  copySample,
   createCommand,
   examples,
   InvalidArgumentError,
   Option,
   packageVersion,
-  printable,
   runCommand,
-  toFileError,
   UsageError,
   wholeNumber,
   withUsualCommand,
@@ -251,17 +249,12 @@ function addQuestions(program: Program, context: ProgramContext): void {
     .action(async () => void context.stdout.write(await readFile(questionsSchema, "utf8")));
 }
 
-function addSample(program: Program, { cwd, stdout }: ProgramContext): void {
+function addSample(program: Program, context: ProgramContext): void {
   program
     .command("sample")
     .description("write a file of invented mails, to try the other commands with --offline")
     .argument("[out.json]", "the file to make", jsonFile, "inbox.json")
-    .action(async (file) => {
-      const mails = import.meta.resolve("evaluator-fixtures/mail/inbox.json");
-      const path = resolve(cwd, file);
-      await copyFile(new URL(mails), path, constants.COPYFILE_EXCL).catch((error: unknown) => {
-        throw toFileError(error, `write ${path}`, "Name a file that does not exist yet.");
-      });
-      stdout.write(printable`Wrote ${path}` + "\n");
-    });
+    .action((file) =>
+      copySample(import.meta.resolve("evaluator-fixtures/mail/inbox.json"), file, context),
+    );
 }

@@ -1,4 +1,6 @@
-import { createTestContext } from "evaluator-kit/testing";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
@@ -98,4 +100,14 @@ test("the emulator starts, and its errors name the typed command", async () => {
     },
   });
   expect(await runEvaluator(["emulator", "--port", "0"], context)).toBe(0);
+});
+
+test("sample writes the tutorial's files, and never over others", async () => {
+  const folder = await temporaryFolder();
+  expect(await run(folder, ["sample"])).toMatchObject({ exitCode: 0, stderr: "" });
+  const names = ["questions.json", "rules.json", "tickets.csv", "truth.ndjson"];
+  expect((await readdir(join(folder, "tickets"))).toSorted()).toEqual(names);
+  const again = await run(folder, ["sample"]);
+  expect(again.exitCode).toBe(1);
+  expect(again.stderr).toMatch(/tickets exists already\. Name a path that does not exist yet\.\n$/);
 });

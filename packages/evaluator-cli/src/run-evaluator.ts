@@ -1,6 +1,7 @@
 import {
   type CliContext,
   CliError,
+  copySample,
   createCommand,
   examples,
   packageVersion,
@@ -14,7 +15,6 @@ import {
   withoutKeys,
 } from "evaluator-runs/commands";
 import { askCommands, engineOption } from "./commands/ask-commands.ts";
-
 import { reportCommands } from "./commands/report-commands.ts";
 import type { TypedWord } from "./commands/shared-options.ts";
 import { tableSource } from "./records/table-source.ts";
@@ -71,6 +71,13 @@ function createProgram(context: ProgramContext) {
     const { demo } = await import("./demo/demo.ts");
     await demo(options, context, runEvaluator);
   });
+  program
+    .command("sample")
+    .summary("write 400 invented tickets, their questions and truths, for the tutorial")
+    .argument("[folder]", "where the files go", "tickets")
+    .action((folder) =>
+      copySample(import.meta.resolve("evaluator-fixtures/tickets"), folder, context),
+    );
   program
     .command("emulator")
     .summary("start a gateway and a vendor on this machine, without a key");

@@ -1,5 +1,10 @@
 import fs, { type BigIntStats } from "node:fs";
+import { cp } from "node:fs/promises";
+import { resolve } from "node:path";
 import { promisify } from "node:util";
+import type { CliContext } from "./context.ts";
+import { CliError, toFileError } from "./errors.ts";
+import { printable } from "./printable.ts";
 
 /** The operations on files that must outlast a crash; a test plays a disk that fails. */
 export interface FileSystem {
@@ -34,3 +39,14 @@ export const systemFiles: FileSystem = {
   rename: fs.renameSync,
   remove: (path) => fs.rmSync(path, { force: true }),
 };
+
+/** Copies a sample, a file or a folder, to a typed path. @throws CliError, also if it exists. */
+export async function copySample(url: string, typed: string, { cwd, stdout }: CliContext) {
+  const path = resolve(cwd, typed);
+  const advice = "Name a path that does not exist yet.";
+  if (fs.existsSync(path)) throw new CliError(printable`${path} exists already. ${advice}`);
+  await cp(new URL(url), path, { recursive: true }).catch((error: unknown) => {
+    throw toFileError(error, `write ${path}`, advice);
+  });
+  stdout.write(printable`Wrote ${path}` + "\n");
+}

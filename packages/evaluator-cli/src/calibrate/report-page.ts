@@ -28,13 +28,15 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
     ],
     body: html`${reports.map((question, at) => questionSection(question, { ...report, at, sources }))}`,
     footer: html`<p id="method">
-      How it was computed: labels ${files.labels.name} (SHA-256 ${files.labels.sha256}); answers
-      ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256})`).join(", ")}; seed
-      ${seed}. Skill is 1 − Brier score / that of always giving the base rate (of levels: by ranked
-      probability score). The curve is CORP (isotonic regression); its band and the miscalibration
-      by chance come from 500 draws from the printed values. Thresholds are learn-then-test with
-      exact binomial tails at ${percent(confidence)}; those of a plan are tested by betting after
-      each label. Nothing of this page is uploaded; report.json beside it holds the same numbers.
+      How it was computed: labels ${files.labels.name} (SHA-256
+      ${files.labels.sha256.slice(0, 12)}…); answers
+      ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(", ")};
+      seed ${seed}. Skill is 1 − Brier score / that of always giving the base rate (of levels: by
+      ranked probability score). The curve is CORP (isotonic regression); its band and the
+      miscalibration by chance come from 500 draws from the printed values. Thresholds are
+      learn-then-test with exact binomial tails at ${percent(confidence)}; those of a plan are
+      tested by betting after each label. Nothing of this page is uploaded; report.json beside it
+      holds the same numbers.
     </p>`,
     styles: [new URL("../report/report.css", import.meta.url)],
   });

@@ -180,7 +180,7 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
     footer: html`<p id="method">
       How it was computed: the same states and questions to each engine, one engine after the other;
       time is of whole calls, waits and retries included.
-      ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
+      ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256.slice(0, 12)}…).`}
       ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
       Skill is 1 − Brier score / that of always giving the base rate. The interval of the Brier
       difference is paired; right alone is compared by the exact McNemar test; mistakes correlate by

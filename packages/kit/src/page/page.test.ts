@@ -177,7 +177,7 @@ test("an axis of times has days as its ticks, in UTC wherever the reader is", ()
 test("a table has a name and a head, names its rows, and is scrolled with the keyboard as well", () => {
   const rows = [
     ["<a>", "1", "left"],
-    ["b", "3 %", "right"],
+    ["b".repeat(41), "3 %", "right"],
   ];
   const shown = flat(table("Ways", ["way", "cost", "side"], rows)).replace(/> </g, "><");
   expect(shown).toContain(
@@ -185,8 +185,9 @@ test("a table has a name and a head, names its rows, and is scrolled with the ke
   );
   expect(shown).toMatch(/<th scope="col" ?>way<\/th><th scope="col" class="number" ?>cost<\/th>/);
   expect(shown).toMatch(
-    /<tr><th scope="row">&lt;a&gt;<\/th><td class="number">1<\/td><td ?>left<\/td><\/tr>/,
+    /<tr><th scope="row" ?>&lt;a&gt;<\/th><td class="number">1<\/td><td ?>left<\/td><\/tr>/,
   );
+  expect(shown).toContain('<th scope="row" class="text">bbb');
 });
 
 test.each([

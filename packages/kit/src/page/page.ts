@@ -169,7 +169,7 @@ export function table(
     return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
   });
   const classOf = (at: number, cell: HtmlValue = "") => {
-    if (areNumbers[at] === true || isNumber(cell)) return html`class="number"`;
+    if (at > 0 && (areNumbers[at] === true || isNumber(cell))) return html`class="number"`;
     return typeof cell === "string" && cell.length > LINE ? html`class="text"` : null;
   };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
@@ -183,7 +183,7 @@ export function table(
         ${rows.map(
           ([first = "", ...cells]) =>
             html`<tr>
-              <th scope="row">${first}</th>
+              <th scope="row" ${classOf(0, first)}>${first}</th>
               ${cells.map((cell, at) => html` <td ${classOf(at + 1, cell)}>${cell}</td>`)}
             </tr>`,
         )}
