@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AnswerTable } from "./input/answer-table.ts";
 import { drawRecords, pickRecords } from "./pick-records.ts";
 import { columnOf, world } from "./testing/worlds.ts";
 
@@ -82,4 +83,16 @@ test("a uniform draw takes each record as often, one of each cluster, and more r
   const drawn = drawRecords({ ids }, { budget: 40, clusters });
   expect(drawn).toHaveLength(13);
   expect(new Set(drawn.map((id) => clusters.get(id) ?? id)).size).toBe(13);
+});
+
+test("a record with an empty cluster is no cluster with the others", () => {
+  const table = new AnswerTable({ onePer: "thread" });
+  for (const [line, thread] of ["a", "", "", 7].entries()) {
+    const value = { id: `r${line}`, question: "scam", probability: 0.5, thread };
+    table.addRecord({ line, value }, "answers");
+  }
+  expect([...table.clusters]).toEqual([
+    ["r0", "a"],
+    ["r3", "7"],
+  ]);
 });

@@ -184,7 +184,7 @@ const declareLabel = (program: Command, { word }: RecordSource) =>
     )
     .option(
       "--one-per <column>",
-      `at most one ${word} of each value of a field of the state, such as thread: labels of one thread are not independent`,
+      `at most one ${word} of each value of a column, such as thread or sender: labels of one thread are not independent`,
     )
     .addOption(
       new Option(

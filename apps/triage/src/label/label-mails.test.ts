@@ -138,7 +138,7 @@ test("with --one-per no two drawn mails have the same value of a field", async (
   const none = await startTriage(["label", "inbox.json", "--one-per", "thread"], { cwd });
   expect(none).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('No state has a field "thread"'),
+    stderr: expect.stringContaining('No record has a field "thread"'),
   });
 });
 

@@ -123,7 +123,7 @@ export class AnswerTable {
     const { onePer } = this.#options;
     if (onePer === undefined || !Object.hasOwn(fields, onePer)) return;
     const value = fields[onePer];
-    if (typeof value === "string" || typeof value === "number") {
+    if ((typeof value === "string" && value !== "") || typeof value === "number") {
       this.clusters.set(String(id), String(value));
     }
   }

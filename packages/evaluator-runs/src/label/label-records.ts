@@ -1,14 +1,18 @@
+import { createReadStream, existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import { Readable } from "node:stream";
 import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
-import { CliError, printable } from "evaluator-kit";
+import { CliError, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
+import { readTable as readRecords } from "../input/read-table.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";
 import { labelApp, savedLabels } from "./label-page.ts";
-import { drawSheets, type LabelSheet, readTable } from "./label-sheet.ts";
+import { drawSheets, type LabelledAnswers, type LabelSheet, readTable } from "./label-sheet.ts";
 import { servePage } from "./own-page.ts";
 import { planSheets } from "./promise-sheet.ts";
 
@@ -30,6 +34,10 @@ export async function labelRecords(
     throw new CliError(
       printable`The journal ${journalPath} keeps no answers; start a run about its input first.`,
     );
+  }
+  if (command.onePer !== undefined && answers.table.clusters.size === 0) {
+    const input = existsSync(inputPath) ? createReadStream(inputPath, { signal }) : [];
+    await readClusters(answers.table, command.onePer, { input, journalPath });
   }
   using labels = await LabelFile.open(path);
   const sheets =
@@ -68,6 +76,24 @@ export async function labelRecords(
   stderr.write(`\n${describeLabels(sheets, labels, labeler)}\n`);
   stderr.write(printable`Next: ${nextCommand}\n`);
   return 0;
+}
+
+/** Reads the clusters from a column of the input that is not in the states. */
+async function readClusters(
+  { clusters }: LabelledAnswers["table"],
+  onePer: string,
+  { input, journalPath }: { input: AsyncIterable<Buffer> | Buffer[]; journalPath: string },
+): Promise<void> {
+  const run = await readJournal(journalPath, (journal) => journal.newestRun(), false);
+  const named = run?.begin?.options["id"];
+  const id = typeof named === "string" ? named : "id";
+  for await (const records of readRecords(Readable.from(input))) {
+    for (const record of records) {
+      const fields = "value" in record && isRecord(record.value) ? record.value : {};
+      const cluster = JSON.stringify(fields[onePer] ?? "");
+      if (cluster !== '""') clusters.set(String(fields[id]), cluster);
+    }
+  }
 }
 
 function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labeler: string): string {

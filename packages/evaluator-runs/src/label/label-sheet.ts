@@ -49,7 +49,7 @@ export function drawSheets(
 ): LabelSheet[] {
   const { clusters } = table;
   if (onePer !== undefined && clusters.size === 0) {
-    throw new CliError(printable`No state has a field "${onePer}". Name another with --one-per.`);
+    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
   return Array.from(questions, ([id, question]) => {
     // A calibration is of one model.
