@@ -1,6 +1,7 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { z } from "zod";
 import { parseJson, systemErrorCode } from "evaluator-kit";
+import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import { type LoggedRecord, noteOf, recordOf } from "./read-records.ts";
@@ -15,7 +16,7 @@ const time = z
   .transform((given) => given.replace("Z", "")) // it is compared as the start of a time
   .optional();
 
-const filterSchema = z.strictObject({
+const fields = {
   tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`).optional(),
   key: text,
   cause: text,
@@ -27,7 +28,8 @@ const filterSchema = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/, "is not the next of a page")
     .optional(),
-});
+};
+const filterSchema = z.strictObject(fields, `is no filter; use ${Object.keys(fields).join(", ")}`);
 
 /** Which messages of the decision log are wanted. */
 export type MessageFilter = z.infer<typeof filterSchema>;
@@ -37,13 +39,7 @@ export function parseFilter(query: Readonly<Record<string, string>>): MessageFil
   const given = Object.entries(query).filter(([, value]) => value !== "");
   const { data, error } = filterSchema.safeParse(Object.fromEntries(given));
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  const names = Object.keys(filterSchema.shape).join(", ");
-  const problem =
-    issue?.code === "unrecognized_keys"
-      ? `${String(issue.keys[0]).slice(0, 40)} is no filter; use ${names}`
-      : `${String(issue?.path[0])} ${issue?.message}`;
-  throw new HttpError(400, `${problem}.`);
+  throw new HttpError(400, `${describeIssue(error)}.`);
 }
 
 /** Returns the address of a page with a filter, or of its next part. */
@@ -152,23 +148,20 @@ export async function* readBackwards(
   const file = await open(path).catch(nullIfMissing); // yarn's is not disposable
   if (file === null) return;
   try {
-    yield* blocksBefore(before, file, blockBytes);
+    let end = Math.min(before, (await file.stat()).size);
+    let rest = Buffer.alloc(0); // the end of a line that begins before the blocks so far
+    for (let size = blockBytes; end > 0;) {
+      const start = Math.max(0, end - size);
+      const { buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+      const block = Buffer.concat([buffer, rest]);
+      const cut = start === 0 ? 0 : block.indexOf(NEWLINE) + 1 || block.length;
+      if (cut < block.length) yield linesOf(block, cut, start);
+      size = cut < block.length ? blockBytes : size * 2; // so that a long line takes linear time
+      rest = block.subarray(0, cut);
+      end = start;
+    }
   } finally {
     await file.close();
-  }
-}
-
-async function* blocksBefore(before: number, file: FileHandle, blockBytes: number) {
-  let end = Math.min(before, (await file.stat()).size);
-  for (let size = blockBytes; end > 0;) {
-    const start = Math.max(0, end - size);
-    const block = await readBlock(file, start, end);
-    const cut = start === 0 ? 0 : block.indexOf(NEWLINE) + 1; // the line before it is cut off
-    const hasLine = start === 0 || (cut > 0 && cut < block.length);
-    size = hasLine ? blockBytes : size * 2; // so that a long line takes linear time
-    if (!hasLine) continue;
-    yield linesOf(block, cut, start);
-    end = start + cut;
   }
 }
 
@@ -176,11 +169,6 @@ async function* blocksBefore(before: number, file: FileHandle, blockBytes: numbe
 function nullIfMissing(error: unknown): null {
   if (systemErrorCode(error) === "ENOENT") return null;
   throw error;
-}
-
-async function readBlock(file: FileHandle, start: number, end: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-  return buffer.subarray(0, bytesRead);
 }
 
 /** Returns the lines from a byte of a block on, the last one first. */
