@@ -21,8 +21,8 @@ test("any model of the gateway is passed through, its decision skipped and said 
 });
 
 test("an alias is what it stands for, and is listed", async () => {
-  const env = { ROUTER_MODEL_ALIASES: "gpt-4o=auto,gpt-4o-mini=fast,big=openai/gpt-5-nano" };
-  const { client } = await openAiClient({}, env);
+  const aliases = { "gpt-4o": "auto", "gpt-4o-mini": "fast", big: "openai/gpt-5-nano" };
+  const { client } = await openAiClient({}, {}, { aliases });
   const headersOf = async (model: string) => {
     const call = client.chat.completions.create({ model, messages: greeting });
     const { headers } = (await call.withResponse()).response;

@@ -36,7 +36,6 @@ function variables(model: ReturnType<typeof modelId>) {
         "is not a list of host names, such as router.example.com,192.168.0.4:3000",
       )
       .default([]),
-    ROUTER_MODEL_ALIASES: aliases().default(() => new Map()),
     ROUTER_MAX_CALLS: wholeNumber("number of calls", numberOfCalls).default(256),
     ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
     ROUTER_REPLY_IDLE_TIMEOUT_MS: milliseconds(upToADay).default(120_000),
@@ -120,7 +119,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
-    aliases: new Map([...values.ROUTER_MODEL_ALIASES, ...(config?.aliases ?? [])]),
+    aliases: config?.aliases ?? new Map<string, string>(),
     maxCallsInFlight: values.ROUTER_MAX_CALLS,
     /** Whether a client's own model names mean `auto` or the cheapest tier. */
     clientModels: values.ROUTER_CLIENT_MODELS,
@@ -264,16 +263,6 @@ function numberTo(most: number, like: string) {
 
 function list(text = z.string()) {
   return text.transform((words) => words.split(",").map((word) => word.trim()));
-}
-
-/** Parses `name=meaning,…`. */
-function aliases() {
-  const pattern = /^([\x21-\x3c\x3e-\x7e]+)=([\x21-\x7e]+)$/;
-  const error = "is not a list of names and their meanings, such as gpt-4o=auto,gpt-4o-mini=fast";
-  return list()
-    .transform((pairs) => pairs.map((pair) => pattern.exec(pair)))
-    .refine((pairs) => pairs.every((pair) => pair !== null), error)
-    .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""])));
 }
 
 function milliseconds({ min = 1, max = 600_000 } = {}) {

@@ -17,14 +17,18 @@ interface Given {
   readonly choice?: Tier;
   readonly differences?: Differences;
   readonly env?: Record<string, string>;
+  readonly aliases?: Record<string, string>;
 }
 
 /** A router for one key, whose evaluations choose a tier. */
-async function routerFor(key: Allowed, { choice = "frontier", differences, env }: Given = {}) {
+async function routerFor(
+  key: Allowed,
+  { choice = "frontier", differences, env, aliases = {} }: Given = {},
+) {
   const named = { name: "alice", budget: "alice", sha256: hashOf("rk_alice"), ...key };
   const keys = { current: () => [storedKeySchema.parse(named)] };
   const evaluation = () => Response.json(decisionFor(choice));
-  const options = parseRouterOptions(env ?? {});
+  const options = { ...parseRouterOptions(env ?? {}), aliases: new Map(Object.entries(aliases)) };
   const reply = () => replyStream(["fine"]);
   const router = await testRouter({ evaluation, reply, ...differences }, { ...options, keys });
   const send = async (path: string, body: object) => {
@@ -83,7 +87,7 @@ describe.each(apiForms)("$path", ({ path, ask }) => {
     ["frontier", {}, 200],
     ["acme/x", {}, 200],
   ])("%s, named with a key of %j, is answered with %i", async (model, key, status) => {
-    const { send, seen } = await routerFor(key, { env: { ROUTER_MODEL_ALIASES: "mine=balanced" } });
+    const { send, seen } = await routerFor(key, { aliases: { mine: "balanced" } });
     const answer = await send(path, ask(["hi"], { model }));
     expect(answer.status).toBe(status);
     expect(seen.length === 0).toBe(status === 403);

@@ -132,7 +132,7 @@ function ownNames({ routing }: NamedModels): string[] {
 }
 
 function missingModel(parts: NamedModels): HttpError {
-  const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in ROUTER_MODEL_ALIASES.`;
+  const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in the aliases of router.config.json.`;
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 

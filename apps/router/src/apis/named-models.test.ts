@@ -3,7 +3,11 @@ import { apiForms, post } from "../testing/api-forms.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { parseRouterOptions } from "../router-options.ts";
 
-const aliases = { ROUTER_MODEL_ALIASES: "mine=balanced,house=auto,gpt-5-mini-fast=openai/gpt-5" };
+const aliases = new Map([
+  ["mine", "balanced"],
+  ["house", "auto"],
+  ["gpt-5-mini-fast", "openai/gpt-5"],
+]);
 
 interface Named {
   readonly form: (typeof apiForms)[number];
@@ -13,8 +17,8 @@ interface Named {
 
 /** Returns who replied to a request for a model, and how many evaluations it cost. */
 async function replierOf({ form, model, text = "hi" }: Named, env: Record<string, string> = {}) {
-  const { aliases: names, clientModels } = parseRouterOptions({ ...aliases, ...env });
-  const { request, seen } = await testRouter({}, { aliases: names, clientModels });
+  const { clientModels } = parseRouterOptions(env);
+  const { request, seen } = await testRouter({}, { aliases, clientModels });
   const { status, headers } = await request(form.path, post(form.ask([text], { model })));
   const evaluations = seen.filter(({ path }) => path.endsWith("/evaluation-model")).length;
   return [status, headers.get("x-router-cause"), headers.get("x-router-model"), evaluations];

@@ -162,13 +162,11 @@ test("the file wins over the variables, and absent tiers use them", async () => 
     ...plantedKeys,
     ROUTER_MODEL_NANO: "a/nano",
     ROUTER_MODEL_FAST: "a/fast",
-    ROUTER_MODEL_ALIASES: "gpt-4o=auto,theirs=nano",
   };
   const { tierModels, aliases } = parseRouterOptions(variables, await readConfig(file));
   expect(tierModels).toMatchObject({ nano: "qwen3:4b", fast: "a/fast" });
   expect([...aliases]).toEqual([
     ["gpt-4o", "fast"],
-    ["theirs", "nano"],
     ["mine", "auto"],
   ]);
 });

@@ -34,7 +34,6 @@ const loggedRecordSchema = z.object({
   probabilities: z.record(z.enum(tierNames), z.number()).nullable().default(null),
   evaluatorModelId: z.string().nullable().default(null),
   wire: z.string().nullable().default(null),
-  shadow: z.object({ replyCostUsd: amount }).nullish(),
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
   decisionMs: amount.default(null),
   replyMs: amount.default(null),

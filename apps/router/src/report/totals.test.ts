@@ -109,13 +109,6 @@ test("several upstreams are counted, also beside older records without one", asy
   expect(report).toMatch(/\n {2}claude +1 .*\n {2}local +2 /);
 });
 
-test("replies in auto's place are compared with it", async () => {
-  const shadow = { tierUsed: "nano", model: "a", cause: "choice", replyCostUsd: 0.004 };
-  expect(await reportOn({ ...record, shadow })).toContain(
-    " 1 replies in auto's place cost $0.01; auto would have cost $0.004.\n",
-  );
-});
-
 test("a blind comparison costs its key, and is no message", async () => {
   const blind = { time: record.time, requestId: "a", blind: { spentUsd: 0.5, pair: null } };
   const report = await reportOn(record, blind);

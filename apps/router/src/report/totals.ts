@@ -24,10 +24,6 @@ const nothing = {
   compared: 0,
   comparedUsd: 0,
   frontierUsd: 0,
-  /** Replies of ROUTER_SHADOW's model with known costs, and the costs of `auto`'s choice. */
-  shadowed: 0,
-  shadowUsd: 0,
-  autoUsd: 0,
 };
 
 type Sums = typeof nothing;
@@ -58,7 +54,7 @@ export class Totals {
 
   /** Describes all messages in sentences. */
   describe(): string {
-    const { messages, decisionUsd, replyUsd, frontierUsd, compared, ...all } = this.#all;
+    const { messages, decisionUsd, replyUsd, frontierUsd, compared } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
     const paid = dollars.format(decisionUsd + replyUsd);
@@ -66,9 +62,8 @@ export class Totals {
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    const shadow = `${all.shadowed} replies in auto's place cost ${dollars.format(all.shadowUsd)}; auto would have cost ${dollars.format(all.autoUsd)}.`;
     const unknown = "The savings are unknown: no reply has a known price.";
-    return [total, compared > 0 ? saved : unknown, all.shadowed > 0 ? shadow : ""].join(" ").trim();
+    return `${total} ${compared > 0 ? saved : unknown}`;
   }
 
   /** Returns a table for each way of grouping that has groups; a row begins with its group's name. */
@@ -101,33 +96,17 @@ function savedUsd({ frontierUsd, comparedUsd, decisionUsd }: Sums): number {
 }
 
 function addTo(sums: Sums, record: LoggedRecord): void {
-  const { decision, reply } = costsOf(record);
-  const { replyCostUsd, frontierCostUsd, shadow } = record;
+  const { decisionCostUsd, replyCostUsd, frontierCostUsd, tierChosen, outputTokens } = record;
   if (record.key !== blindName) sums.messages += 1; // a comparison only costs
-  sums.unpriced += [...decision, ...reply].filter((usd) => usd === null).length;
-  sums.decisionUsd += record.decisionCostUsd ?? 0;
+  sums.unpriced += Number(tierChosen !== null && decisionCostUsd === null);
+  sums.unpriced += Number(outputTokens !== null && replyCostUsd === null);
+  sums.decisionUsd += decisionCostUsd ?? 0;
   if (replyCostUsd === null) return;
   sums.replyUsd += replyCostUsd;
-  if (typeof shadow?.replyCostUsd === "number") {
-    sums.shadowed += 1;
-    sums.shadowUsd += replyCostUsd;
-    sums.autoUsd += shadow.replyCostUsd;
-  }
   if (frontierCostUsd === null) return;
   sums.compared += 1;
   sums.comparedUsd += replyCostUsd;
   sums.frontierUsd += frontierCostUsd;
-}
-
-/** Returns the costs of a message's decision and reply, if it has them; an unknown one is null. */
-function costsOf({ decisionCostUsd, replyCostUsd, frontierCostUsd, ...record }: LoggedRecord) {
-  const hasDecision = record.tierChosen !== null || decisionCostUsd !== null;
-  const hasReply = record.outputTokens !== null || replyCostUsd !== null;
-  return {
-    decision: hasDecision ? [decisionCostUsd] : [],
-    reply: hasReply ? [replyCostUsd] : [],
-    frontier: hasReply ? [frontierCostUsd] : [],
-  };
 }
 
 function promiseOf({ promise }: LoggedRecord): string | null {

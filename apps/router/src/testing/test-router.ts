@@ -105,6 +105,7 @@ export async function servicesOfEmulator() {
 type RouterDifferences = Partial<Parameters<typeof startRouter>[0]> & {
   readonly env?: Record<string, string>;
   readonly instance?: string;
+  readonly aliases?: Map<string, string>;
 };
 
 /**
@@ -113,7 +114,7 @@ type RouterDifferences = Partial<Parameters<typeof startRouter>[0]> & {
  */
 export async function startTestRouter(
   differences: Differences = {},
-  { env, instance, ...parts }: RouterDifferences = {},
+  { env, instance, aliases, ...parts }: RouterDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
   const defects: Error[] = [];
@@ -121,6 +122,7 @@ export async function startTestRouter(
   const options = {
     ...parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
     ...(instance !== undefined && { instance }),
+    ...(aliases !== undefined && { aliases }),
   };
   const router = await startRouter({
     options,
