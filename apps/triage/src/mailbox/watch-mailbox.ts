@@ -27,11 +27,14 @@ export async function watchMailbox(
   const quiet = { ...context, stderr: { write: () => true }, openCatalog: async () => null };
   return await withMailbox(command, context, async ({ address, update }) => {
     let isFirst = true;
+    const known = new Set<string>();
     const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
       const changes = changesOf(client);
       for (;;) {
-        const { added, isChanged } = await changes.during(() => update(client));
+        const { added: found, isChanged } = await changes.during(() => update(client));
         onUseful();
+        const added = new Set([...found].filter((id) => !known.has(id)));
+        for (const id of added) known.add(id);
         const change = changes.next();
         if (isFirst) await run();
         else if (isChanged && (await run({ added, only }, quiet)) !== exitCodes.done)
