@@ -111,6 +111,24 @@ test("a message has its probabilities, its costs and the last thumb", async () =
   ]);
 });
 
+test("a message has the promise of its choice, or why there is none", async () => {
+  const evidence = { threshold: 0.9, maxRisk: 0.05, confidence: 0.95, n: 92, wrong: 1 };
+  const { page } = await openLog(
+    { promise: { act: "nano", evidence } },
+    { promise: { act: null, why: "below-threshold" } },
+    { promise: null },
+  );
+  const promiseOf = async (id: string) =>
+    /<dt>promise<\/dt>\s*<dd>(.*?)<\/dd>/s
+      .exec(await page(`/decisions/${id}`))?.[1]
+      ?.replaceAll("\u00A0", " ");
+  expect(await promiseOf("m-0")).toBe(
+    "at most 5 % wrong at 0.90 and above, with 95 % confidence (1 of 92 labels)",
+  );
+  expect(await promiseOf("m-1")).toBe("none: below-threshold");
+  expect(await promiseOf("m-2")).toBe("none: no calibration");
+});
+
 test.each([
   [{ upstream: "emulator" }, true],
   [{ wire: "emulator local:emulator" }, true],

@@ -10,7 +10,7 @@ import {
   visitLatest,
 } from "./latest-messages.ts";
 import { type LoggedRecord, messageOf, type noteOf } from "./read-records.ts";
-import { dollars, Totals, totalsHead } from "./totals.ts";
+import { dollars, promiseOf, Totals, totalsHead } from "./totals.ts";
 
 /** Returns a message as `/decisions.json` lists it; costs and times are null if unknown. */
 export function toListed(record: LoggedRecord) {
@@ -130,7 +130,8 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
 
 /** The other fields of the log, by the words of their names. */
 function factsOf(record: LoggedRecord): Html {
-  const facts = Object.entries<unknown>(record).flatMap(([name, value]) => {
+  const promise = promiseOf(record) ?? "none: no calibration";
+  const facts = Object.entries<unknown>({ ...record, promise }).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shown.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const rounded = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });

@@ -109,7 +109,8 @@ function addTo(sums: Sums, record: LoggedRecord): void {
   sums.frontierUsd += frontierCostUsd;
 }
 
-function promiseOf({ promise }: LoggedRecord): string | null {
+/** Returns the promise of a message's choice, or why it has none; null without a calibration. */
+export function promiseOf({ promise }: LoggedRecord): string | null {
   const { evidence, why } = promise ?? {};
   if (evidence === undefined) return why === undefined ? null : `none: ${why}`;
   const { threshold, maxRisk, confidence, n, wrong } = evidence;
