@@ -54,7 +54,7 @@ function addServe(program: Command, context: CliContext): void {
     .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
     .option("--port <number>", "0 takes any free port (3000, else the next free one)")
     .action(async ({ host, port }) => {
-      const { readRouterOptions } = await import("./read-options.ts");
+      const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
       const { env, cwd } = context;
       const typed = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };

@@ -2,7 +2,7 @@ import type { GatewayModelId } from "ai";
 import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
-import { openAiUrlSchema, type RouterConfig } from "./config/router-config.ts";
+import { openAiUrlSchema, readRouterConfig, type RouterConfig } from "./config/router-config.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { UpstreamOptions } from "./reply/upstream.ts";
@@ -90,6 +90,11 @@ type Values = z.infer<ReturnType<typeof variables>>;
 
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
+
+/** Reads the options of the variables and of the file of `ROUTER_CONFIG`. @throws CliError with the place. */
+export async function readRouterOptions(env: Environment, cwd: string) {
+  return parseRouterOptions(env, await readRouterConfig(env, cwd));
+}
 
 /** Reads options; a blank variable is unset, and the file wins. @throws CliError with the variable. */
 export function parseRouterOptions(given: Environment, config: RouterConfig | null = null) {

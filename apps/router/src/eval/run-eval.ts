@@ -4,7 +4,7 @@ import { reportsBeside } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-points.ts";
-import { readRouterOptions } from "../read-options.ts";
+import { readRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type DecidedPrompt, decidePrompts } from "./decided-prompts.ts";
 import { describeFigures, evalPage } from "./eval-page.ts";

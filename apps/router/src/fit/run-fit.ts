@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
 import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts, toTierPoints } from "../labels/tier-points.ts";
-import { readRouterOptions } from "../read-options.ts";
+import { readRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { printFit, readFit } from "./artifact.ts";
 import { fitLabels } from "./fit-labels.ts";

@@ -1,7 +1,6 @@
 import { type CliContext, CliError, describeDefect, type Environment } from "evaluator-kit";
 import { createApp } from "../create-app.ts";
-import { readRouterOptions } from "../read-options.ts";
-import { parseRouterOptions } from "../router-options.ts";
+import { parseRouterOptions, readRouterOptions } from "../router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { ChatResponse } from "../decision/decision.ts";
