@@ -1,4 +1,4 @@
-import { type Recalibration, TEMPERATURE_LIMITS } from "../artifact.ts";
+import type { Recalibration } from "../artifact.ts";
 import { hashToShare } from "../math/random.ts";
 import { applyRecalibration, fitOf, recalibrationsOf } from "../recalibration.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
@@ -11,7 +11,7 @@ const LEAST_FOR_ISOTONIC = 1000;
 
 /**
  * Returns the recalibration that helps most on held-out rows, if one does; the mean log loss on those rows
- * before (as printed) and after, if there is a fit; and the reason for no fit, or a warning.
+ * before (as printed) and after, if there is a fit; and the reason for no fit.
  */
 export function recalibrateRows(rows: Rows, before: number) {
   const reason = reasonForNone(rows);
@@ -36,8 +36,7 @@ export function recalibrateRows(rows: Rows, before: number) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
     return { recalibration: null, heldOut, note };
   }
-  const recalibration = fitOf(best.kind, rows);
-  return { recalibration, heldOut, note: noteOf(recalibration) };
+  return { recalibration: fitOf(best.kind, rows), heldOut, note: null };
 }
 
 /**
@@ -59,13 +58,6 @@ function reasonForNone({ form, truth }: Rows): string | null {
   return fewer >= LEAST_FITTED_OF_EACH
     ? null
     : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; of one there are ${fewer}.`;
-}
-
-function noteOf(recalibration: Recalibration): string | null {
-  if (recalibration.kind !== "temperature") return null;
-  const { temperature } = recalibration.parameters;
-  const isAtLimit = TEMPERATURE_LIMITS.some((limit) => Math.abs(limit - temperature) < 1e-9);
-  return isAtLimit ? `The temperature ended at its limit, ${temperature}: do not trust it.` : null;
 }
 
 /** The mean log loss of rows, each recalibrated by its fit. */

@@ -69,7 +69,7 @@ function questionSection(question: Reported, report: Around): Html {
       <summary>Acts, figures and labels of ${name}</summary>
       <div class="fold">
         ${permissionCard(question, words.permissions)} ${n === 0 ? null : tiles(question, words)}
-        ${curve === null ? fewCard(question) : html`<div class="stack">${histogramPlot(curve.points, question.question)}</div>`}
+        ${curve === null ? null : html`<div class="stack">${histogramPlot(curve.points, question.question)}</div>`}
         ${groupCard(question)} ${recalibrationCard(question)} ${labelCard(question, words.labels)}
         ${worstCard(question, report)}
       </div>
@@ -182,12 +182,6 @@ function card(title: string, content: HtmlValue): Html {
     <h3>${title}</h3>
     ${content}
   </div>`;
-}
-
-function fewCard({ n }: Reported): Html | null {
-  if (n === 0) return null;
-  const text = `${count(n)} labelled answers show scores with wide ranges, and no curve, threshold or promise.`;
-  return card("Too few labels for a curve", html`<p>${text} From 30 on there is one.</p>`);
 }
 
 function groupCard({ groups, question }: Reported): Html | null {

@@ -91,11 +91,8 @@ function permissionOf(report: QuestionReport): string {
     if (constant !== null) return ` A${constant.slice(1)}`;
     return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
   }
-  const acts = promised.map(({ action, threshold }) => {
-    const answer = action === "top" ? "the most probable answer" : `"${action}"`;
-    return `${answer} at ${threshold.toFixed(2)} and above`;
-  });
-  return ` You may act on ${acts.join(", and on ")}, without asking: at most ${printShare(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
+  const acts = promised.map(nameThreshold);
+  return ` You may ${acts.join(", and ")}, without asking: at most ${printShare(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
 }
 
 /** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
