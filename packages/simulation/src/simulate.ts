@@ -1,12 +1,12 @@
 import process from "node:process";
 import { ClientGroup } from "./client/client-group.ts";
-import { endOf } from "./plan/fault.ts";
 import { generatePlan } from "./plan/generate-plan.ts";
 import { countFaults, type Plan } from "./plan/plan.ts";
 import { playProcessFaults } from "./process-faults.ts";
 import { type Break, type Property, properties } from "./properties/checks.ts";
 import { JournalProcess } from "./runs/journal-process.ts";
 import { WorkerGroup } from "./runs/worker-group.ts";
+import { checkProgress, lastEndMs } from "./check-end.ts";
 import { checkRate } from "./check-rate.ts";
 import { boundOf } from "./properties/tally.ts";
 import { World } from "./world.ts";
@@ -93,11 +93,8 @@ export async function playOnce(plan: Plan, onLine: ((line: string) => void) | nu
   return { world, trace: world.trace.digest() };
 }
 
-// A run ends so long after the last fault, plus its remaining work at the limit.
-const REST_MS = 600_000;
-
 async function play(world: World, workers: WorkerGroup): Promise<void> {
-  const { time, plan, checks } = world;
+  const { time, checks } = world;
   const clients = new ClientGroup(world);
   const journal = new JournalProcess(world);
   const start = (name: string) => {
@@ -107,12 +104,13 @@ async function play(world: World, workers: WorkerGroup): Promise<void> {
   playProcessFaults(world);
   checkRate(world);
   for (const name of [...clients.names, ...workers.names, "journal"]) start(name);
-  const lastMs = Math.max(world.endMs, ...plan.faults.map(endOf)) + REST_MS + workMs(plan);
+  const lastMs = lastEndMs(world);
   time.schedule(lastMs, () => undefined);
   const isOver = () => clients.isOver && workers.isOver && journal.isOver;
+  checkProgress(world, isOver);
   await time.run(() => isOver() || time.nowMs >= lastMs);
   const open = [clients.isOver ? [] : "clients", workers.names, journal.isOver ? [] : "journal"];
-  checks.expect("ends", isOver(), () => `${open.flat().join(", ")} did not end in ten minutes`);
+  checks.expect("ends", isOver(), () => `${open.flat().join(", ")} did not end in time`);
   const checked = workers.check();
   const state = { isChecked: false };
   world.watch(checked.then(() => (state.isChecked = true)));
@@ -124,10 +122,4 @@ async function play(world: World, workers: WorkerGroup): Promise<void> {
     const isWithin = asked <= distinct + bound;
     checks.expect("asked", isWithin, () => `${group}: ${asked} > ${distinct} + ${bound}`);
   }
-}
-
-/** Returns how long all records of a plan take, one after the other, with a limit used to two thirds. */
-function workMs({ records, service: { limit, latencyMs } }: Plan): number {
-  const groups = 2;
-  return 1.5 * groups * records * Math.max(latencyMs, 1000 / (limit?.perSecond ?? Infinity));
 }

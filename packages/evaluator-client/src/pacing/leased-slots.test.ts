@@ -48,6 +48,25 @@ test("goes on with its share of the limit when a store with two processes is los
   expect(sent.length - before).toBeLessThanOrEqual(40);
 });
 
+test("a process that only hears of a pause sends nothing in it, also with its own share", async () => {
+  const listeners: ((ms: number) => void)[] = [];
+  const onPause = (_: string, listener: (ms: number) => void) => {
+    listeners.push(listener);
+    return () => undefined;
+  };
+  const { clock, sent, pacerOf } = sharing({ store: { ...broken, onPause } });
+  const { ask } = pacerOf();
+  void ask("a");
+  await clock.advance(100);
+  expect(sent).toHaveLength(1);
+  for (const listener of listeners) listener(1000);
+  void ask("b");
+  await clock.advance(999);
+  expect(sent).toHaveLength(1);
+  await clock.advance(100);
+  expect(sent).toHaveLength(2);
+});
+
 test("a store that hangs counts as down", async () => {
   const store = { ...broken, read: () => new Promise<never>(() => undefined) };
   const { clock, sent, pacerOf } = sharing({ store });

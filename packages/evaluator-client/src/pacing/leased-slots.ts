@@ -68,7 +68,7 @@ export class LeasedSlots {
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.#ownStore = memoryLimits({ clock: options.clock });
-    this.close = options.store.onPause(options.key, (ms) => options.onPause(ms));
+    this.close = options.store.onPause(options.key, (ms) => this.#heardOfPause(ms));
   }
 
   get count(): number {
@@ -147,6 +147,7 @@ export class LeasedSlots {
       this.#roundTripMs = clock.now() - askedAtMs;
       this.#members = lease.members;
       this.#setDown(false);
+      if (lease.pausedMs > 0) this.#heardOfPause(lease.pausedMs);
       this.#hold(lease, wanted);
     } catch {
       this.#lost();
@@ -183,8 +184,13 @@ export class LeasedSlots {
     this.#options.onStoreChange?.(isDown);
   }
 
-  #hold({ waitMs, gapMs, pausedMs }: Lease, wanted: { requests: number; tokens: number }): void {
-    if (pausedMs > 0) this.#options.onPause(pausedMs);
+  // The own share pauses as well: the store may be lost in the pause, or be down already.
+  #heardOfPause(ms: number): void {
+    void pauseAll(this.#ownStore, this.#options.key, ms);
+    this.#options.onPause(ms);
+  }
+
+  #hold({ waitMs, gapMs }: Lease, wanted: { requests: number; tokens: number }): void {
     const startMs = this.#options.clock.now() + waitMs;
     const tokens = wanted.tokens / wanted.requests;
     for (let index = 0; index < wanted.requests; index += 1) {

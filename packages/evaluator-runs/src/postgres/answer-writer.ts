@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly query: Query;
   readonly clock: Clock;
   readonly run: number;
-  /** Called if the database does not accept answers, and with null once it does. */
+  /** Called once if the database does not accept answers, and with null once it does. */
   readonly onTrouble?: ((trouble: DatabaseError | null) => void) | undefined;
   /** Ends the retries. */
   readonly signal: AbortSignal;
@@ -108,7 +108,7 @@ export class AnswerWriter {
       } catch (error) {
         if (!(error instanceof DatabaseError) || !healing.has(error.failure)) throw error;
         signal.throwIfAborted();
-        onTrouble?.(error);
+        if (!isLate) onTrouble?.(error);
         await pause(retryMs, { clock, signal });
         signal.throwIfAborted();
         retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);

@@ -89,6 +89,8 @@ export class ChunkQueue {
     // Background work is retried a moment after a failure; calls throw.
     boss.on("error", () => {});
     if (!onlyReads) await withOwnErrors(() => boss.start());
+    // Without this, a worker that starts alone takes new chunks before those of dead workers.
+    if (supervises) await boss.supervise().catch(() => {});
     return new ChunkQueue(boss, database.query);
   }
 

@@ -92,9 +92,8 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       return written.length > 0;
     },
     onPause(key, listener) {
-      const own = (ms: number): void => listener(ms);
-      pauses.on(hashOf(key), own);
-      return () => void pauses.off(hashOf(key), own);
+      pauses.on(hashOf(key), listener);
+      return () => void pauses.off(hashOf(key), listener);
     },
     async [Symbol.asyncDispose]() {
       for (const { connection } of held.values()) connection.release(true);

@@ -15,17 +15,22 @@ import { toPrintable } from "evaluator-kit";
  */
 export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
+/** The failure of a call; `isRefusal`: the service refuses the record each time, so that it is not asked again. */
+type Failure = { error: string; isRefusal: boolean; cause: EvaluatorError };
+
 /** Asks once, and returns the answer or the failure; other errors than an `EvaluatorError` are thrown. */
 export async function evaluateOne(
   evaluator: Evaluator,
   request: EvaluationRequest,
   signal: AbortSignal,
-): Promise<{ readonly evaluation: Evaluation } | (KeptFailure & { cause: EvaluatorError })> {
+): Promise<{ evaluation: Evaluation } | Failure> {
   try {
     return { evaluation: await evaluator.evaluate(request, { signal }) };
-  } catch (error) {
-    if (!(error instanceof EvaluatorError)) throw error;
-    return { ...toFailure(error), cause: error };
+  } catch (cause) {
+    if (!(cause instanceof EvaluatorError)) throw cause;
+    const isRefusal = isTooLong(cause);
+    const text = isRefusal ? `${withoutAdvice(cause.message)} ${shorten}` : cause.message;
+    return { error: toPrintable(text), isRefusal, cause };
   }
 }
 
@@ -33,19 +38,6 @@ export async function evaluateOne(
 export function endsRun(error: EvaluatorError): boolean {
   const isUnpaid = error instanceof StatusError && error.status === 402;
   return isUnpaid || error instanceof AuthenticationError || error instanceof ConfigurationError;
-}
-
-interface KeptFailure {
-  readonly error: string;
-  /** Whether the service refuses the record each time, so that it is not asked again. */
-  readonly isRefusal: boolean;
-}
-
-/** Returns the part of an error that a journal keeps. */
-function toFailure(error: EvaluatorError): KeptFailure {
-  const isRefusal = isTooLong(error);
-  const text = isRefusal ? `${withoutAdvice(error.message)} ${shorten}` : error.message;
-  return { error: toPrintable(text), isRefusal };
 }
 
 // The advice about a refused record.

@@ -77,14 +77,12 @@ export class RunWorker {
       { transport, ...callLimits, ...(pacer && { pacer }) },
       evaluatorRuntime(context),
     );
-    let isReported = false;
     this.#writer = runs.writer({
       run: info.run,
       signal,
       onTrouble(trouble) {
-        if (trouble !== null && !isReported) stderr.write(`Waiting: ${trouble.message}\n`);
-        if (trouble === null) stderr.write("The database takes answers again.\n");
-        isReported = trouble !== null;
+        const recovered = "The database takes answers again.";
+        stderr.write(`${trouble === null ? recovered : `Waiting: ${trouble.message}`}\n`);
       },
     });
   }
@@ -122,11 +120,14 @@ export class RunWorker {
 
   /** Returns the next chunk; waits as long as other workers have chunks of the run. */
   async #take(): Promise<Chunk | null> {
-    const { runs, info } = this.#options;
+    const { runs, info, context } = this.#options;
     try {
       while (this.#mayBegin) {
-        const leased = await this.#tryAgain(() => runs.fetchChunk(info.run));
-        if (leased !== null) return await this.#read(leased);
+        const [askedAtMs, leased] = await this.#tryAgain(
+          async () => [context.clock.now(), await runs.fetchChunk(info.run)] as const,
+        );
+        // The reply may be so late that the lease is over.
+        if (leased !== null) return await this.#read(leased, askedAtMs + LEASE_MS);
         if ((await this.#tryAgain(() => runs.get(info.run))).state !== "open") return null;
         await this.#waitForChunk();
       }
@@ -146,9 +147,8 @@ export class RunWorker {
   }
 
   /** Reads the missing records of a chunk, and reserves their cost. */
-  async #read(leased: LeasedChunk): Promise<Chunk> {
-    const { runs, context } = this.#options;
-    const heldUntilMs = context.clock.now() + LEASE_MS;
+  async #read(leased: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
+    const { runs } = this.#options;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
     const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
     await Promise.all(old.map(([, finished]) => finished));

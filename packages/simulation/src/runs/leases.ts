@@ -5,6 +5,7 @@ import type { Caller, RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
 import { chunkOf, chunksOf, mailIn, mailOf, timesIn } from "./mail-source.ts";
+import type { Repeats } from "./repeats.ts";
 
 // One chunk is asked and the next one read; each call in flight may keep one more.
 const CHUNKS_AHEAD = 2;
@@ -12,21 +13,21 @@ const CHUNKS_AHEAD = 2;
 const LEASE_MS = 9500;
 // A dead worker's chunk is free after its lease and a round of supervision, which other faults delay.
 const RETURNED_MS = 20_000;
-// A worker that was alone and is started again frees chunks in its first rounds.
-const SUPERVISED_MS = 5000;
 
 interface Holder {
   readonly clock: ProcessClock;
   readonly leased: LeasedChunk;
-  /** When it got the lease, which ends after a day by the clock of the store. */
+  /** When it asked for the lease, which ends after a day by the clock of the store. */
   readonly sinceMs: number;
   /** When it last had the lease for sure. */
   heldAtMs: number;
+  /** Whether its records are read; calls before belong to an earlier lease of the worker. */
+  isRead: boolean;
   /** How many records wait for their answers to be kept, by the mail that was asked about. */
   readonly open: Map<number, number>;
   /** The mails that it has asked about. */
   readonly asked: Set<number>;
-  /** The calls that may be sent after the lease, since they were begun before; null during it. */
+  /** How many calls may be sent after the lease, since they may have begun before; null during it. */
   mayBeSent: number | null;
 }
 
@@ -37,6 +38,7 @@ interface Holder {
 export class Leases implements RequestFollower {
   readonly #world: World;
   readonly #concurrency: number;
+  readonly #repeats: Repeats;
   readonly #faults: readonly FaultOf<"store">[];
   /** Who had a chunk last. */
   readonly #holders = new Map<number, Holder>();
@@ -47,9 +49,10 @@ export class Leases implements RequestFollower {
   /** The chunks that each worker has, and whose calls have not ended. */
   readonly #asking = new Map<ProcessClock, Map<LeasedChunk, Holder>>();
 
-  constructor(world: World, concurrency: number) {
+  constructor(world: World, concurrency: number, repeats: Repeats) {
     this.#world = world;
     this.#concurrency = concurrency;
+    this.#repeats = repeats;
     this.#faults = world.plan.faults.filter(
       (fault) => fault.kind === "store" && fault.what !== "lost-notify",
     );
@@ -57,7 +60,7 @@ export class Leases implements RequestFollower {
 
   /** Returns the store as a worker uses it. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
-    const { fetchChunk, finish, join, touch, writer } = store;
+    const { fetchChunk, finish, join, readChunk, touch, writer } = store;
     return Object.assign(store, {
       join: async (...run: Parameters<RunStore["join"]>) => {
         const joined = await join.apply(store, run);
@@ -65,17 +68,24 @@ export class Leases implements RequestFollower {
         return joined;
       },
       fetchChunk: async (run: number) => {
+        const sentAtMs = clock.time.nowMs;
         const leased = await fetchChunk.call(store, run);
-        if (leased !== null) this.#fetched(leased, clock);
+        if (leased !== null) this.#fetched(leased, clock, sentAtMs);
         return leased;
+      },
+      readChunk: async (leased: LeasedChunk) => {
+        const chunk = await readChunk.call(store, leased);
+        const holder = this.#asking.get(clock)?.get(leased);
+        if (holder !== undefined) holder.isRead = true;
+        return chunk;
       },
       touch: async (leased: LeasedChunk) => {
         const sentAtMs = clock.time.nowMs;
         const isHeld = await touch.call(store, leased);
         const holder = this.#asking.get(clock)?.get(leased);
-        if (isHeld && holder !== undefined) {
-          Object.assign(holder, { heldAtMs: sentAtMs, mayBeSent: null });
-        }
+        if (holder === undefined) return isHeld;
+        if (isHeld) Object.assign(holder, { heldAtMs: sentAtMs, mayBeSent: null });
+        else holder.mayBeSent ??= this.#unsent(clock);
         return isHeld;
       },
       writer: (options: Parameters<RunStore["writer"]>[0]) => {
@@ -102,27 +112,24 @@ export class Leases implements RequestFollower {
     });
   }
 
-  #fetched(leased: LeasedChunk, clock: ProcessClock): void {
+  #fetched(leased: LeasedChunk, clock: ProcessClock, sentAtMs: number): void {
     const { chunk } = leased;
-    const { checks, time, tallies } = this.#world;
+    const { checks, time } = this.#world;
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
-    const isNew = !this.#had.has(chunk);
-    if (isNew && clock.now() > SUPERVISED_MS) this.#checkReturned(chunk);
+    if (!this.#had.has(chunk)) this.#checkReturned(chunk);
     this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     if (before !== undefined && !before.clock.isDead && before.clock !== clock) {
-      tallies.of("worker").cutOff += openOf(before);
+      for (const held of this.#heldBy(before.clock, chunk)) this.#cutOff(held);
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);
     }
-    const times = { sinceMs: nowMs, heldAtMs: nowMs };
-    // A worker that gets its chunk back may still have calls of its first lease.
-    const open = before?.clock === clock ? before.open : new Map<number, number>();
-    const holder = { clock, leased, ...times, open, asked: new Set<number>() };
-    const made: Holder = { ...holder, mayBeSent: null };
+    const times = { sinceMs: sentAtMs, heldAtMs: sentAtMs };
+    const calls = { isRead: false, open: new Map(), asked: new Set<number>(), mayBeSent: null };
+    const made: Holder = { clock, leased, ...times, ...calls };
     this.#holders.set(chunk, made);
     const asking = this.#asking.get(clock) ?? new Map<LeasedChunk, Holder>();
     this.#asking.set(clock, asking.set(leased, made));
@@ -140,12 +147,12 @@ export class Leases implements RequestFollower {
   }
 
   #asks(holder: Holder, mail: number): void {
-    const { checks, tallies } = this.#world;
+    const { checks } = this.#world;
     const { chunk } = holder.leased;
     holder.asked.add(mail);
     holder.open.set(mail, timesIn(mail));
-    // The lease ended early, by a step of the store's clock or as the run was opened again.
-    if (this.#holders.get(chunk) !== holder) tallies.of("worker").cutOff += timesIn(mail);
+    // Another worker has the chunk, and this one does not know it yet, or began the call before.
+    if (this.#holders.get(chunk) !== holder) this.#cutOffCall(mail, timesIn(mail));
     if (holder.mayBeSent === null) return;
     holder.mayBeSent -= 1;
     const isBegun = holder.mayBeSent >= 0;
@@ -157,15 +164,35 @@ export class Leases implements RequestFollower {
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
     const { nowMs } = this.#world.time;
     for (const holder of holders) {
-      if (nowMs - holder.heldAtMs > LEASE_MS) holder.mayBeSent ??= this.#concurrency;
+      if (nowMs - holder.heldAtMs > LEASE_MS) holder.mayBeSent ??= this.#unsent(clock);
     }
   }
 
-  /** Returns how many calls of a worker are in flight; those with answers that are not kept are some of them. */
-  inFlight(clock: ProcessClock): number {
+  /** Returns how many calls a worker may have begun and not sent, beside those whose answers are not kept. */
+  #unsent(clock: ProcessClock): number {
+    // Of two records with the same state, one may have ended.
+    const isOne = (mail: number) => timesIn(mail) === 1;
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    const open = holders.reduce((sum, holder) => sum + openOf(holder), 0);
-    return Math.min(this.#concurrency, open);
+    const sent = holders.flatMap(({ open }) => [...open.keys()].filter(isOne));
+    return Math.max(0, this.#concurrency - sent.length);
+  }
+
+  /** The calls of a worker end without answers that are kept: it has died, or has given up its run. */
+  end(clock: ProcessClock): void {
+    for (const holder of this.#asking.get(clock)?.values() ?? []) {
+      this.#cutOff(holder);
+      holder.open.clear();
+    }
+    this.#asking.delete(clock);
+  }
+
+  #cutOff({ open }: Holder): void {
+    for (const [mail, times] of open) this.#cutOffCall(mail, times);
+  }
+
+  #cutOffCall(mail: number, times: number): void {
+    this.#world.tallies.of("worker").cutOff += times;
+    this.#repeats.cutOff(mail, times);
   }
 
   #kept(idx: number, clock: ProcessClock): void {
@@ -177,10 +204,15 @@ export class Leases implements RequestFollower {
     else open?.delete(mail);
   }
 
-  /** Returns the newest lease of a worker on a chunk. */
+  /** Returns the newest lease of a worker on a chunk, of which it knows the records. */
   #holderOf(clock: ProcessClock, chunk: number): Holder | undefined {
+    return this.#heldBy(clock, chunk).findLast(({ isRead }) => isRead);
+  }
+
+  /** Returns the leases of a worker on a chunk with calls that have not ended. */
+  #heldBy(clock: ProcessClock, chunk: number): Holder[] {
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    return holders.findLast(({ leased }) => leased.chunk === chunk);
+    return holders.filter(({ leased }) => leased.chunk === chunk);
   }
 
   /** A chunk that no worker had comes after those of workers that died long ago. */
@@ -204,10 +236,6 @@ export class Leases implements RequestFollower {
     const { nowMs } = this.#world.time;
     return this.#faults.some((fault) => fault.atMs <= nowMs && endsAfter(fault, sinceMs));
   }
-}
-
-function openOf({ open }: Holder): number {
-  return [...open.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function endsAfter(fault: FaultOf<"store">, sinceMs: number): boolean {

@@ -18,8 +18,8 @@ export class Pauses implements RequestFollower {
   #pause = { knownAtMs: Number.POSITIVE_INFINITY, untilMs: 0 };
   /** The pause of the store: since when, until when, and until when instants were leased before it. */
   #stored = { atMs: 0, untilMs: 0, leasedUntilMs: 0 };
-  /** When each process heard nothing of a pause. */
-  readonly #missed = new Map<ProcessClock, number>();
+  /** When each process heard nothing of a pause, or of more refusals in it. */
+  readonly #missed = new Map<ProcessClock, Set<number>>();
 
   constructor(world: World) {
     this.#world = world;
@@ -48,7 +48,8 @@ export class Pauses implements RequestFollower {
 
   /** A process hears nothing of a pause that begins; it learns of it from its next lease. */
   missed(clock: ProcessClock): void {
-    this.#missed.set(clock, this.#world.time.nowMs);
+    const missed = this.#missed.get(clock) ?? new Set();
+    this.#missed.set(clock, missed.add(this.#world.time.nowMs));
   }
 
   arrived({ clock }: Caller, _body: string, sentAtMs: number): void {
@@ -64,7 +65,7 @@ export class Pauses implements RequestFollower {
   /** A process sends at no instant that was leased in the pause, also if it heard nothing of it. */
   #checkStoredPause(clock: ProcessClock, sentAtMs: number): void {
     const { atMs, untilMs, leasedUntilMs } = this.#stored;
-    const isMissed = this.#missed.get(clock) === atMs;
+    const isMissed = this.#missed.get(clock)?.has(atMs) === true;
     const knownAtMs = isMissed ? Math.max(atMs, leasedUntilMs) : atMs;
     const isPaused = sentAtMs > knownAtMs + TOLD_MS && sentAtMs < untilMs - SAME_PAUSE_MS;
     const seen = () =>

@@ -1,23 +1,40 @@
 import type { LeasedChunk } from "evaluator-runs/postgres";
 import type { RunStore, RunWriter } from "evaluator-runs/store-parts";
-import { estimateUsd } from "../service/answer.ts";
 import type { Caller, RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
-import { chunkOf, chunksOf, mailIn, mailOf } from "./mail-source.ts";
+import { chunkOf, chunksOf, estimateUsd, mailIn, mailOf } from "./mail-source.ts";
 
-// The run estimates a request without the form of its body, some characters shorter.
-const ESTIMATED_ALIKE = 0.95;
+/** The cost of a call, in US dollars. */
+interface Cost {
+  readonly mail: number;
+  readonly usd: number;
+}
+
+/** A worker in one of its runs. */
+interface Worker {
+  /** The chunks that it has read, the last one first. */
+  readonly read: Reserved[];
+  /** When a reply of the store reached it last: calls begin only then. */
+  wokenAtMs: number;
+  /** The answers that were kept, and their cost in US dollars. */
+  answers: number;
+  costUsd: number;
+}
 
 /** A chunk that a worker has read, and its cost in US dollars. */
 interface Reserved {
   readonly leased: LeasedChunk;
-  /** The most that was granted. */
+  /** What was granted last, and at most. */
+  usd: number;
   mostUsd: number;
-  /** The cost of the chunk when it was read. */
+  /** The records that it is to ask about, and the cost of the others. */
+  readonly records: readonly number[];
   readonly beforeUsd: number;
+  /** How many records have got an end since. */
+  ended: number;
   /** The answers that were kept since. */
-  readonly kept: { readonly mail: number; readonly usd: number }[];
+  readonly kept: Cost[];
   /** The mails that were asked about, and those whose answers are not kept. */
   readonly asked: Set<number>;
   readonly open: Set<number>;
@@ -27,29 +44,34 @@ interface Reserved {
 export class Reservations implements RequestFollower {
   readonly #world: World;
   readonly #concurrency: number;
-  /** The chunks that each worker has read, the last one first. */
-  readonly #read = new Map<ProcessClock, Reserved[]>();
+  readonly #workers = new Map<ProcessClock, Worker>();
 
   constructor(world: World, concurrency: number) {
     this.#world = world;
     this.#concurrency = concurrency;
   }
 
-  /** Returns the store as a worker uses it. */
+  /** Returns the store as a worker uses it in one run. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
     const { readChunk, reserve, writer } = store;
+    const worker: Worker = { read: [], wokenAtMs: 0, answers: 0, costUsd: 0 };
+    const wake = () => (worker.wokenAtMs = clock.time.nowMs);
+    this.#workers.set(clock, worker);
     return Object.assign(store, {
       readChunk: async (leased: LeasedChunk) => {
         const chunk = await readChunk.call(store, leased);
-        const calls = { kept: [], asked: new Set<number>(), open: new Set<number>() };
-        const read = { leased, mostUsd: 0, beforeUsd: chunk.costUsd, ...calls };
-        this.#read.set(clock, [read, ...(this.#read.get(clock) ?? [])]);
+        wake();
+        const records = chunk.missing.map(({ idx }) => idx);
+        const granted = { usd: 0, mostUsd: 0, beforeUsd: chunk.costUsd };
+        const calls = { ended: 0, kept: [], asked: new Set<number>(), open: new Set<number>() };
+        worker.read.unshift({ leased, records, ...granted, ...calls });
         return chunk;
       },
       reserve: async (leased: LeasedChunk, wantedUsd: number) => {
         const usd = await reserve.call(store, leased, wantedUsd);
-        const read = this.#read.get(clock)?.find((each) => each.leased === leased);
-        if (read !== undefined) read.mostUsd = Math.max(read.mostUsd, usd);
+        wake();
+        const read = worker.read.find((each) => each.leased === leased);
+        if (read !== undefined) Object.assign(read, { usd, mostUsd: Math.max(read.mostUsd, usd) });
         return usd;
       },
       writer: (options: Parameters<RunStore["writer"]>[0]) => {
@@ -58,11 +80,16 @@ export class Reservations implements RequestFollower {
         return Object.assign(kept, {
           keep: async (end: Parameters<RunWriter["keep"]>[0]) => {
             await keep(end);
+            wake();
             const { idx = 0 } = end;
             const mail = mailOf(idx);
-            const read = this.#readBy(clock, chunkOf(idx));
+            const read = readBy(worker, chunkOf(idx));
+            if (read !== undefined) read.ended += 1;
             read?.open.delete(mail);
-            if ("costUsd" in end) read?.kept.push({ mail, usd: end.costUsd });
+            if (!("costUsd" in end)) return;
+            read?.kept.push({ mail, usd: end.costUsd });
+            worker.answers += 1;
+            worker.costUsd += end.costUsd;
           },
         });
       },
@@ -72,29 +99,50 @@ export class Reservations implements RequestFollower {
   sent({ clock }: Caller, body: string): void {
     const mail = mailIn(body);
     const [chunk = 0, ...others] = chunksOf(mail);
-    const read = this.#readBy(clock, chunk);
+    const worker = this.#workers.get(clock);
+    const read = worker && readBy(worker, chunk);
     // Records of two chunks have the same state.
     if (others.length > 0 || read === undefined || read.asked.has(mail)) return;
     read.asked.add(mail);
     read.open.add(mail);
-    const usd = ESTIMATED_ALIKE * estimateUsd(body);
+    const { nowMs } = clock.time;
+    const usd = estimateUsd(mail, mail + 1);
+    // After a freeze, calls that waited for the pacer are sent at the same instant.
+    const beginsNow = worker?.wokenAtMs === nowMs && !clock.isLateAt(nowMs - 1);
+    if (beginsNow) this.#checkNow(worker, read, { mail, usd });
+    else this.#checkBefore(read, { mail, usd });
+  }
+
+  /** A call that begins now is reserved beside all that is spent and in flight. */
+  #checkNow({ answers, costUsd }: Worker, read: Reserved, { mail, usd }: Cost): void {
+    const perCall = Math.max(usd, costUsd / Math.max(1, answers));
+    const spentUsd = read.kept.reduce((sum, each) => sum + each.usd, read.beforeUsd);
+    const inFlight = read.records.indexOf(mail) + 1 - read.ended;
+    this.#check(spentUsd + inFlight * perCall, read.usd);
+  }
+
+  /** A call that began before was reserved beside what was spent then at least. */
+  #checkBefore(read: Reserved, { mail, usd }: Cost): void {
     // Calls begin in the order of the records, and later ones may be sent before.
     const open = [...read.open].filter((other) => other <= mail);
-    const neededUsd = this.#spentUsd(read, { mail, usd }) + open.length * usd;
-    const seen = () => `a call begins that needs ${neededUsd} dollars of ${read.mostUsd} reserved`;
-    this.#world.checks.expect("budget", neededUsd <= read.mostUsd + 1e-12, seen);
+    this.#check(this.#spentUsd(read, { mail, usd }) + open.length * usd, read.mostUsd);
+  }
+
+  #check(neededUsd: number, reservedUsd: number): void {
+    const seen = () => `a call begins that needs ${neededUsd} dollars of ${reservedUsd} reserved`;
+    this.#world.checks.expect("budget", neededUsd <= reservedUsd + 1e-12, seen);
   }
 
   /** Returns the cost of a chunk as it was when a call began: it may have waited since for the pacer. */
-  #spentUsd({ beforeUsd, kept }: Reserved, call: Reserved["kept"][number]): number {
+  #spentUsd({ beforeUsd, kept }: Reserved, call: Cost): number {
     const before = kept.filter(({ mail }) => mail < call.mail);
     const known = before.length - (this.#concurrency - 1);
     const costs = before.map(({ usd }, at) => (at < known ? usd : Math.min(usd, call.usd)));
     return costs.reduce((sum, usd) => sum + usd, beforeUsd);
   }
+}
 
-  /** Returns a chunk as a worker has read it last. */
-  #readBy(clock: ProcessClock, chunk: number): Reserved | undefined {
-    return this.#read.get(clock)?.find(({ leased }) => leased.chunk === chunk);
-  }
+/** Returns a chunk as a worker has read it last. */
+function readBy({ read }: Worker, chunk: number): Reserved | undefined {
+  return read.find(({ leased }) => leased.chunk === chunk);
 }

@@ -48,10 +48,14 @@ export class WorkerGroup {
     const { limit } = plan.service;
     const { workers, records } = plan;
     const concurrency = random.whole(1, 6);
-    this.#leases = new Leases(world, concurrency);
+    const repeats = new Repeats(world);
+    this.#leases = new Leases(world, concurrency, repeats);
     this.#command = {
       concurrency,
-      maxCost: random.chance(0.4) ? estimateUsd(0, records) * random.between(1.02, 1.3) : Infinity,
+      // Hardly more than the estimate, so that chunks are left when the budget is spent.
+      maxCost: random.chance(0.4)
+        ? estimateUsd(0, records) * (1 + random.magnitude(0.003, 0.3))
+        : Infinity,
       ...(random.chance(0.5) && { rate: Math.ceil((limit?.perSecond ?? 10) * 60) }),
     };
     this.#pauses = new Pauses(world);
@@ -62,7 +66,7 @@ export class WorkerGroup {
       this.#leases,
       ...(this.#reservations === null ? [] : [this.#reservations]),
       new Spending(world, maxCost, concurrency * plan.workers),
-      new Repeats(world),
+      repeats,
       ...(rate === undefined ? [] : [this.#pauses]),
     ];
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
@@ -97,7 +101,7 @@ export class WorkerGroup {
     const world = this.#world;
     const clock = world.startProcess(name);
     clock.onDeath(() => {
-      world.tallies.of(name).cutOff += this.#leases.inFlight(clock);
+      this.#leases.end(clock);
       this.#diskOf(name).release();
     });
     const life = { world, name, clock };
@@ -162,7 +166,7 @@ export class WorkerGroup {
     end: number | CliError,
   ): boolean {
     if (typeof end === "number" || end.message.includes("--max-cost")) return true;
-    this.#world.tallies.of(name).cutOff += this.#leases.inFlight(clock);
+    this.#leases.end(clock);
     // A run that may not cost its estimate is never loaded.
     return isHelper(name) && this.names.every(isHelper);
   }

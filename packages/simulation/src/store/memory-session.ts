@@ -103,14 +103,15 @@ export class MemorySession implements AsyncDisposable {
   }
 
   #superviseLater(): void {
-    this.#cancelSupervision = this.clock.schedule(SUPERVISE_MS, () => void this.#supervise());
+    const supervise = () => void this.supervise().then(() => this.#superviseLater());
+    if (!this.#isClosed) this.#cancelSupervision = this.clock.schedule(SUPERVISE_MS, supervise);
   }
 
-  async #supervise(): Promise<void> {
+  /** Frees the chunks of dead workers. */
+  async supervise(): Promise<void> {
     const { jobs } = this.database;
     // Is tried again in any case.
     await this.run("supervise", () => jobs.supervise(this.database.now())).catch(() => {});
-    if (!this.#isClosed) this.#superviseLater();
   }
 
   /** Ends the session, as a server does whose client has died. */

@@ -42,6 +42,7 @@ export class MemoryStore implements SharedStore {
       this.#connection.call(clock, call, lostConnection);
     const session = memoryRuns({ database: this.#database, clock, carry, supervises });
     clock.onDeath(() => session.disconnect());
+    if (supervises) await session.supervise();
     return session;
   }
 

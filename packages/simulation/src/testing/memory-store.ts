@@ -54,7 +54,11 @@ export function startMemoryStore() {
     open,
     runs: open(),
     isConcurrent: true,
-    openSession: async ({ supervises = false } = {}) => open({ supervises }),
+    openSession: async ({ supervises = false } = {}) => {
+      const session = open({ supervises });
+      if (supervises) await session.supervise();
+      return session;
+    },
     ...changesOf(database),
     async passTime(ms) {
       await time.wait(ms);

@@ -166,6 +166,14 @@ export function testChunks(
       expect((await takeChunk(runs, 1)).chunk).toBe(2);
     });
 
+    test("a session that supervises frees the chunks of workers that died before it", async () => {
+      await load(runs, countedTo(2 * CHUNK_SIZE));
+      await takeChunk(runs, 1);
+      await store.passTime?.(LEASE_ENDED_MS);
+      const session = await store.openSession({ supervises: true });
+      expect((await takeChunk(session, 1)).chunk).toBe(0);
+    });
+
     test("a lease lasts ten seconds after the last sign of life", async () => {
       await store.openSession({ supervises: true });
       await load(runs, countedTo(1));
