@@ -170,10 +170,9 @@ export class Leases implements RequestFollower {
 
   /** Returns how many calls a worker may have begun and not sent, beside those whose answers are not kept. */
   #unsent(clock: ProcessClock): number {
-    // Of two records with the same state, one may have ended.
-    const isOne = (mail: number) => timesIn(mail) === 1;
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    const sent = holders.flatMap(({ open }) => [...open.keys()].filter(isOne));
+    // Of two records with the same state, one may have ended.
+    const sent = holders.flatMap(({ open }) => [...open.keys()].filter((m) => timesIn(m) === 1));
     return Math.max(0, this.#concurrency - sent.length);
   }
 
