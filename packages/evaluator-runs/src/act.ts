@@ -1,13 +1,6 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { answerSchema } from "evaluator-client";
-import {
-  CliError,
-  createProgress,
-  exitCodes,
-  printable,
-  printTexts,
-  UsageError,
-} from "evaluator-kit";
+import { CliError, createProgress, exitCodes, printable, printTexts } from "evaluator-kit";
 import { printCount } from "./amounts.ts";
 import { z } from "zod";
 import { decisionsOf, readCalibration } from "./calibration.ts";
@@ -103,17 +96,13 @@ type Counts = Record<"all" | "unanswered", number> & { readonly acts: Map<string
 
 async function* actLines(
   { rows, calibration }: ActInput,
-  { question: chosen, actsOnly }: ActCommand,
+  { actsOnly }: ActCommand,
   counts: Counts,
 ) {
-  const promised = [...new Set(calibration?.thresholds.map(({ question }) => question))];
-  if (promised.length === 0) {
+  const questions = [...new Set(calibration?.thresholds.map(({ question }) => question))];
+  if (questions.length === 0) {
     const problem = "The calibration holds no promised threshold, so there is no act.";
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
-  }
-  const questions = chosen === undefined ? promised : promised.filter((one) => one === chosen);
-  if (questions.length === 0) {
-    throw new UsageError(printable`The calibration promises acts on ${promised.join(", ")} only.`);
   }
   for await (const { input, kept } of rows) {
     const decisions = decisionsOf(kept, calibration);

@@ -213,7 +213,6 @@ const declareAct = (program: Command, source: RecordSource) =>
     .argument("[file]", optionalFile)
     .requiredOption("--artifact <calibration.json>", "the promises, as calibrate wrote them")
     .option("--acts-only", "print no line without an act")
-    .option("--question <id>", "only this question")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
 

@@ -149,7 +149,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("acts on options are those of the most probable one; --question leaves out others", async () => {
+test("acts on options are those of the most probable one", async () => {
   const { folder, artifact } = await answeredFolder();
   const [no] = artifact.thresholds;
   const top = { ...no, question: "kind", action: "top", threshold: 0 };
@@ -157,12 +157,8 @@ test("acts on options are those of the most probable one; --question leaves out 
   const both = await run(folder, act);
   expect(both.stderr).toMatch(/^acts on \d+ of 10: kind app \d, kind bill \d, refund no \d; /);
   expect(linesOf(both.stdout)).toHaveLength(10);
-  const one = await run(folder, [...act, "--question", "kind"]);
-  expect(linesOf(one.stdout).every((line) => line.act === "bill" || line.act === "app")).toBe(true);
-  expect(linesOf(one.stdout)).toHaveLength(5);
-  const wrong = await run(folder, [...act, "--question", "sort"]);
-  expect(wrong).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(wrong.stderr).toContain("The calibration promises acts on refund, kind only.");
+  const acts = linesOf(both.stdout).map(({ act: one }) => one);
+  expect(acts.filter((one) => one === "bill" || one === "app")).toHaveLength(5);
 });
 
 test("a calibration without a threshold gives no act: exit code 3", async () => {
