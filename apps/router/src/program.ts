@@ -107,7 +107,7 @@ function addEval(program: Command, context: CliContext): void {
     .command("eval")
     .summary("Measure the routing of labelled prompts.")
     .description(
-      "Measure the routing of labelled prompts: beside always the cheapest tier, always frontier, chance and prompt length.",
+      "Compare the routing of labelled prompts with always the cheapest tier, always frontier, chance and prompt length.",
     )
     .argument(
       "<prompts>",
