@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { Mail } from "../input/mail-schema.ts";
@@ -24,12 +24,13 @@ CREATE TABLE IF NOT EXISTS mail (
 
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
-  readonly #path: string;
+  /** The path of a new file; empty for one that was there. */
+  readonly #created: string;
   readonly #database: DatabaseSync;
 
   /** @throws CliError if the file is not such a table. */
   constructor(path: string) {
-    this.#path = path;
+    this.#created = existsSync(path) ? "" : path;
     try {
       this.#database = openPrivateDatabase(path, (database) => database.exec(tables));
     } catch (error) {
@@ -38,11 +39,11 @@ export class FolderTable implements Disposable {
     }
   }
 
-  /** Closes the table, and removes it if no folder was read. */
+  /** Closes the table, and removes a new one if no folder was read. */
   [Symbol.dispose](): void {
-    const isUnused = this.state === null;
+    const unused = this.state === null ? this.#created : "";
     this.#database.close();
-    if (isUnused) rmSync(this.#path, { force: true });
+    if (unused !== "") rmSync(unused);
   }
 
   /** Null before the first read. */

@@ -36,12 +36,7 @@ export async function importMailbox(command: MailboxCommand, context: CliContext
 interface Mailbox {
   readonly address: MailboxAddress;
   /** Reads the changes, and writes the file if it lacks one; returns the ids of the mails that may be new. */
-  readonly update: (client: ImapFlow) => Promise<Update>;
-}
-
-interface Update {
-  readonly added: ReadonlySet<string>;
-  readonly isChanged: boolean;
+  readonly update: (client: ImapFlow) => Promise<{ added: Set<string>; isChanged: boolean }>;
 }
 
 /** Uses the file of a folder's mails and the table beside it, for one command alone. */
