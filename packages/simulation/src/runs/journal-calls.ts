@@ -18,7 +18,8 @@ interface JournalOptions {
 /** Follows one run with a journal: a call is noted before it is sent, and fits into the budget. */
 export class JournalCalls implements RequestFollower {
   readonly #options: JournalOptions;
-  readonly #sent = new Set<number>();
+  /** The mails that it has asked about. */
+  readonly asked = new Set<number>();
   #spentUsd = 0;
   #answers = 0;
   /** The highest cost of a call, as the run expects it, in US dollars. */
@@ -33,8 +34,8 @@ export class JournalCalls implements RequestFollower {
     const mail = mailIn(body);
     const seen = () => `the call about mail ${mail} is sent and not noted in the journal`;
     world.checks.expect("money", isBegun(mail), seen);
-    if (!this.#sent.has(mail)) this.#checkBudget(body);
-    this.#sent.add(mail);
+    if (!this.asked.has(mail)) this.#checkBudget(body);
+    this.asked.add(mail);
     this.#mostUsd = Math.max(this.#mostUsd, estimateUsd(body));
   }
 

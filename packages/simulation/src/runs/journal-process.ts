@@ -6,7 +6,8 @@ import { DiskFaults } from "../disk/disk-faults.ts";
 import type { World } from "../world.ts";
 import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
 import { JournalCalls } from "./journal-calls.ts";
-import { estimateUsd, idOf, REPEATED_AFTER } from "./mail-source.ts";
+import { estimateUsd, idOf, mailOf, REPEATED_AFTER, timesIn } from "./mail-source.ts";
+import { Repeats } from "./repeats.ts";
 import { Spending } from "./spending.ts";
 import { programContext, type ProgramLife, RESULTS, runCommand, untilDone } from "./program.ts";
 
@@ -20,12 +21,16 @@ export class JournalProcess {
   readonly #disk: Disk;
   readonly #command: Partial<RunCommand>;
   readonly #faults: DiskFaults;
+  readonly #repeats: Repeats;
+  /** The calls of the run under way, or of the last one. */
+  #calls: JournalCalls | null = null;
   #round = 0;
   isOver = false;
 
   constructor(world: World) {
     const random = world.random("journal");
     this.#world = world;
+    this.#repeats = new Repeats(world);
     this.#disk = new Disk(world.random("disk"));
     const faults = world.plan.faults.filter((fault) => fault.kind === "disk");
     this.#faults = new DiskFaults(faults, (fault) => {
@@ -44,11 +49,7 @@ export class JournalProcess {
     if (name !== "journal" || this.isOver) return;
     const world = this.#world;
     const clock = world.startProcess(name);
-    const { concurrency = 1 } = this.#command;
-    clock.onDeath(() => {
-      world.tallies.of(name).cutOff += concurrency;
-      this.#disk.release();
-    });
+    clock.onDeath(() => this.#disk.release());
     world.watch(this.#live({ world, name, clock }));
   }
 
@@ -56,11 +57,7 @@ export class JournalProcess {
     this.#checkFile(null);
     for (; this.#round < ROUNDS; this.#round += 1) {
       const mails = this.#mailsOf(this.#round);
-      await untilDone(
-        life,
-        () => this.#run(life, mails),
-        (end) => this.#isEnd(end),
-      );
+      await untilDone(life, () => this.#run(life, mails), isEnd);
       await life.clock.wait(1000);
     }
     this.isOver = true;
@@ -73,8 +70,10 @@ export class JournalProcess {
   async #run(life: Pick<ProgramLife, "world" | "name" | "clock">, mails: number): Promise<number> {
     const { world, clock } = life;
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
+    this.#cutOff();
     const isBegun = this.#openBegun();
     const calls = new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun });
+    this.#calls = calls;
     const context = programContext({
       ...life,
       mails,
@@ -82,7 +81,7 @@ export class JournalProcess {
       faults: this.#faults,
       openRuns: isUnused,
       openLimits: isUnused,
-      followers: [new Spending(world, maxCost, concurrency), calls],
+      followers: [new Spending(world, maxCost, concurrency), calls, this.#repeats],
       isShared: false,
     });
     const askedBefore = world.service.costs.size;
@@ -96,12 +95,38 @@ export class JournalProcess {
     return exitCode;
   }
 
-  #isEnd(end: number | CliError): boolean {
-    // A run that spent its budget asks nothing more, however often it is started.
-    if (typeof end === "number" || end.message.includes("--max-cost")) return true;
-    // The disk took the answers no more that were on their way.
-    this.#world.tallies.of("journal").cutOff += this.#command.concurrency ?? 1;
-    return false;
+  /** Calls of the last run without an end in the journal may be asked again: those that were in flight. */
+  #cutOff(): void {
+    const { tallies, checks } = this.#world;
+    const { concurrency = 1 } = this.#command;
+    if (this.#calls === null) return;
+    const ended = this.#ended();
+    let [open, left] = [0, 0];
+    for (const mail of this.#calls.asked) {
+      const times = ended.get(mail) ?? 0;
+      this.#repeats.cutOff(mail, timesIn(mail) - times);
+      // The second record of a mail may not be asked about yet.
+      open += Number(times === 0);
+      left += timesIn(mail) - times;
+    }
+    const seen = () => `${open} calls of ${concurrency} at once have no end in the journal`;
+    checks.expect("asked", open <= concurrency, seen);
+    tallies.of("journal").cutOff += Math.min(concurrency, left);
+  }
+
+  /** Returns how many records of each mail have an answer or a failure. */
+  #ended(): Map<number, number> {
+    const counts = new Map<number, number>();
+    // A power loss that took the tables took all answers.
+    const tables = this.#select("SELECT 1 FROM sqlite_master WHERE name = 'mails'");
+    if (tables.length === 0) return counts;
+    const sql = `SELECT id FROM mails LEFT JOIN answers USING (call)
+      WHERE error IS NOT NULL OR evaluation IS NOT NULL`;
+    for (const { id } of this.#select(sql)) {
+      const mail = mailOf(numberOf(String(id)));
+      counts.set(mail, (counts.get(mail) ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** After a complete run: its records, its results, and the cost that it told. */
@@ -132,7 +157,7 @@ export class JournalProcess {
       `SELECT id, state, evaluation, error FROM mails LEFT JOIN answers USING (call)`,
     );
     const records = rows as unknown as KeptRecord[];
-    return records.toSorted((one, other) => numberOf(one) - numberOf(other));
+    return records.toSorted((one, other) => numberOf(one.id) - numberOf(other.id));
   }
 
   #openBegun(): (mail: number) => boolean {
@@ -156,11 +181,16 @@ export class JournalProcess {
   }
 }
 
+function isEnd(end: number | CliError): boolean {
+  // A run that spent its budget asks nothing more, however often it is started.
+  return typeof end === "number" || end.message.includes("--max-cost");
+}
+
 async function isUnused(): Promise<never> {
   throw new Error("A journal in a file needs no database.");
 }
 
-function numberOf({ id }: KeptRecord): number {
+function numberOf(id: string): number {
   return Number(id.slice("mail-".length));
 }
 
