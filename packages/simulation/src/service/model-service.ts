@@ -78,6 +78,11 @@ export class ModelService {
     this.#bucket = options.limit && new TokenBucket(options.limit);
   }
 
+  /** Whether a fault meets requests now or later. */
+  get hasFaults(): boolean {
+    return this.#faults.isLeft(this.#options.time.nowMs);
+  }
+
   /** Returns a `fetch` that connects a process with the service. */
   connect(caller: Caller): Fetch {
     return (url, init) => {

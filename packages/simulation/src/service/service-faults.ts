@@ -23,6 +23,11 @@ export class ServiceFaults {
     first.requests -= 1;
     return first.fault;
   }
+
+  /** Returns whether a fault meets requests at that time or later. */
+  isLeft(nowMs: number): boolean {
+    return this.#waiting.length > 0 || this.#open.some((each) => !isOver(each, nowMs));
+  }
 }
 
 function isOver({ fault, requests }: { fault: ServiceFault; requests: number }, nowMs: number) {
