@@ -112,6 +112,24 @@ test.each<[Answer, GatewayWire, string, object]>([
     { name: "StatusError", needsPaidCredits: true },
   ],
   [
+    [429, { message: "No access for free-tier users." }],
+    "evaluation-model",
+    'The gateway answered 429: "No access for free-tier users." Buy credits for the account to go on.',
+    { name: "GatewayRateLimitError", needsPaidCredits: true },
+  ],
+  [
+    [400, { error: "No access for free-tier users.", message: "No." }],
+    "evaluation-model",
+    'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
+    { name: "StatusError", type: null, needsPaidCredits: true },
+  ],
+  [
+    [400, { error: { message: "No access for free-tier users.", type: 7 } }],
+    "evaluation-model",
+    'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
+    { name: "StatusError", type: null, needsPaidCredits: true },
+  ],
+  [
     [400, { error: { message: "Slow down.", type: "rate_limit_exceeded" } }],
     "evaluation-model",
     `The gateway answered 400 (rate_limit_exceeded): "Slow down." ${check} ${otherWire} "decision-model".`,
@@ -132,17 +150,21 @@ test.each<[Answer, GatewayWire, string, object]>([
   [
     [500, { error: "Oh." }],
     "evaluation-model",
-    "The gateway answered 500. The service failed; try again later.",
+    'The gateway answered 500: "Oh." The service failed; try again later.',
     { generationId: null, requestId: null },
   ],
-  ...[{ message: 7, type: "forbidden" }, { type: "forbidden" }, { message: "No.", type: 7 }].map(
-    (error): [Answer, GatewayWire, string, object] => [
-      [401, { error }],
-      "evaluation-model",
-      "The gateway answered 401. Check the key, and that it may use this model.",
-      { name: "AuthenticationError", type: null },
-    ],
-  ),
+  [
+    [401, { error: { message: 7, type: "forbidden" }, generationId: 7 }],
+    "evaluation-model",
+    "The gateway answered 401 (forbidden). Check the key, and that it may use this model.",
+    { name: "AuthenticationError", type: "forbidden", generationId: null },
+  ],
+  [
+    [401, { error: [{ message: "No." }] }],
+    "evaluation-model",
+    "The gateway answered 401. Check the key, and that it may use this model.",
+    { name: "AuthenticationError", type: null },
+  ],
 ])("reports the gateway's %j over %s", async (answer, wire, message, fields) => {
   const [status, body, headers = {}] = answer;
   const fetch = async () => Response.json(body, { status, headers });
