@@ -7,7 +7,7 @@ import {
   UsageError,
   wholeNumber,
 } from "evaluator-kit";
-import type { RecordSource } from "./input/record-source.ts";
+import type { InputOptions, RecordSource } from "./input/record-source.ts";
 import type { ProgramContext } from "./service.ts";
 import { count, optionalFile, outputFormats, sharedOptions } from "./shared-options.ts";
 
@@ -20,7 +20,7 @@ export type FileCommand<TName extends keyof Declared> = Typed<TName> & {
 };
 
 /** Options that the source or the program of a command adds. */
-interface MoreOptions {
+interface MoreOptions extends Pick<InputOptions, "part"> {
   readonly engine?: string | undefined;
   readonly raw?: true;
   readonly sort?: string;

@@ -12,6 +12,7 @@ import {
   writePrivateFile,
 } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
+import type { Mail } from "../input/mail-schema.ts";
 import { mailSource } from "../mail-source.ts";
 import { type FolderState, FolderTable } from "./folder-table.ts";
 import { keepConnected } from "./keep-connected.ts";
@@ -35,8 +36,8 @@ export async function importMailbox(command: MailboxCommand, context: CliContext
 
 interface Mailbox {
   readonly address: MailboxAddress;
-  /** Reads the changes, and writes the file if it lacks one; returns the ids of the mails that may be new. */
-  readonly update: (client: ImapFlow) => Promise<{ added: Set<string>; isChanged: boolean }>;
+  /** Reads the changes, and writes the file if it lacks one; returns the mails that may be new. */
+  readonly update: (client: ImapFlow) => Promise<{ added: Iterable<Mail>; isChanged: boolean }>;
 }
 
 /** Uses the file of a folder's mails and the table beside it, for one command alone. */
@@ -68,8 +69,7 @@ export async function withMailbox<TResult>(
     });
     const counts = `read ${printCounted(read, "mail")}; ${printCount(gone.length)} left the folder`;
     stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
-    const added = first === null ? [] : table.mails(first);
-    return { added: new Set(Array.from(added, ({ id }) => id)), isChanged };
+    return { added: first === null ? [] : table.mails(first), isChanged };
   };
   return await use({ address, update });
 }

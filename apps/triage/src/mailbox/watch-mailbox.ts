@@ -1,6 +1,7 @@
 import { exitCodes } from "evaluator-kit";
 import { loadRun, type ProgramContext, type RunCommand } from "evaluator-runs/commands";
 import type { ImapFlow } from "imapflow";
+import type { Mail } from "../input/mail-schema.ts";
 import { importMailbox, type MailboxCommand, withMailbox } from "./import-mailbox.ts";
 import { keepConnected } from "./keep-connected.ts";
 
@@ -28,17 +29,32 @@ export async function watchMailbox(
   return await withMailbox(command, context, async ({ address, update }) => {
     let isFirst = true;
     const known = new Set<string>();
+    const { state, limit, journal = context.env[context.source.journalVariable] } = options;
+    // With --context a new mail may change the state of others, and a named journal may be a database.
+    const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
+    /** Asks about new mails and prints their rows, which do not wait for the results of all. */
+    const follow = async (mails: readonly Mail[]) => {
+      const added = new Set(mails.map(({ id }) => id));
+      if (canAskAlone && mails.length > 0) {
+        await run({ part: mails, added, only }, quiet);
+        added.clear(); // their rows are printed
+      }
+      if ((await run({ added, only }, quiet)) === exitCodes.done) return;
+      context.stderr.write("Some mails have no answer; the results say why.\n");
+    };
     const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
       const changes = changesOf(client);
       for (;;) {
-        const { added: found, isChanged } = await changes.during(() => update(client));
+        const { added, isChanged } = await changes.during(() => update(client));
         onUseful();
-        const added = new Set([...found].filter((id) => !known.has(id)));
-        for (const id of added) known.add(id);
+        const mails: Mail[] = [];
+        for (const mail of added) {
+          if (!isFirst && !known.has(mail.id)) mails.push(mail);
+          known.add(mail.id);
+        }
         const change = changes.next();
         if (isFirst) await run();
-        else if (isChanged && (await run({ added, only }, quiet)) !== exitCodes.done)
-          context.stderr.write("Some mails have no answer; the results say why.\n");
+        else if (isChanged) await follow(mails);
         isFirst = false;
         await change;
       }

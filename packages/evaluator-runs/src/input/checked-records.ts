@@ -44,10 +44,11 @@ export async function openRecords<TRecord>(
   form: RecordForm<TRecord>,
   options: InputOptions,
 ) {
-  const { file = path, stdin = Readable.from([]) } = options;
+  const { file = path, stdin = Readable.from([]), part } = options;
   const isPiped = file === "-";
   const name = isPiped ? "Standard input" : path;
-  const open = isPiped ? await keepStdin(stdin, options) : () => createReadStream(path);
+  const openFile = isPiped ? await keepStdin(stdin, options) : () => createReadStream(path);
+  const open = part ? () => Readable.from([Buffer.from(JSON.stringify(part))]) : openFile;
   const read = () => readRecords(open(), name, form);
   const { leftOut, length, describe } = await checkRecords(read, form, options).catch(
     (error: unknown) => {

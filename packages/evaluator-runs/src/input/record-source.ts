@@ -47,6 +47,8 @@ export interface InputOptions {
   /** The file as typed; `-` is standard input. @default the path */
   readonly file?: string;
   readonly stdin?: CliContext["stdin"];
+  /** Records of the file, which a run asks about alone: it prints their rows, and writes no results. @default all */
+  readonly part?: readonly unknown[];
   readonly signal?: AbortSignal;
   /** Names a temporary file. @default randomUUID */
   readonly newId?: (() => string) | undefined;

@@ -57,15 +57,15 @@ export class Journal extends JournalReader {
   /** Notes in one step the records of the input and the keys of their answers; for the options see `RunCommand`. */
   noteRecords(
     entries: Iterable<NotedRecord>,
-    { newSince = null }: { readonly newSince?: string | null | undefined } = {},
+    { newSince = null, part }: { readonly newSince?: string | null; readonly part?: unknown } = {},
   ): void {
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
       const { seen, after } = this.prepare(
-        `SELECT coalesce(max(run), 0) + 1 AS seen,
+        `SELECT coalesce(iif(?, (SELECT max(seen) FROM mails), NULL), max(run) + 1, 1) AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
             max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
-      ).get(newSince) as { seen: number; after: number | null };
+      ).get(Number(part !== undefined), newSince) as { seen: number; after: number | null };
       const addCall = this.prepare("INSERT OR IGNORE INTO calls (key) VALUES (?)");
       const noteRecord = this.prepare(
         `INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?

@@ -40,7 +40,7 @@ interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
   readonly input: PlanInput<TState>;
-  readonly run: Pick<RunContext["run"], "limit" | "newSince">;
+  readonly run: Pick<RunContext["run"], "limit" | "newSince" | "part">;
 }
 
 /** The reads and notes of a plan in a journal. @default unknown statuses, and no notes */

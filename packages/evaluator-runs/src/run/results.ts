@@ -62,8 +62,9 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   // An older file stays until all of the new one is written.
   const texts = formatRecords(records(), { format: run.format, names });
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
-  await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
-  await results.onWritten();
+  if (run.part) for await (const _ of texts);
+  else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
+  if (!run.part) await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));

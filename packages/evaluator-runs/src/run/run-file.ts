@@ -39,7 +39,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   await checkOutput(outputPath, inputPath, context);
   using journal = Journal.open(journalPath, context, context);
   const plan = await planCalls(context, journal);
-  journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
+  if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);
   const outcome = await askMissing(plan, { context, journal, price });
   stderr.write(describeRun(plan, outcome, context));
