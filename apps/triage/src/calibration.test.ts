@@ -113,7 +113,7 @@ test.each([
       }),
     },
   ],
-  [0.89, "not promised for any of them: at most 5 % of all", { evidence: null }],
+  [0.89, "no promise for any of them: at most 5 % of all", { evidence: null }],
 ])("a no promised at %s is compared with the printed 0.12", async (threshold, promise, act) => {
   const thresholds = [{ ...noScam, threshold, n: 92, wrong: 0 }];
   const promising = artifact({ thresholds } as Partial<CalibrationArtifact>);

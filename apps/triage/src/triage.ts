@@ -213,8 +213,7 @@ function addActs(program: Program, context: ProgramContext): void {
 function addExplain(program: Program, context: ProgramContext): void {
   program
     .command("explain")
-    .summary("print the state, questions and answers of one mail")
-    .description("Prints the state, the questions and the answers of one mail.")
+    .description("print the state, questions and answers of one mail")
     .argument("<id>", "the id of the mail")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(context.source))
@@ -230,8 +229,7 @@ const questionsSchema = new URL("../questions.schema.json", import.meta.url);
 function addQuestions(program: Program, context: ProgramContext): void {
   const questions = program
     .command("questions")
-    .summary("check a file of questions, or print its JSON schema")
-    .description("Checks a file of questions for --questions, or prints its JSON schema.")
+    .description("check a file of questions for --questions, or print its JSON schema")
     .helpCommand(false);
   questions
     .command("check")

@@ -1,7 +1,4 @@
-import type { z } from "zod";
-import type { placeSchema } from "./plan-line.ts";
-
-type Place = Readonly<z.infer<typeof placeSchema>>;
+import type { Place } from "./plan-line.ts";
 
 /** A mail as the server reports it. */
 export interface SeenMail {

@@ -26,7 +26,7 @@ export async function connect(address: Omit<MailboxAddress, "folder">, env: Envi
     disableAutoIdle: true,
     maxIdleTime: IDLE_MS,
   });
-  client.on("error", ignore); // each command fails with it too
+  client.on("error", () => undefined); // each command fails with it too
   try {
     await client.connect();
     // iCloud enables it and returns an empty list.
@@ -126,5 +126,3 @@ function secretOf(env: Environment) {
     "The password of the mailbox is missing. Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth.",
   );
 }
-
-function ignore(): void {}

@@ -30,6 +30,8 @@ export const placeSchema = z.object({
   uid: z.int().min(1),
 });
 
+export type Place = Readonly<z.infer<typeof placeSchema>>;
+
 const lineSchema = placeSchema.extend({
   id: z.string(),
   modseq: z.string().nullable(),
@@ -77,10 +79,6 @@ function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string
 }
 
 /** Returns a text that no two mails of an account share. */
-export function keyOf({
-  folder,
-  uidvalidity,
-  uid,
-}: Pick<PlanLine, "folder" | "uidvalidity" | "uid">): string {
+export function keyOf({ folder, uidvalidity, uid }: Omit<Place, "account">): string {
   return `${uidvalidity}:${uid}:${folder}`;
 }

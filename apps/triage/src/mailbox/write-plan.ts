@@ -40,8 +40,7 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
       }
     };
     await writePrivateFile(path, lines(), "Make room there and run again.");
-    const described = describePlan(plan.rules(), all, mailSource.word);
-    stderr.write(described.replaceAll("; not promised", "; no promise"));
+    stderr.write(describePlan(plan.rules(), all, mailSource.word));
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
     return 0;
   });

@@ -184,8 +184,8 @@ test("rules are a plan on paper: what each takes, whether it was promised, and e
   await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\ncategory = receipt → archive\n");
   const { texts } = await reports.open(await reportOf(cwd, "--rules", "rules.txt"));
   expect(await texts("#plan tbody tr")).toEqual([
-    "scam >= 0.9 → junk 1 not promised: there is no calibration (--calibration)",
-    "category = receipt → archive 1 not promised: there is no calibration (--calibration)",
+    "scam >= 0.9 → junk 1 no promise: there is no calibration (--calibration)",
+    "category = receipt → archive 1 no promise: there is no calibration (--calibration)",
     "no rule stays 0",
   ]);
   expect(await texts("#sections .tag-act")).toEqual(["→ junk", "→ archive"]);

@@ -220,12 +220,12 @@ function findPromise(rule: Rule, calibration: CalibrationArtifact | null) {
 }
 
 function describePromise(locked: LockedThreshold | string, taken: number, promised: number) {
-  if (typeof locked === "string") return `not promised: ${locked}`;
+  if (typeof locked === "string") return `no promise: ${locked}`;
   const { question, action, threshold, maxRisk, confidence, n, wrong } = locked;
   const answers = `${action === "top" ? "" : `"${action}" `}answers to ${toPrintable(question)}`;
   const share = `at most ${printShare(maxRisk)} of all ${answers} printed at ${threshold.toFixed(2)} and above are wrong`;
   const basis = `with ${printShare(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
   const part = promised < taken ? ` for ${printCount(promised)} of ${printCount(taken)}` : "";
-  const head = promised === 0 ? "not promised for any of them" : `promised${part}`;
+  const head = promised === 0 ? "no promise for any of them" : `promised${part}`;
   return `${head}: ${share}, ${basis}`;
 }

@@ -257,12 +257,12 @@ test.each([
   ["brand_deal <= 0.1 -> x", "its labels promise no threshold of brand_deal"],
 ])("%s is not promised: %s", async (text, why) => {
   const { rules } = await planIn(text);
-  expect(rules[0]?.promise).toBe(`not promised: ${why}`);
+  expect(rules[0]?.promise).toBe(`no promise: ${why}`);
 });
 
 test("a rule whose records are all below the threshold names the promise it misses", async () => {
   const { rules } = await planIn("scam >= 0.9 -> junk\nscam >= 0.8 -> look");
   expect(rules[1]?.promise).toBe(
-    'not promised for any of them: at most 5 % of all "yes" answers to scam printed at 0.90 and above are wrong, with 95 % confidence (0 of 80 labels)',
+    'no promise for any of them: at most 5 % of all "yes" answers to scam printed at 0.90 and above are wrong, with 95 % confidence (0 of 80 labels)',
   );
 });
