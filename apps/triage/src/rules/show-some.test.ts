@@ -83,8 +83,8 @@ test.each([
     const lines = (printed: string) => printed.split("\n").toSorted();
     expect(lines(stdout)).toEqual(expect.arrayContaining(lines(text)));
     expect(stderr).toBe(
-      "line 1: importance >= 1 → star: 1 mail; not promised: there is no calibration (--calibration)\n" +
-        "line 2: category = receipt → archive: 2 mails; not promised: there is no calibration (--calibration)\n" +
+      "line 1: importance >= 1 → star: 1 mail; no promise: there is no calibration (--calibration)\n" +
+        "line 2: category = receipt → archive: 2 mails; no promise: there is no calibration (--calibration)\n" +
         "Rules take 3 of 3 mails; nothing was done to any of them.\n",
     );
   },
