@@ -53,6 +53,7 @@ test("watch prints the table, then a line and a row for each new mail, and asks 
   expect(printed.stderr.slice(firstRun.length)).toBe(
     `${path} has 3 mails: read 1 mail; 0 left the folder.\n${path} has 4 mails: read 1 mail; 0 left the folder.\n`,
   );
+  await expect.poll(results).toHaveLength(4);
   stopped.abort();
   expect((await ended).exitCode).toBe(130);
   expect(printed.stdout.match(/subject/g)).toHaveLength(1);
