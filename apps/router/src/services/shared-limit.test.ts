@@ -106,13 +106,46 @@ test("a store that is down at the start, and one that goes away, stop no message
   await expect
     .poll(warningsLater)
     .toEqual([
-      "ROUTER_LIMITS: PostgreSQL does not answer. This router goes on with its own share of the limit until it can.\n",
+      "ROUTER_LIMITS: PostgreSQL cannot be reached. This router goes on with its own share of the limit until it can.\n",
     ]);
   isUp = true;
   await expect
     .poll(warningsLater, { timeout: 5000 })
     .toContain("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
 });
+
+test.each(["unreachable", "full", "read-only"] as const)(
+  "a store that is back (%s) before the first message is reported, and so is its next loss",
+  async (failure) => {
+    const { store } = recordingStore();
+    const gateway = await startGateway();
+    let problem: Error | null = new DatabaseError("It is down.", { failure });
+    const open = async () => {
+      if (problem !== null) throw problem;
+      const read: LimitStore["read"] = async (key) => {
+        if (problem !== null) throw problem;
+        return await store.read(key);
+      };
+      return disposable({ ...store, read });
+    };
+    const { decide, warned } = await startInstance({ name: "one", gateway, open });
+    problem = null;
+    expect(await decide()).toBe(200);
+    problem = new DatabaseError("It is full.", { failure: "full" });
+    const warnings = async () => {
+      await decide();
+      return warned;
+    };
+    const lost = "This router goes on with its own share of the limit until it can.\n";
+    await expect
+      .poll(warnings)
+      .toEqual([
+        `ROUTER_LIMITS: It is down. ${lost}`,
+        "ROUTER_LIMITS: the database answers again; the limit is shared.\n",
+        `ROUTER_LIMITS: It is full. ${lost}`,
+      ]);
+  },
+);
 
 test.each([
   ["denied", "PostgreSQL refused this user."],

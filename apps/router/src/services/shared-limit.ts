@@ -13,6 +13,7 @@ type OpenStore = LimitStore & AsyncDisposable;
 /** The vendor's own limit (contract section 8). */
 const REQUESTS_PER_MINUTE = 1200;
 
+const noAnswer = "PostgreSQL does not answer.";
 const lost = "This router goes on with its own share of the limit until it can.";
 
 /** Opens the limit that several routers share, later if need be. @throws CliError for settings that stay wrong. */
@@ -24,35 +25,46 @@ export async function openSharedLimit(
 ) {
   const opened = Promise.withResolvers<OpenStore>();
   let opening: Promise<OpenStore> | null = null;
-  /** Opens the store at the first call, or at a later one if that fails. */
-  const reach = async () => {
-    opening ??= open(url);
-    const store = await opening.catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    opened.resolve(store);
-    return store;
-  };
   let isLost = false;
-  const onStoreChange = (isDown: boolean, reason = "PostgreSQL does not answer.") => {
+  let reason = noAnswer;
+  const onStoreChange = (isDown: boolean) => {
     if (isDown && !isLost) warn(`ROUTER_LIMITS: ${reason} ${lost}\n`);
     if (isLost && !isDown) {
       warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
     }
     isLost = isDown;
+    reason = noAnswer;
   };
+  /** Opens the store at the first call, or at a later one if that fails. */
+  const reach = async () => {
+    if (opening !== null) return await opening;
+    opening = open(url);
+    const store = await opening.catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    opened.resolve(store);
+    onStoreChange(false); // a pacer reports only a store that it lost itself
+    return store;
+  };
+  async function reached<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
+    return await reach()
+      .then(use)
+      .catch((error: unknown) => {
+        reason = describe(error);
+        throw error;
+      });
+  }
   const store: LimitStore = {
-    read: async (key) => (await reach()).read(key),
-    swap: async (key, version, row) => (await reach()).swap(key, version, row),
+    read: (key) => reached((opened) => opened.read(key)),
+    swap: (key, version, row) => reached((opened) => opened.swap(key, version, row)),
     onPause(key, listener) {
       const listening = opened.promise.then((store) => store.onPause(key, listener));
       return () => void listening.then((end) => end());
     },
   };
-  await reach().catch((error: unknown) => {
-    const reason = describe(error);
-    if (error instanceof EvaluatorError && error.isRetryable) return onStoreChange(true, reason);
+  await reached(async () => {}).catch((error: unknown) => {
+    if (mayHeal(error)) return onStoreChange(true);
     throw new CliError(`ROUTER_LIMITS: ${reason}`, { cause: error });
   });
   return {
@@ -67,6 +79,14 @@ export async function openSharedLimit(
     },
     [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),
   };
+}
+
+// A full disk gets room, and a replica becomes the primary.
+function mayHeal(error: unknown): boolean {
+  const isKnown = error instanceof EvaluatorError && "failure" in error;
+  return (
+    isKnown && (error.isRetryable || error.failure === "full" || error.failure === "read-only")
+  );
 }
 
 /** A database's error never holds its address; of other errors, only the name is printed. */
