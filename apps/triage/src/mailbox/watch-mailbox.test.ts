@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -65,6 +66,9 @@ test("watch prints the table, then a line and a row for each new mail, and asks 
   expect(JSON.parse(exported.stdout)).toEqual(kept);
   const { stdout: page } = await startTriage(["report"], { cwd });
   expect(page).toContain("Triage of 4 mails");
+  using journal = new DatabaseSync(join(cwd, "inbox.triage.sqlite"), { readOnly: true });
+  const sum = "SELECT sum(facts ->> 'answered') AS answered FROM runs";
+  expect(journal.prepare(sum).get()).toEqual({ answered: 4 });
   const again = await startTriage(["inbox.json"], { cwd, transport });
   expect(again.stderr).toContain(": 2 of 4 mails.\n"); // new since watch began
   expect(await results()).toEqual(kept);

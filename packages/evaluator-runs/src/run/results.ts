@@ -26,7 +26,7 @@ interface CompleteRun {
   /** Reads the rows in input order, once for each pass. */
   readonly rows: () => AsyncIterable<RunRow>;
   readonly hasTable: boolean;
-  /** Called after the results are written. */
+  /** Called after the results are written, or a part is answered. */
   readonly onWritten: () => Promise<void> | void;
 }
 
@@ -64,7 +64,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
   if (run.part) for await (const _ of texts);
   else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
-  if (!run.part) await results.onWritten();
+  await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
