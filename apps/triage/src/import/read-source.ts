@@ -52,15 +52,16 @@ async function* readFile(file: SourceFile, signal: AbortSignal, depth: number): 
 // A library's message may quote the mail.
 function reasonOf(error: unknown): string {
   if (error instanceof ImportProblem || error instanceof CliError) return error.message;
-  return systemReason(error) ?? "it is broken, or breaks off";
+  return knownReason(error) ?? "it is broken, or breaks off";
 }
 
 function breakReason(error: unknown): string {
   if (error instanceof ImportProblem) return error.message;
-  return `${systemReason(error) ?? "it breaks off"}; the rest is lost`;
+  return `${knownReason(error) ?? "it breaks off"}; the rest is lost`;
 }
 
-function systemReason(error: unknown): string | null {
+/** Returns the reason of an error that is known by its library or its system call, else null. */
+function knownReason(error: unknown): string | null {
   const isOutside = error instanceof Error && /^(?:invalid rel|absol)/.test(error.message);
   if (isOutside) return "it has a file with a path outside the archive";
   // Errors of zlib have a code too, but no system call.

@@ -62,6 +62,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   // An older file stays until all of the new one is written.
   const texts = formatRecords(records(), { format: run.format, names });
   const advice = "Nothing was written, and every answer is kept; make room there and run again.";
+  // The rows of the table are made as the texts are read.
   if (run.part) for await (const _ of texts);
   else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();

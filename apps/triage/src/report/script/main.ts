@@ -184,7 +184,7 @@ const moves: Readonly<Record<string, number>> = { j: 1, k: -1, e: 1, u: 0, Escap
 const clicked: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
 const focused: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
 
-/** Does what a key is for; returns whether it is for anything. */
+/** Runs the action of a key; returns false if it has none. */
 function press(key: string): boolean {
   const all = [...document.querySelectorAll(".mail")].filter((mail) => mail.checkVisibility());
   const focusedMail = all.find((mail) => mail.contains(document.activeElement));
