@@ -33,7 +33,7 @@ const runtimes: readonly Runtime[] = [
   {
     ...onNode("24.21.0"),
     name: "Node 24.21.0 with the oldest zod and undici",
-    packages: ["node@24.21.0", "zod@4.0.0", "undici@8.1.0"],
+    packages: ["node@24.21.0", "zod@4.0.0", "undici@8.7.0"],
   },
   {
     name: "Bun 1.4.5",
