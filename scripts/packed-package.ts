@@ -45,10 +45,9 @@ export function readPackage(folder: string, packageOut: string) {
   const privatePackages = readPrivatePackages(manifest);
   const places = [
     { path: folder, prefix: "" },
-    ...privatePackages.map(({ path, manifest: { name } }) => ({
-      path,
-      prefix: `private/${name}/`,
-    })),
+    ...privatePackages.map(({ path, manifest: { name } }) => {
+      return { path, prefix: `private/${name}/` };
+    }),
   ];
   /** Returns the path of a file of the repository in the package, or null if it is not part of it. */
   function toPacked(file: string): string | null {
@@ -59,12 +58,14 @@ export function readPackage(folder: string, packageOut: string) {
   return { folder, packageOut, manifest, privatePackages, toPacked };
 }
 
-/** Returns the workspaces that a package depends on and that are not published; its code contains theirs. */
-function readPrivatePackages({ dependencies = {} }: Manifest) {
+/** Returns the workspaces whose code a package contains: those that are not published, and those that it inlines. */
+function readPrivatePackages({ dependencies = {}, publishConfig }: Manifest) {
+  const inlined = publishConfig?.variants?.["node"]?.inlined ?? [];
   return globSync(["packages/*/package.json", "fixtures/package.json"], { cwd: root })
     .map((file) => join(root, dirname(file)))
     .map((path) => ({ path, manifest: readManifest(path) }))
-    .filter(({ manifest }) => manifest.private && manifest.name in dependencies);
+    .filter(({ manifest }) => manifest.name in dependencies)
+    .filter(({ manifest }) => manifest.private || inlined.includes(manifest.name));
 }
 
 /** Returns the declarations of a source in the package, by the path of the source there. */
@@ -89,9 +90,8 @@ export function toPackedMap(
 
 /** Returns those of some packages that the code in a folder names, however it loads them. */
 export function packagesNamedIn(folder: string, packages: readonly string[]): string[] {
-  const texts = globSync("**/*.{js,d.ts}", { cwd: folder }).map((file) => {
-    return readFileSync(join(folder, file), "utf8");
-  });
+  const files = globSync("**/*.{js,d.ts}", { cwd: folder });
+  const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
   return packages.filter((name) => {
     return texts.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`));
   });

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { globSync, lstatSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
@@ -46,6 +47,26 @@ test.each(publishedPackages())("%s is installed as its README says", async (name
     ? `npx --no-install ${name} --version`
     : importOf(name);
   await outputOf(used, { cwd: project });
+});
+
+test("the command line alone: at most 18 MB on the disk and 45 packages, and it runs", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "cli-alone-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await writeFile(join(cwd, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const install = "npm install --prefer-offline --no-audit --no-fund";
+  await outputOf(`${install} ${packed}/evaluator-cli-*.tgz`, { cwd });
+  const files = globSync("node_modules/**", { cwd });
+  const blocks = files.map((file) => lstatSync(join(cwd, file)).blocks);
+  expect(blocks.reduce((sum, each) => sum + each, 0) * 512).toBeLessThanOrEqual(18 * 1024 * 1024);
+  const lock = await readFile(join(cwd, "package-lock.json"), "utf8");
+  const { packages } = JSON.parse(lock) as { packages: object };
+  expect(Object.keys(packages).length).toBeLessThanOrEqual(1 + 45);
+  const options = { cwd, env: { npm_config_offline: "true" } };
+  await outputOf("npx --no-install evaluator-cli sample", options);
+  const words = `tickets/tickets.csv --questions tickets/questions.json --offline --limit 3`;
+  await outputOf(`npx --no-install evaluator-cli run ${words}`, options);
+  const query = `npx --no-install evaluator-cli query tickets/tickets.csv "select count(*) as n from records"`;
+  expect(await outputOf(query, options)).toBe("n\n3\n");
 });
 
 function importOf(name: string): string {

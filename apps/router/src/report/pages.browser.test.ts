@@ -13,7 +13,7 @@ async function openLogged() {
   const shares = { nano: 0.71, fast: 0.2, balanced: 0.09, frontier: 0 };
   const lines = Array.from({ length: 140 }, (_, at) => {
     const [tierUsed, requestId] = [tierNames[at % 4], `request-${at}`];
-    const model = `maker/a-model-with-a-long-name-${at % 4}`;
+    const model = `maker/${"a-model-with-a-very-".repeat(2)}long-name-${at % 4}`;
     const more = { requestId, tierUsed, model, key: "alice", probabilities: shares, replyMs: 1234 };
     return `${JSON.stringify({ ...loggedRecord, ...more })}\n`;
   });
@@ -34,6 +34,15 @@ test("from the list to a message, and a thumb, without a script", async () => {
   await page.getByText("Noted: up.").waitFor();
   expect(await readNotes(path)).toEqual([{ requestId: "request-137", thumb: "up" }]);
   expect(problems).toEqual([]);
+});
+
+test("a long model id is broken into lines, so that all columns are in the window", async () => {
+  const { page, router } = await openLogged();
+  await page.goto(`${router.origin}/decisions`);
+  const { width = 0, x = 0 } = (await page.getByRole("region").boundingBox()) ?? {};
+  const last = await page.getByRole("columnheader", { name: "ms" }).boundingBox();
+  expect(last?.x).toBeGreaterThan(0);
+  expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual(x + width);
 });
 
 test("a filter is kept on the older pages", async () => {
