@@ -102,7 +102,7 @@ const failures: Readonly<Record<string, string>> = {
 function unreachable(baseUrl: string, error: unknown): CliError {
   const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
   const found = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
-  const advice = "Start the server, or check host, port and http or https.";
+  const advice = "Start the server, or check host, port, http or https, and a proxy in use.";
   return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }
 

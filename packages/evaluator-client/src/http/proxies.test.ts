@@ -153,6 +153,15 @@ test.each([
   expect(error.message).toContain("NODE_USE_ENV_PROXY=1");
 });
 
+test("names the proxy in use beside a connection that it refuses", async () => {
+  const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
+  await close();
+  const env = { NODE_USE_ENV_PROXY: "1", http_proxy: origin };
+  const error = await privateFailure(gatewayTo("http://service.example", { env }));
+  expect(error).toMatchObject({ maybeBilled: false });
+  expect(error.message).toContain(" http_proxy is in use, unless NO_PROXY has the host: check");
+});
+
 test("says nothing of proxies where none is set, or where the one for http is", async () => {
   const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
   await close();

@@ -63,7 +63,7 @@ class UndiciHttpClient implements HttpClient {
       http1: { ...target, headers: Object.entries(endpoint.headers).flat() },
       http2Headers: hasHttp2 ? toHttp2Headers(endpoint) : {},
     };
-    const hint = given === null ? unusedProxyHint(endpoint.url, this.#env) : "";
+    const hint = given === null ? proxyHint(endpoint.url, this.#env) : "";
     const context = { endpoint, hint };
     const sendOverFetch = this.#overFetch.prepare(endpoint);
     return (body, abortable) => {
@@ -158,13 +158,15 @@ function isInRange(hostname: string, noProxy: string): boolean {
   return ranges.check(address, family);
 }
 
-/** Returns a sentence for the error of a call that could have gone through a proxy of the environment. */
-function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
-  if (env["NODE_USE_ENV_PROXY"] === "1") return "";
+/** Returns a sentence for the error of a call that a proxy of the environment takes part in, or could. */
+function proxyHint(url: string, env: HttpClientOptions["env"]): string {
   const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
   const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
-  if (set === undefined) return "";
-  return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
+  const advice =
+    env["NODE_USE_ENV_PROXY"] === "1"
+      ? "in use, unless NO_PROXY has the host: check that proxy too"
+      : "set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy";
+  return set === undefined ? "" : ` ${set.environmentVariable} is ${advice}.`;
 }
 
 /** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */
@@ -172,8 +174,6 @@ function readHttp2(env: HttpClientOptions["env"]): boolean {
   const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
   if (value === "0" || value === "1") return value === "1";
   const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
-  throw new ConfigurationError(message, {
-    option: "dispatcher",
-    environmentVariable: "EVALUATOR_HTTP2",
-  });
+  const environmentVariable = "EVALUATOR_HTTP2";
+  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
 }
