@@ -37,6 +37,15 @@ test("the question is the last user message, its text parts only", () => {
   });
 });
 
+test("reminders of a coding agent are no question, and do not hide results", () => {
+  const reminder = { role: "user", content: "<system-reminder>\nUse look.\n</system-reminder>" };
+  const asked = { role: "user", content: `${reminder.content}\nhello` };
+  const tools = [tool("look")];
+  expect(replyTo([asked, reminder], { tools })?.text).toMatch(/You asked: "hello"$/);
+  const results = [{ role: "tool", content: "seen" }, reminder];
+  expect(replyTo([asked, ...results], { tools })?.text).toMatch(/The tools answered: "seen"$/);
+});
+
 test.each([[undefined], ["text"], [[]], [[{ role: 1 }]]])("%j is no prompt", (prompt) => {
   expect(replyTo(prompt)).toBeNull();
 });

@@ -38,9 +38,9 @@ export interface PlayedCall {
 export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => string) {
   const { data: messages } = promptSchema.safeParse(prompt);
   if (messages === undefined) return null;
-  const lastUser = messages.findLast(({ role }) => role === "user");
-  const question = lastUser === undefined ? "" : textOf(lastUser);
-  const results = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+  const said = messages.filter((message) => message.role !== "user" || ownText(message) !== "");
+  const question = ownText(said.findLast(({ role }) => role === "user") ?? { role: "user" });
+  const results = said.slice(said.findLastIndex(({ role }) => role !== "tool") + 1);
   const hasResults = results.length > 0;
   const message = hasResults ? results.map(textOf).join("\n") : question;
   const calls = hasResults ? [] : chooseCalls(question, shape, nextId);
@@ -92,10 +92,14 @@ function shapeText(reply: string, message: string, json: ReplyShape["json"]): st
 
 function textOf({ content }: z.infer<typeof messageSchema>): string {
   if (typeof content === "string") return content;
-  return (content ?? [])
-    .map(textOfPart)
-    .filter((text) => text !== "")
-    .join("\n");
+  return (content ?? []).map(textOfPart).filter(Boolean).join("\n");
+}
+
+/** Returns a text without a coding agent's reminders, which name each of its tools. */
+function ownText(message: z.infer<typeof messageSchema>): string {
+  const pieces = textOf(message).split("</system-reminder>");
+  const own = pieces.map((piece) => piece.split("<system-reminder>", 1)[0]);
+  return own.join("").trim();
 }
 
 /** Returns a text, or the answer of a tool (language model specification v4). */
