@@ -113,10 +113,10 @@ function requireKey({ options, keys }: GuardParts): MiddlewareHandler<ClientEnv>
     const key = findKey([...owner, ...(keys?.current() ?? [])], given, Date.now());
     c.set("key", key);
     if (key !== null) return next();
-    const error =
-      "This router asks for its access token: Authorization: Bearer <token>, or x-api-key: <token>.";
+    // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.
+    const error = "This router asks for its token or a named key: Authorization: Bearer <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
-    throw new HttpError(401, error, { headers });
+    throw new HttpError(401, error, { headers, retryAfter: null });
   };
 }
 

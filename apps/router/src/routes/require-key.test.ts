@@ -39,6 +39,7 @@ test.each([
   ];
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
   expect(answers[0]?.headers.get("www-authenticate")).toContain("Basic");
+  expect(answers[3]?.headers.get("x-should-retry")).toBe("false");
   expect(seen).toEqual([]);
 });
 
