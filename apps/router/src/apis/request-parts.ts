@@ -57,12 +57,12 @@ export function toFormat(
   return { name, description, schema, strict };
 }
 
-/** Joins the parts of an assistant's message, and results with the user's message that follows them. */
+/** Joins instructions, the parts of an assistant's message, and results with the user's message that follows them. */
 export function joinSteps(messages: readonly Message[]): Message[] {
   const joined: { role: Message["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of messages) {
     const last = joined.at(-1);
-    const isOpen = role === "assistant" || last?.parts.at(-1)?.type === "toolResult";
+    const isOpen = role !== "user" || last?.parts.at(-1)?.type === "toolResult";
     if (last?.role !== role || !isOpen) joined.push({ role, parts: [...parts] });
     else for (const part of parts) last.parts.push(part);
   }

@@ -77,7 +77,9 @@ export function toPrompt(
 ): LanguageModelV4Prompt {
   const resultOf = matchResults(messages);
   const matched = new Set(resultOf.values());
-  return messages.flatMap(({ role, parts }): LanguageModelV4Message[] => {
+  const begin = messages.findIndex(({ role }) => role !== "system");
+  return messages.flatMap(({ role, parts }, at): LanguageModelV4Message[] => {
+    if (role === "system" && begin !== -1 && at > begin) return toUserMessage(parts.map(toNote));
     if (role === "system") return toSystemMessages(parts, isTextOnly);
     const results = parts.flatMap((part): Result[] => {
       if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interrupted]];
@@ -115,8 +117,15 @@ function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResul
   return resultOf;
 }
 
+/** Many models take instructions at the beginning only, so later ones become text of the user. */
+function toNote(part: Part): Part {
+  const text = `<system-reminder>\n${textOf([part])}\n</system-reminder>`;
+  return { type: "text", text, ...optionsOf(part) };
+}
+
 /** A message per part keeps the cache marks of the parts; without marks, a chat template gets one. */
 function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): LanguageModelV4Message[] {
+  if (parts.length === 0) return [];
   if (isTextOnly || parts.every(({ providerOptions }) => providerOptions === undefined)) {
     return [{ role: "system", content: textOf(parts) }];
   }

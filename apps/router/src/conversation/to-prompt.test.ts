@@ -93,12 +93,20 @@ const orders: [situation: string, messages: Message[], expected: Expected][] = [
     ],
   ],
   [
-    "system messages anywhere",
-    [system(text("one"), text("two")), user(text("hello")), system(text("three"))],
+    "instructions after the beginning, which many models refuse",
+    [system(text("one"), text("two")), user(text("hello")), system(text("three")), system()],
     [
       { role: "system", content: "one\ntwo" },
       { role: "user", content: [text("hello")] },
-      { role: "system", content: "three" },
+      { role: "user", content: [text("<system-reminder>\nthree\n</system-reminder>")] },
+    ],
+  ],
+  [
+    "instructions alone",
+    [system(text("one")), system(), system(text("two"))],
+    [
+      { role: "system", content: "one" },
+      { role: "system", content: "two" },
     ],
   ],
 ];
@@ -198,11 +206,12 @@ test("cache marks stay on their parts", () => {
   ]);
 });
 
-test("a chat template gets one system message at a time", () => {
-  const prompt = promptOf([system({ ...text("long"), ...cached }, text("short"))], {
-    isTextOnly: true,
-  });
-  expect(prompt).toEqual([{ role: "system", content: "long\nshort" }]);
+test("a chat template gets one system message, and none if there are no instructions", () => {
+  const instructions = system({ ...text("long"), ...cached }, text("short"));
+  const prompt = promptOf([instructions, user(text("hello"))], { isTextOnly: true });
+  const said = { role: "user", content: [text("hello")] };
+  expect(prompt).toEqual([{ role: "system", content: "long\nshort" }, said]);
+  expect(promptOf([system(), user(text("hello"))], { isTextOnly: true })).toEqual([said]);
 });
 
 test("a signature is passed on in its provider's options", () => {

@@ -108,7 +108,7 @@ function createConversations(random: () => number) {
     const effort = pick(["low", "medium", "high"] as const);
     return {
       messages: [
-        ...some(2, (): Message => ({ role: "system", parts: [text()] })),
+        ...some(1, (): Message => ({ role: "system", parts: [text()] })),
         ...some(4, turn).flat(),
       ],
       tools,

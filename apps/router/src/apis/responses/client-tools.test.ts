@@ -105,7 +105,6 @@ test("Codex's request is supported, and the tools that OpenAI would run are name
   expect(conversation.tools.map(({ name }) => name)).toEqual(["exec_command", "apply_patch"]);
   expect(conversation.messages.map(({ role }) => role)).toEqual([
     "system",
-    "system",
     "user",
     "assistant",
     "user",

@@ -47,9 +47,7 @@ const conversations: [situation: string, fields: object, messages: Message[]][] 
       ],
     },
     [
-      { role: "system", parts: [text("Be brief.")] },
-      { role: "system", parts: [text("one")] },
-      { role: "system", parts: [text("two")] },
+      { role: "system", parts: [text("Be brief."), text("one"), text("two")] },
       user(text("three")),
       assistant(text("four"), text("no")),
     ],
