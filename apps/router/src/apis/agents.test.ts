@@ -43,13 +43,15 @@ interface Whole {
 
 const ends: Partial<Record<string, string>> = {
   "claude-code": "message_stop",
+  "claude-code-compaction": "message_stop",
   codex: "response.completed",
+  "codex-compaction": "response.completed",
   "open-webui-title": "chat.completion",
 };
 
 test.each(requests)("a request of $client ($name) is answered to its end", async (request) => {
   const { response, end } = await send(request);
-  const cause = request.name === "open-webui-title" ? "task" : "choice";
+  const cause = request.name.endsWith("-title") ? "task" : "choice";
   expect([response.status, response.headers.get("x-router-cause")]).toEqual([200, cause]);
   expect(end).toBe(ends[request.name] ?? "[DONE]");
 });
@@ -62,16 +64,20 @@ test("the evaluation model reads the words of the user, without the program's re
     return [request.name, messages];
   });
   const fix = ["The total of an empty cart is NaN. Fix it."];
+  const shortFix = ["Fix the NaN of an empty cart."]; // short, so an earlier text would be read too
   expect(Object.fromEntries(await Promise.all(asked))).toEqual({
     aider: fix,
-    "claude-code": fix,
+    "claude-code": shortFix,
+    "claude-code-compaction": shortFix,
     cline: fix,
-    codex: fix,
+    codex: shortFix,
+    "codex-compaction": shortFix,
     continue: fix,
     librechat: ["Write a haiku about tests.\n\nAnother one."],
     "open-webui": ["What is in this picture?\n[image]"],
     "open-webui-title": [], // costs no evaluation
-    opencode: fix,
+    opencode: shortFix,
+    "opencode-title": [],
   });
 });
 
@@ -86,8 +92,21 @@ const kept: Partial<Record<string, readonly string[]>> = {
   codex: ["call_1", "call_2", "*** Begin Patch", "apply_patch", "gAAAAb3BhcXVl"],
   continue: ["call_1"],
   "open-webui": ["R0lGODlhAQABAAAAACwAAAAAAQABAAACADs="],
-  opencode: ["call_1", "call_2", "1 failing", "The reduce has no initial value.", "b3BhcXVl"],
+  opencode: ["call_1", "call_2", "1 failing", "The reduce has no initial value."],
 };
+
+interface Reply {
+  readonly prompt: readonly { readonly role: string }[];
+}
+
+test("no model gets instructions after the user's first message, which Gemini refuses", async () => {
+  for (const request of requests) {
+    const { seen } = await send(request);
+    const replies = seen.filter(({ path }) => path.endsWith("/language-model"));
+    const roles = replies.flatMap(({ body }) => (body as Reply).prompt.map(({ role }) => role));
+    expect(roles.lastIndexOf("system")).toBeLessThan(roles.indexOf("user"));
+  }
+});
 
 test.each(requests)(
   "the model of $client ($name) gets calls, results, signatures",

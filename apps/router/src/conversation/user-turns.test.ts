@@ -36,6 +36,19 @@ test("tool results begin no turn, nor do reminders beside them", () => {
   expect(readUserTurns(talk)).toEqual(["Go"]);
 });
 
+test("a folder's rules beside a message are left out", () => {
+  const rules = text("# AGENTS.md instructions for /shop\n\nBe brief.");
+  expect(readUserTurns(conversation(["user", rules, text("Go")]))).toEqual(["Go"]);
+});
+
+test.each(["Tool loaded.", "[Request interrupted by user for tool use]"])(
+  "%s begins no turn",
+  (event) => {
+    const talk = conversation(["user", text("Go")], ["user", result, text(event)]);
+    expect(readUserTurns(talk)).toEqual(["Go"]);
+  },
+);
+
 test("text beside a tool result begins a turn", () => {
   expect(readUserTurns(conversation(["user", result, text("Stop, do it so")]))).toEqual([
     "Stop, do it so",
@@ -47,6 +60,13 @@ test.each([
   ["hi <user_info>Linux</user_info>", ["hi"]],
   ["<task>\nfix it\n</task>\n<environment_details>x</environment_details>", ["fix it"]],
   ["<user_query>a</user_query> and <feedback>b</feedback>", ["a and b"]],
+  ["<environment_context>\n  <cwd>/shop</cwd>\n</environment_context>", []],
+  ["<command-name>/fix</command-name>\n<command-args>all</command-args>\nFix all", ["Fix all"]],
+  ["# AGENTS.md instructions for /shop\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>", []],
+  ["Explain # AGENTS.md instructions", ["Explain # AGENTS.md instructions"]],
+  ["You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary", []],
+  ["Another language model started to solve this problem and produced a summary", []],
+  ["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is a summary", []],
   ["<system-reminder>never closed", ["<system-reminder>never closed"]],
   ["a</system-reminder><system-reminder>b", ["a</system-reminder><system-reminder>b"]],
   ["  spaces stay  ", ["  spaces stay  "]],

@@ -1,8 +1,18 @@
 import { cutText } from "evaluator-client";
-import { type Conversation, type Message, textOf } from "./conversation.ts";
+import { type Conversation, type Message, type Part, textOf } from "./conversation.ts";
 
 /** Elements that coding agents put around a message: these go with their text. */
-const reminders = ["environment_details", "system-reminder", "user_info"];
+const reminders = [
+  ["environment_details", "user_info"], // Cline and its forks
+  ["environment_context", "skill", "turn_aborted", "user_shell_command"], // Codex
+  ["system-reminder", "local-command-caveat", "local-command-stdout", "bash-input"], // Claude Code
+  ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
+].flat();
+
+/** How texts begin that Codex and Claude Code write: a folder's rules, orders to sum up, a sum, events. */
+const notices =
+  /^(?:# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[Request interrupted by user)/;
+const isOwn = (part: Part) => part.type !== "toolResult" && !notices.test(textOf([part]));
 
 /** Elements around the user's own words: only their tags go. */
 const frames = ["task", "user_query", "feedback"];
@@ -16,7 +26,7 @@ export function readUserTurns({ messages }: Conversation): string[] {
 }
 
 function ownText({ parts }: Message): string {
-  const text = textOf(parts.filter(({ type }) => type !== "toolResult"));
+  const text = textOf(parts.filter(isOwn));
   const said = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
   const own = frames.reduce((rest, name) => replaceElements(rest, name, (inner) => inner), said);
   if (own.trim() === "") return "";
@@ -36,15 +46,12 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
   }
 }
 
-/** The start of the system text in which a client's task is looked for, in characters. */
-const SYSTEM_START = 2000;
-
 /** Whether a program asks for a title, tags or the like: Open WebUI's "### Task:", or a "title generator". */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
   if (userText.trimStart().startsWith("### Task:")) return true;
   const [first] = messages;
   if (first?.role !== "system") return false;
-  return /\btitle generator\b/i.test(textOf(first.parts).slice(0, SYSTEM_START));
+  return /\btitle generator\b/i.test(textOf(first.parts).slice(0, 2000)); // where tasks are named
 }
 
 /** The longest follow-up, such as "yes, do it". 65 % of docs/routing.md's get the right tier, 37.5 % of their last texts. */
