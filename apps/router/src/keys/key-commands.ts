@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .option("--json", "print JSON")
     .action(async ({ json }) => {
       const keys = (await read()).map(withoutHash);
-      print(keys, keys.map(toLine).join("\n"), json);
+      print(keys, keys.map(toLine).join("\n") || "There is no key.", json);
     });
   program
     .command("revoke <name>")
@@ -72,7 +72,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       const lines = rows.map(
         (row) => `${row.budget}: $${row.dayUsd} today, $${row.monthUsd} this month`,
       );
-      print(rows, lines.join("\n"), json);
+      print(rows, lines.join("\n") || "No key has a budget.", json);
     });
 }
 

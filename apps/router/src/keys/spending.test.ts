@@ -36,6 +36,14 @@ test("spend lists each budget with its keys, amounts and limits", async () => {
   expect((await run("spend")).stdout).toBe("team: $0.125 today, $0.125 this month\n");
 });
 
+test("without a key and without a budget, list and spend say so", async () => {
+  const path = join(await temporaryFolder(), "router-keys.json");
+  const run = (words: string) => runHere("keys", { ROUTER_KEYS: path }, words.split(" "));
+  expect((await run("list")).stdout).toBe("There is no key.\n");
+  await run("add free");
+  expect((await run("spend")).stdout).toBe("No key has a budget.\n");
+});
+
 test.each([
   ["of the keys", { ROUTER_KEYS: "keys.json", ROUTER_DECISION_LOG: "log.jsonl" }, "keys.json"],
   ["beside the log", { ROUTER_DECISION_LOG: "log.jsonl" }, "log.jsonl"],

@@ -112,7 +112,7 @@ test("several upstreams are counted, also beside older records without one", asy
 test("a blind comparison costs its key, and is no message", async () => {
   const blind = { time: record.time, requestId: "a", blind: { spentUsd: 0.5, pair: null } };
   const report = await reportOn(record, blind);
-  expect(report).toMatch(/^1 messages from 2026-11-20 to 2026-11-20 \(UTC\): \$0.511\./);
+  expect(report).toMatch(/^1 message from 2026-11-20 to 2026-11-20 \(UTC\): \$0.511\./);
   expect(report).toMatch(/\n {2}blind +0 +\$0 +\$0.5 /);
   expect(await reportOn(blind)).toMatch(
     /^0 messages from 2026-11-20 to 2026-11-20 \(UTC\): \$0.5\./,
@@ -130,7 +130,7 @@ test("lines that are no records are counted and passed over, blank ones are noth
     ...record,
     time: "now",
   });
-  expect(report).toMatch(/^1 messages from 2026-11-20 to 2026-11-20 \(UTC\)/);
+  expect(report).toMatch(/^1 message from 2026-11-20 to 2026-11-20 \(UTC\)/);
   expect(report).toMatch(/\nLines passed over because they are no records: 3\n$/);
   expect(await reportOn(record)).not.toContain("passed over");
   expect(await reportOn("nothing")).toBe(

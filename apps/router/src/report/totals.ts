@@ -58,7 +58,7 @@ export class Totals {
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
     const paid = dollars.format(decisionUsd + replyUsd);
-    const total = `${messages.toLocaleString("en")} messages from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
+    const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
