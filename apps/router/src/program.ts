@@ -21,7 +21,11 @@ const forPerson = /^(?:Configuration|Database)Error$/;
 export const evaluatorRouter: [Program, ProgramOptions] = [
   async (words, context) => {
     const program = await createProgram(words, context);
-    return runCommand(program, withUsualCommand(program, words, "serve"), context);
+    return runCommand(
+      program,
+      withUsualCommand(program, words, { ...context, name: "serve" }),
+      context,
+    );
   },
   { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
 ];

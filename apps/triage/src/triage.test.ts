@@ -95,6 +95,8 @@ test.each([
   [["a.json", "--contacts", "b.csv"], "--today and --contacts belong to --context.", "run"],
   [["a.json", "--context", "--today", "now"], "Use a day, such as 2026-11-02.", "run"],
   [["a.json", "--state-fields", "body"], "Use some of attachments, list_id,", "run"],
+  [["statsu"], "Unknown command 'statsu' (Did you mean status?)", ""],
+  [["digst", "inbox.json"], "Unknown command 'digst' (Did you mean digest?)", ""],
   [["questions", "chekc"], "Unknown command 'chekc' (Did you mean check?)", "questions"],
   [["report", "--run", "0"], "argument '0' is invalid", "report"],
   [["explain"], "Missing required argument 'id'.", "explain"],
@@ -103,7 +105,7 @@ test.each([
   const { exitCode, stdout, stderr } = await startTriage(words, { cwd: await temporaryFolder() });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain(message);
-  expect(stderr).toContain(`\nFor its options: evaluator-triage ${name} --help\n`);
+  expect(stderr).toContain(`\nFor its options: ${`evaluator-triage ${name}`.trim()} --help\n`);
   expect(stderr).not.toContain("secret");
 });
 

@@ -29,6 +29,8 @@ interface MoreOptions extends Pick<InputOptions, "part"> {
   readonly since?: string;
   /** The ids of records: the table shows only these, without headings. @default all */
   readonly added?: ReadonlySet<string>;
+  /** The ids of records that a part has just asked about: they are not asked about again. */
+  readonly asked?: ReadonlySet<string>;
   /** Records are new since the first run that ended at this time or later, in ISO 8601. @default the last run */
   readonly newSince?: string;
 }

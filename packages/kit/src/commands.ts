@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { Argument, Command, Option } from "@commander-js/extra-typings";
 // Named here, a published package lists it; the typings only have it as a peer.
 import { CommanderError, InvalidArgumentError } from "commander";
@@ -79,13 +80,18 @@ async function addCompletion(program: Command): Promise<void> {
 }
 
 /** Returns words that begin with a command: the usual one, if it is not named. */
-export function withUsualCommand(program: Command, words: readonly string[], name: string) {
+export function withUsualCommand(
+  program: Command,
+  words: readonly string[],
+  { name, cwd }: { readonly name: string; readonly cwd: string },
+) {
   const [first = ""] = words;
   if (/^(?:-h|--help|--version|help|complete)$/.test(first)) return words;
   const named = program.commands.find((command) => command.name() === first);
   const usual = program.commands.find((command) => command.name() === name);
-  // Without arguments, the word is a misspelt command.
-  const isItsWord = /^(?:-|$)/.test(first) || usual?.registeredArguments.length !== 0;
+  // A word that is no file, or that it cannot take, is a misspelt command.
+  const isFile = /\W/.test(first) || existsSync(resolve(cwd, first));
+  const isItsWord = /^(?:-|$)/.test(first) || (isFile && usual?.registeredArguments.length !== 0);
   return named === undefined && isItsWord ? [name, ...words] : words;
 }
 

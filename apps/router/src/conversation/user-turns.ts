@@ -9,9 +9,9 @@ const reminders = [
   ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
 ].flat();
 
-/** How texts begin that Codex, Claude Code and Qwen Code write: rules, orders to sum up or go on, a sum, events. */
+/** How texts begin that Codex and Claude Code write: a folder's rules, orders to sum up, a sum, events. */
 const notices =
-  /^(?:The connection dropped mid-response\. Resume directly|You are the component that summarizes a conversation|First, reason in your <analysis> block|# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[Request interrupted by user)/;
+  /^(?:# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[Request interrupted by user)/;
 const isOwn = (part: Part) => part.type !== "toolResult" && !notices.test(textOf([part]));
 
 /** Elements around the user's own words: only their tags go. */
@@ -46,17 +46,12 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
   }
 }
 
-/** How the tasks of Open WebUI, Qwen Code and Continue begin: for a title, tags or a follow-up. */
-const task =
-  /^\s*(?:### Task:|\[SUGGESTION MODE:|Given the following\.\.\. please reply with a title\b)/;
-
-/** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
+/** Whether a program asks for a title, tags or the like: Open WebUI's "### Task:", or a "title generator". */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
-  if (task.test(userText)) return true;
+  if (userText.trimStart().startsWith("### Task:")) return true;
   const [first] = messages;
   if (first?.role !== "system") return false;
-  // An agent's system text may describe commits too, but not at its start.
-  return /\b(?:title generator|commit messages?)\b/i.test(textOf(first.parts).slice(0, 200));
+  return /\btitle generator\b/i.test(textOf(first.parts).slice(0, 2000)); // where tasks are named
 }
 
 /** The longest follow-up, such as "yes, do it". 65 % of docs/routing.md's get the right tier, 37.5 % of their last texts. */

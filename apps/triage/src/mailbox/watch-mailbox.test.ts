@@ -89,16 +89,17 @@ test("the first mails of an empty folder have their rows", async () => {
 });
 
 test("a new mail without an answer is asked about again after the next change", async () => {
-  const transport = recordingTransport((at) => {
-    // Once with its row, and once with the results of all.
-    return at === 2 || at === 3 ? { answers: {} } : sampleResponse();
-  });
+  const transport = recordingTransport((at) => (at === 2 ? { answers: {} } : sampleResponse()));
   const { server, stopped, printed, ended, rows, results } = await watching([], { transport });
   await expect.poll(rows).toHaveLength(2);
   server.appendMessage("INBOX", [], received, mail("three"));
   await expect.poll(() => printed.stderr).toContain("Some mails have no answer;");
+  expect(transport.requests).toHaveLength(3);
+  expect((await results()).filter((one) => "error" in one)).toMatchObject([
+    { subject: "mail three" },
+  ]);
   server.appendMessage("INBOX", [], received, mail("four"));
-  await expect.poll(() => transport.requests).toHaveLength(6);
+  await expect.poll(() => transport.requests).toHaveLength(5);
   await expect.poll(results).toHaveLength(4);
   await expect.poll(async () => (await results()).some((one) => "error" in one)).toBe(false);
   stopped.abort();

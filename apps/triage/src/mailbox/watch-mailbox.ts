@@ -34,12 +34,11 @@ export async function watchMailbox(
     const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
     /** Asks about new mails and prints their rows, which do not wait for the results of all. */
     const follow = async (mails: readonly Mail[]) => {
-      const added = new Set(mails.map(({ id }) => id));
-      if (canAskAlone && mails.length > 0) {
-        await run({ part: mails, added, only }, quiet);
-        added.clear(); // their rows are printed
-      }
-      if ((await run({ added, only }, quiet)) === exitCodes.done) return;
+      const ids = new Set(mails.map(({ id }) => id));
+      const isPart = canAskAlone && mails.length > 0;
+      if (isPart) await run({ part: mails, added: ids, only }, quiet);
+      const rest = isPart ? { asked: ids, added: new Set<string>() } : { added: ids };
+      if ((await run({ ...rest, only }, quiet)) === exitCodes.done) return;
       context.stderr.write("Some mails have no answer; the results say why.\n");
     };
     const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {

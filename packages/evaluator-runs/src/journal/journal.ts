@@ -57,7 +57,11 @@ export class Journal extends JournalReader {
   /** Notes in one step the records of the input and the keys of their answers; for the options see `RunCommand`. */
   noteRecords(
     entries: Iterable<NotedRecord>,
-    { newSince = null, part }: { readonly newSince?: string | null; readonly part?: unknown } = {},
+    {
+      newSince = null,
+      part,
+      asked,
+    }: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
   ): void {
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
@@ -70,12 +74,12 @@ export class Journal extends JournalReader {
       const noteRecord = this.prepare(
         `INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?
           FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET
-          call = excluded.call, error = excluded.error, seen = excluded.seen, source = excluded.source`,
+          call = excluded.call, error = iif(?, error, excluded.error), seen = excluded.seen, source = excluded.source`,
       );
       this.#addSetup();
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteRecord.run(id, seen, after, note, key);
+        noteRecord.run(id, seen, after, note, key, Number(asked?.has(id) ?? false));
       }
     });
   }

@@ -40,7 +40,7 @@ interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
   readonly input: PlanInput<TState>;
-  readonly run: Pick<RunContext["run"], "limit" | "newSince" | "part">;
+  readonly run: Pick<RunContext["run"], "limit" | "newSince" | "part" | "asked">;
 }
 
 /** The reads and notes of a plan in a journal. @default unknown statuses, and no notes */
@@ -63,7 +63,9 @@ export async function planCalls<TState extends AskedState>(
     });
     const statuses = await journal.statusesOf?.(keys);
     for (const [at, record] of records.entries()) {
-      plan.addStatus(record, statuses?.[at] ?? "unknown");
+      const status = statuses?.[at] ?? "unknown";
+      const isOver = status !== "answered" && run.asked?.has(record.record.id);
+      plan.addStatus(record, isOver ? "refused" : status);
     }
     journal.noteRecords?.(entries, run);
   }
