@@ -13,19 +13,12 @@ export interface SourceFile {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** The day of a mail, `YYYY-MM-DD`. */
-interface MailDay {
-  readonly day: string;
-  /** The origin of the day. */
-  readonly basis: "header" | "received" | "separator" | "file";
-}
-
 /** One mail as its source has it, before the rules of the input are applied. */
 export interface ImportedMail {
   /** The id in the source, or a hash of the bytes. */
   readonly id: string;
-  /** When it was sent, or null if unknown. */
-  readonly date: MailDay | null;
+  /** The day it was sent, `YYYY-MM-DD`, or null if unknown. */
+  readonly date: string | null;
   /** When it was received, in ISO 8601, or null if unknown. */
   readonly received: string | null;
   readonly from: string;
@@ -51,12 +44,12 @@ export interface FoundMail {
   readonly name: string;
   /** Where to find it again. */
   readonly source: MailSource;
-  /** Whether it is so large that only its start is read. */
-  readonly isCut: boolean;
   /** The day of a mail without a date. */
-  readonly arrived: MailDay;
+  readonly arrived: string;
   /** When the mailbox received it, in ISO 8601. */
   readonly deliveredAt?: string | null;
+  /** Its bytes, or their start; none in a dump of the Gmail API. */
+  readonly bytes?: Buffer;
   /** Parses it. @throws ImportProblem if it is broken. */
   readonly read: () => Promise<ImportedMail>;
 }

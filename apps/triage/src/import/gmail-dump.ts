@@ -39,7 +39,7 @@ export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer
       };
       const arrived = fileDay(file);
       const source = { file: file.name, gmail: true } as const;
-      yield { name: `${file.prefix}message ${number}`, source, isCut: false, arrived, read };
+      yield { name: `${file.prefix}message ${number}`, source, arrived, read };
     }
   }
 }
@@ -52,12 +52,11 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   const mail = await parseMessage(bytes);
   const { date, received, extra } = mail;
   const keptAt = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
-  // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
-  const kept = keptAt === null ? date : ({ day: keptAt.slice(0, 10), basis: "header" } as const);
   return {
     ...mail,
     id,
-    date: date?.basis === "header" ? date : kept,
+    // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
+    date: date ?? keptAt?.slice(0, 10) ?? null,
     received: received ?? keptAt,
     text: snippet ?? mail.text,
     labels,

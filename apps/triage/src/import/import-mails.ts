@@ -18,7 +18,6 @@ import {
 } from "evaluator-runs/source";
 import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
-import { MESSAGE_BYTES } from "./parse-message.ts";
 import { readSource } from "./read-source.ts";
 import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
@@ -48,7 +47,7 @@ export async function importMails(command: ImportCommand, context: CliContext): 
   toOutputPath(command.output, mailSource); // a file of this name could not be triaged later
   const outputPath = resolve(cwd, command.output);
   const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
-  const counts = new ImportCounts(skippedPath === null ? null : []);
+  const counts = new ImportCounts();
   const isOnlySent = onlySentRule(command.sentLabel);
   const progress = createProgress(context);
   try {
@@ -57,14 +56,14 @@ export async function importMails(command: ImportCommand, context: CliContext): 
     const mails = readMails(sourcePath, { counts, isOnlySent, signal, progress });
     await writePrivateFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath === null || signal.aborted) return;
-      await writePrivateFile(skippedPath, counts.skipped ?? []);
+      await writePrivateFile(skippedPath, [...counts.broken, ...counts.noMail]);
     });
   } catch (error) {
     throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
   }
   progress.end();
   stderr.write(counts.describe(outputPath));
-  return counts.exitCode;
+  return counts.broken.length > 0 ? exitCodes.unanswered : exitCodes.done;
 }
 
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
@@ -105,8 +104,6 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
     }
     const record = toMail(mail, found);
     counts.kept += 1;
-    counts.bases[(mail.date ?? found.arrived).basis] += 1;
-    if (found.isCut) counts.cut += 1;
     return record;
   } catch (error) {
     // A parser's own message may quote the mail.
@@ -122,67 +119,37 @@ class ImportCounts {
   kept = 0;
   /** Mails with only a sent label, which are left out. */
   sent = 0;
-  /** Mails kept with only their start read. */
-  cut = 0;
-  /** Mails kept, by the origin of their day. */
-  readonly bases = { header: 0, received: 0, separator: 0, file: 0 };
-  /** Every part that was not read, with the reason, one per line; null if they need not be named. */
-  readonly skipped: string[] | null;
-  /** Unreadable mails, and unreadable files that may have mails; the first ones by name. */
-  readonly #broken = { count: 0, named: "" };
-  readonly #noMail = { count: 0, named: "" };
+  /** Unreadable mails, and unreadable files that may have mails, with the reason; one per line. */
+  readonly broken: string[] = [];
+  /** Files that are no mail, with the reason; one per line. */
+  readonly noMail: string[] = [];
 
-  constructor(skipped: string[] | null) {
-    this.skipped = skipped;
-  }
-
-  /** Counts and names a part that is not read. */
+  /** Names a part that is not read. */
   add({ name, reason, isMail }: NotRead): void {
-    const line = printable`${name}: ${reason}\n`;
-    this.skipped?.push(line);
-    const parts = isMail ? this.#broken : this.#noMail;
-    parts.count += 1;
-    if (parts.count <= NAMED) parts.named += `${isMail ? "Broken" : "Not read"}: ${line}`;
-  }
-
-  get exitCode(): number {
-    return this.#broken.count > 0 ? exitCodes.unanswered : exitCodes.done;
+    (isMail ? this.broken : this.noMail).push(printable`${name}: ${reason}\n`);
   }
 
   /** Returns lines with the first parts that were not read, mails first. */
   describeNotRead(): string {
-    const parts = [this.#broken, this.#noMail];
-    const more = parts.reduce((sum, { count }) => sum + Math.max(0, count - NAMED), 0);
+    const named = [
+      ...this.broken.slice(0, NAMED).map((line) => `Broken: ${line}`),
+      ...this.noMail.slice(0, NAMED).map((line) => `Not read: ${line}`),
+    ];
+    const more = this.broken.length + this.noMail.length - named.length;
     const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
-    return parts.map(({ named }) => named).join("") + (more > 0 ? moreLine : "");
+    return named.join("") + (more > 0 ? moreLine : "");
   }
 
   /** Returns the summary of an import. */
   describe(outputPath: string): string {
-    const { kept, sent, cut } = this;
-    const [broken, files] = [this.#broken.count, this.#noMail.count];
+    const { kept, sent, broken } = this;
+    const files = this.noMail.length;
     const noMail =
       files === 0 ? "" : `; ${printCounted(files, "file")} ${files === 1 ? "is" : "are"} no mail`;
-    const cutNote = `Of ${printCount(cut)} larger than ${MESSAGE_BYTES / 1024 ** 2} MB only the start was read.\n`;
     return [
       this.describeNotRead(),
       printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
-      `with only the sent label and ${printCount(broken)} broken${noMail}.\n`,
-      cut > 0 ? cutNote : "",
-      this.#describeDates(),
+      `with only the sent label and ${printCount(broken.length)} broken${noMail}.\n`,
     ].join("");
-  }
-
-  #describeDates(): string {
-    const { received, separator, file } = this.bases;
-    const sources = [
-      [received, "the last Received"],
-      [separator, "the mbox separator"],
-      [file, "the file's time"],
-    ] as const;
-    const parts = sources
-      .filter(([number]) => number > 0)
-      .map(([number, source]) => `${printCount(number)} from ${source}`);
-    return parts.length === 0 ? "" : `Without a usable Date, the day is: ${parts.join(", ")}.\n`;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readMailFile } from "./mail-files.ts";
-import { MESSAGE_BYTES } from "./parse-message.ts";
 
+const MESSAGE_BYTES = 1024 * 1024;
 /** Reads a file, whose bytes the text gives as Latin-1 has them. */
 async function read(content: string, name = "a", given: { path?: null; prefix?: string } = {}) {
   const bytes = Buffer.from(content, "latin1");
@@ -18,7 +18,7 @@ async function read(content: string, name = "a", given: { path?: null; prefix?: 
     if ("reason" in mail) found.push({ reason: mail.reason, isMail: mail.isMail });
     else {
       const { subject, text } = await mail.read();
-      found.push({ name: mail.name, isCut: mail.isCut, subject, text });
+      found.push({ name: mail.name, length: mail.bytes?.length, subject, text });
     }
   }
   return found;
@@ -77,7 +77,7 @@ test("an input file is named as one, and an empty file as empty", async () => {
   }
 });
 
-const mail = { name: "a", isCut: false, subject: "s", text: "Hi" };
+const mail = { name: "a", length: expect.any(Number) as number, subject: "s", text: "Hi" };
 
 test.each([
   `${headers}\nHi`,
@@ -118,15 +118,16 @@ test.each([" \n", "\n", "\r\n", "\t \n"])(
   "of a file of Apple Mail the message alone is read, after a length that ends with %j",
   async (end) => {
     const message = "Subject: s\n\nHi";
-    expect(await read(`${message.length}${end}${message}<plist>`)).toEqual([mail]);
-    expect(await read(`${message.length + 1}${end}${message}`)).toEqual([{ ...mail, isCut: true }]);
+    const whole = [{ ...mail, length: message.length }];
+    expect(await read(`${message.length}${end}${message}<plist>`)).toEqual(whole);
+    expect(await read(`${message.length + 1}${end}${message}`)).toEqual(whole);
   },
 );
 
 test("of a mail larger than what is kept the start is read", async () => {
   const ofLength = (length: number) => `${headers}\nHi${" ".repeat(length)}`.slice(0, length);
   expect(await read(ofLength(MESSAGE_BYTES))).toEqual([mail]);
-  expect(await read(ofLength(MESSAGE_BYTES + 1))).toEqual([{ ...mail, isCut: true }]);
+  expect(await read(ofLength(MESSAGE_BYTES + 1))).toEqual([{ ...mail, length: MESSAGE_BYTES }]);
 });
 
 const message = (field: string) =>
@@ -139,7 +140,7 @@ test.each([
     .toString("latin1")
     .slice(2),
 ])("%j is a Gmail API dump, also in an archive", async (content) => {
-  const found = [{ ...mail, name: "message 1" }];
+  const found = [{ ...mail, length: undefined, name: "message 1" }];
   expect(await read(content)).toEqual(found);
   expect(await read(content, "a", { path: null })).toEqual(found);
 });

@@ -1,26 +1,36 @@
 import { peek } from "evaluator-runs/source";
+import type { MailSource } from "../input/mail-schema.ts";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
-import { fileDay, header, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
+import { fileDay, header, parseMessage } from "./parse-message.ts";
+
+/** The bytes of a message that are read; the rest belongs to attachments. */
+const MESSAGE_BYTES = 1024 * 1024;
 
 /** How a data file of Outlook begins, and a mail of Outlook. */
 const [DATA_FILE, OLE] = ["!BDN", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 /** The name of a stream in an Outlook file: `__substg1.0_`, in UTF-16. */
 const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
 
-/** Finds the mails of a file that is no archive: an mbox, one mail, or a Gmail API dump. */
+/**
+ * Finds the mails of a file that is no archive: an mbox, one mail, or a Gmail API dump. With a `place`,
+ * those from its byte on, whole.
+ */
 export async function* readMailFile(
   file: SourceFile,
   { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
+  place?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
   const lead = leadLength(start);
   const text = start.subarray(lead).toString("latin1");
-  const content = skip(all, lead);
-  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, lead));
+  const at = place?.offset ?? lead;
+  const content = skip(all, at);
+  const most = place === undefined ? MESSAGE_BYTES : Infinity;
+  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, { at, most, text }));
   else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text))
-    yield await emlx(file, content);
-  else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content);
+    yield await emlx(file, content, most);
+  else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content, most);
   else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
   else yield notRead(file, text);
 }
@@ -90,27 +100,26 @@ function notRead({ name }: SourceFile, text: string): NotRead {
   return { name, reason: text === "" ? "it is empty" : "it is no mail", isMail: false };
 }
 
-async function message(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
-  const bytes = await readStart(content);
-  return toFound(file, bytes.subarray(0, MESSAGE_BYTES), bytes.length > MESSAGE_BYTES);
+async function message(file: SourceFile, content: AsyncIterable<Buffer>, most: number) {
+  return toFound(file, await readStart(content, most));
 }
 
 /** Reads a file of Apple Mail: the length of the message, the message, and the program's own data. */
-async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
-  const bytes = (await readStart(content)).subarray(0, MESSAGE_BYTES);
+async function emlx(file: SourceFile, content: AsyncIterable<Buffer>, most: number) {
+  const bytes = await readStart(content, most);
   const begin = bytes.indexOf("\n") + 1;
   const length = Number(bytes.toString("latin1", 0, begin));
-  return toFound(file, bytes.subarray(begin, begin + length), length > bytes.length - begin);
+  return toFound(file, bytes.subarray(begin, begin + length));
 }
 
-function toFound(file: SourceFile, bytes: Buffer, isCut: boolean): FoundMail {
+function toFound(file: SourceFile, bytes: Buffer): FoundMail {
   const { name } = file;
   const read = async () => await parseMessage(bytes);
-  return { name, source: { file: name }, isCut, arrived: fileDay(file), read };
+  return { name, source: { file: name }, arrived: fileDay(file), bytes, read };
 }
 
-async function readStart(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const { start, close } = await peek(chunks, MESSAGE_BYTES + 1);
+async function readStart(chunks: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const { start, close } = await peek(chunks, most);
   await close();
-  return start;
+  return start.subarray(0, most);
 }

@@ -1,12 +1,5 @@
 import type { FoundMail, SourceFile } from "./found-mail.ts";
-import {
-  fileDay,
-  header,
-  linesOf,
-  MESSAGE_BYTES,
-  parseMessage,
-  parseTime,
-} from "./parse-message.ts";
+import { fileDay, header, linesOf, parseMessage, parseTime } from "./parse-message.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
 const LINE_BYTES = 64 * 1024;
@@ -24,19 +17,21 @@ const bareSeparator = /^From (?:- ?|\S{1,300} ?)?[\r\n]*$/;
 const usualHeader =
   /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority)[ \t]{0,20}:/i;
 
-/** Finds the mails of an mbox, one at a time; `start` bytes of the file are before the chunks. */
-export async function* mboxMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start = 0) {
-  const splitter = new MboxSplitter();
-  const toFound = ({ number, offset, delivered, lines, length }: MboxMessage): FoundMail => {
+/** The offset of the chunks in their file, how much of a mail is kept, and the start of the file. */
+type MboxPart = Readonly<Record<"at" | "most", number> & { text: string }>;
+
+/** Finds the mails of an mbox, one at a time. */
+export async function* mboxMails(file: SourceFile, chunks: AsyncIterable<Buffer>, part: MboxPart) {
+  const splitter = new MboxSplitter(part);
+  const toFound = ({ number, offset, delivered, lines }: MboxMessage): FoundMail => {
     const deliveredAt = parseTime(delivered);
-    const day = deliveredAt?.slice(0, 10);
     const bytes = Buffer.concat(lines);
     return {
       name: `${file.prefix}message ${number}`,
-      source: { file: file.name, offset: start + offset },
-      isCut: length > bytes.length,
-      arrived: day === undefined ? fileDay(file) : { day, basis: "separator" },
+      source: { file: file.name, offset: part.at + offset },
+      arrived: deliveredAt?.slice(0, 10) ?? fileDay(file),
       deliveredAt,
+      bytes,
       read: async () => await parseMessage(bytes),
     };
   };
@@ -73,9 +68,9 @@ interface MboxMessage {
   readonly offset: number;
   /** The time of delivery in its separator; empty without one. */
   readonly delivered: string;
-  /** The lines of its start, about {@link MESSAGE_BYTES}. */
+  /** The lines of its start, about as much as is kept. */
   readonly lines: Buffer[];
-  /** The length of all its lines, in bytes. */
+  /** Their length, in bytes. */
   length: number;
 }
 
@@ -96,7 +91,13 @@ class MboxSplitter {
   #isAfterBlank = true;
   /** The message whose end was not seen. */
   open: MboxMessage | null = null;
-  #takesBare = false;
+  readonly #takesBare: boolean;
+  readonly #most: number;
+
+  constructor({ most, text }: MboxPart) {
+    this.#most = most;
+    this.#takesBare = !datedSeparator.test(text.split("\n", 1)[0] ?? "");
+  }
 
   /** Takes the last line with the next one at hand; returns the message that it ends. */
   take(next: Buffer): MboxMessage | null {
@@ -113,7 +114,6 @@ class MboxSplitter {
     }
     const ended = this.open;
     const delivered = datedSeparator.exec(head)?.[1] ?? "";
-    if (ended === null) this.#takesBare = delivered === "";
     this.open = { number: (ended?.number ?? 0) + 1, offset, delivered, lines: [], length: 0 };
     return ended;
   }
@@ -127,8 +127,8 @@ class MboxSplitter {
   }
 
   #add(line: Buffer): void {
-    if (this.open === null) return;
-    if (this.open.length < MESSAGE_BYTES) this.open.lines.push(line);
+    if (this.open === null || this.open.length >= this.#most) return;
+    this.open.lines.push(line);
     this.open.length += line.length;
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseMessage, parseTime } from "./parse-message.ts";
 
 const parse = async (message: string) => await parseMessage(Buffer.from(message, "latin1"));
-const dayOf = async (text: string) => (await parse(`Date: ${text}\nSubject: s\n\n`)).date?.day;
+const dayOf = async (text: string) => (await parse(`Date: ${text}\nSubject: s\n\n`)).date;
 
 test.each([
   ["Mon, 02 Nov 2026 09:00:00 +0100", "2026-11-02"],
@@ -35,7 +35,7 @@ test.each([
   "Mon, 99 Nov 2026 25:00 Uhr",
   `${"x".repeat(200)} 2 Nov 2026`,
 ])("the date %j is none", async (text) => {
-  expect(await dayOf(text)).toBeUndefined();
+  expect(await dayOf(text)).toBeNull();
 });
 
 test.each([
@@ -55,12 +55,8 @@ const received = (...dates: string[]) =>
 const [earlier, later] = ["Sun, 01 Nov 2026 09:00:00 +0000", "Mon, 02 Nov 2026 10:00:00 +0000"];
 
 test.each([
-  ["its Date", `${received(later)}Date: ${earlier}`, { basis: "header", day: "2026-11-01" }],
-  [
-    "the last Received",
-    `Date: soon\n${received(later, earlier)}Subject: s`,
-    { basis: "received", day: "2026-11-02" },
-  ],
+  ["its Date", `${received(later)}Date: ${earlier}`, "2026-11-01"],
+  ["the last Received", `Date: soon\n${received(later, earlier)}Subject: s`, "2026-11-02"],
   ["nothing", "Received: by a\nSubject: s", null],
 ])("a mail is dated by %s", async (_, head, date) => {
   expect((await parse(`${head}\n\nHi`)).date).toEqual(date);

@@ -5,12 +5,9 @@ import { type FoundMail, type ImportedMail, ImportProblem, type SourceFile } fro
 import { keptHeaders } from "./kept-headers.ts";
 import { toVisibleText } from "./visible-text.ts";
 
-/** The bytes of a message that are read; the rest belongs to attachments. */
-export const MESSAGE_BYTES = 1024 * 1024;
-
 /** How much of a part is parsed, in bytes: a snippet takes less. */
 const PART_BYTES = 64 * 1024;
-/** How many lines are parsed: the parser takes 8 µs for each, and a mail of {@link MESSAGE_BYTES} has 15,000. */
+/** How many lines are parsed: the parser takes 8 µs for each, and a mail of 1 MB has 15,000. */
 const MOST_LINES = 32 * 1024;
 /** No line of a mail is longer (RFC 5322, section 2.1.1); one of a page may be. */
 const LINE_BYTES = 1000;
@@ -92,14 +89,11 @@ function toDay(time: Date): string | null {
 
 /** Returns the day that a file was written, in UTC, for a mail that names none itself. */
 export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): FoundMail["arrived"] {
-  return { day: toDay(modifiedAt) ?? "1970-01-01", basis: "file" };
+  return toDay(modifiedAt) ?? "1970-01-01";
 }
 
 function dateOf(email: Email): ImportedMail["date"] {
-  const sent = parseDay(valueOf(email, "date"));
-  if (sent !== null) return { day: sent, basis: "header" };
-  const received = parseDay(receivedOf(email));
-  return received === null ? null : { day: received, basis: "received" };
+  return parseDay(valueOf(email, "date")) ?? parseDay(receivedOf(email));
 }
 
 // The date follows the last semicolon.

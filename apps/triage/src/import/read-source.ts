@@ -3,6 +3,7 @@ import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CliError, describeSystemError } from "evaluator-kit";
 import { peek } from "evaluator-runs/source";
+import type { MailSource } from "../input/mail-schema.ts";
 import { filesInArchive } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead, type SourceFile } from "./found-mail.ts";
 import { readMailFile } from "./mail-files.ts";
@@ -13,60 +14,62 @@ type Found = AsyncGenerator<FoundMail | NotRead>;
 
 /**
  * Finds the mails of a folder, an archive or a file; the first bytes of a file decide its format.
- * Unreadable parts are reported, and the next part is read.
+ * Unreadable parts are reported, and the next part is read. With a `place` it reads on from there.
  */
-export function readSource(path: string, signal: AbortSignal): Found {
-  return readEntries(findFiles(path, signal), signal, 0);
+export function readSource(path: string, signal: AbortSignal, place?: MailSource): Found {
+  return readEntries(findFiles(path, signal), { signal, place, depth: 0 });
 }
 
-/** @param depth - The number of archives that the entries are in. */
+/** With the number of archives that the entries are in. */
+type ReadOptions = Readonly<{ signal: AbortSignal; depth: number; place: MailSource | undefined }>;
+
 async function* readEntries(
   entries: AsyncIterable<SourceFile | NotRead>,
-  signal: AbortSignal,
-  depth: number,
+  options: ReadOptions,
 ): Found {
   for await (const entry of entries) {
+    if (!mayHave(entry, options.place)) continue;
     if ("reason" in entry) yield entry;
-    else yield* readFile(entry, signal, depth);
+    else yield* readFile(entry, options);
   }
 }
 
-async function* readFile(file: SourceFile, signal: AbortSignal, depth: number): Found {
+/** Returns whether an entry is the file of a place, an archive around it, or the whole source. */
+function mayHave(entry: SourceFile | NotRead, place: MailSource | undefined): boolean {
+  const isSource = "prefix" in entry && entry.prefix === "";
+  return isSource || place === undefined || `${place.file}/`.startsWith(`${entry.name}/`);
+}
+
+async function* readFile(file: SourceFile, options: ReadOptions): Found {
+  const { signal, place, depth } = options;
   let last: string | null = null;
   try {
     const { close, ...content } = await peek(file.chunks, PEEK_BYTES);
     await using _ = { [Symbol.asyncDispose]: close };
     const entries = filesInArchive(file, content, depth);
-    const all = entries && readEntries(entries, signal, depth + 1);
-    for await (const found of all ?? readMailFile(file, content)) {
+    const all = entries && readEntries(entries, { ...options, depth: depth + 1 });
+    for await (const found of all ?? readMailFile(file, content, place)) {
       last = found.name;
       yield found;
     }
   } catch (error) {
     signal.throwIfAborted();
     if (last === null) yield { name: file.name, reason: reasonOf(error), isMail: true };
-    else yield { name: `after ${last}`, reason: breakReason(error), isMail: true };
+    else
+      yield { name: `after ${last}`, reason: `${reasonOf(error)}; the rest is lost`, isMail: true };
   }
 }
 
-// A library's message may quote the mail.
+/** Returns why a part cannot be read. A library's message may quote the mail. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImportProblem || error instanceof CliError) return error.message;
-  return knownReason(error) ?? "it is broken, or breaks off";
-}
-
-function breakReason(error: unknown): string {
-  if (error instanceof ImportProblem) return error.message;
-  return `${knownReason(error) ?? "it breaks off"}; the rest is lost`;
-}
-
-/** Returns the reason of an error that is known by its library or its system call, else null. */
-function knownReason(error: unknown): string | null {
   const isOutside = error instanceof Error && /^(?:invalid rel|absol)/.test(error.message);
   if (isOutside) return "it has a file with a path outside the archive";
   // Errors of zlib have a code too, but no system call.
-  if (!(error instanceof Error) || !("syscall" in error)) return null;
-  return `it cannot be read: ${describeSystemError(error)}`;
+  const isSystem = error instanceof Error && "syscall" in error;
+  return isSystem
+    ? `it cannot be read: ${describeSystemError(error)}`
+    : "it is broken, or breaks off";
 }
 
 /**

@@ -12,7 +12,7 @@ const empty = {
   labels: null,
   extra,
 };
-const arrived = { day: "2026-03-02", basis: "file" } as const;
+const arrived = "2026-03-02";
 const found = { arrived, source: { file: "a.mbox", offset: 7 } };
 const toSnippet = (text: string) => toMail({ ...empty, text }, found).snippet;
 

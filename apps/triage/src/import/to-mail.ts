@@ -41,7 +41,7 @@ export function toMail(
 ): Mail {
   return {
     id,
-    date: (date ?? arrived).day,
+    date: date ?? arrived,
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),

@@ -190,7 +190,7 @@ async function readMessage(
   const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
   const received = internalDate === undefined ? undefined : new Date(internalDate).toISOString();
   const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
-  const arrived = { day: received?.slice(0, 10) ?? "1970-01-01", basis: "received" } as const;
+  const arrived = received?.slice(0, 10) ?? "1970-01-01";
   return toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
 }
 

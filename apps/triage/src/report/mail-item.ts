@@ -140,15 +140,15 @@ function shadeOf(form: ShownQuestion["form"], level: number, levels: number): nu
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
-function moreOf(row: ListedRow, { questions }: ListFacts): Html {
+function moreOf(row: ListedRow, facts: ListFacts): Html {
   const said = row.answers?.map((answer, at) => {
-    const question = questions[at] as ShownQuestion;
+    const question = facts.questions[at] as ShownQuestion;
     return html`<dt>${question.id} (${question.type})</dt>
       <dd>${sayAnswer(question, answer)}</dd>`;
   });
   return html`${said === undefined ? null : html`<dl>${said}</dl>`}
     ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
-    <p class="way-back">${wayBack(row)}</p>
+    <p class="way-back">${wayBack(row, facts)}</p>
     <p>Id for explain: <code>${row.id}</code></p>`;
 }
 
@@ -174,9 +174,13 @@ function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string 
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-function wayBack({ link, location }: ListedRow): Html | string {
+function wayBack({ id, link, location }: ListedRow, { tomorrow }: ListFacts): Html | string {
   if (link === null) {
-    return location === "" ? "Its place is known to its export." : `It is in ${location}.`;
+    const saved = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
+    const save = tomorrow === null ? "The list of serve --source PATH saves it as .eml." : saved;
+    return location === ""
+      ? "Its place is known to its export."
+      : html`It is in ${location}. ${save}`;
   }
   const place = location === "" ? "" : ` (${location})`;
   const { href, program } = link;

@@ -79,7 +79,7 @@ test("an imported mail that Gmail does not have is found by its file and byte", 
   ]);
   const { page, texts } = await reports.open(await reportOf(cwd));
   expect(await texts(".way-back")).toEqual([
-    "It is in mail/all.mbox, byte 123,456.",
+    "It is in mail/all.mbox, byte 123,456. The list of serve --source PATH saves it as .eml.",
     "Show it in Gmail",
   ]);
   expect(await page.locator(".way-back a").getAttribute("href")).toBe(

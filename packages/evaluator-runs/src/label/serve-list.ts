@@ -17,6 +17,9 @@ type ReadList = (notesOf: (calibration: CalibrationArtifact | null) => string[])
   readonly threads: ReadonlyMap<string, { readonly id: string; readonly ids: readonly string[] }>;
 }>;
 
+/** Adds further pages beside the list. */
+type AddRoutes = (app: ReturnType<typeof ownPage>) => void;
+
 const choiceSchema = z.object({
   id: z.string(),
   choice: z.enum(["done", "snooze", "wrong", "open"]),
@@ -32,7 +35,7 @@ const labeler = "person";
 export async function serveList(
   command: { readonly file: string; readonly journal?: string | undefined; readonly port: number },
   context: ProgramContext,
-  readList: ReadList,
+  { readList, addRoutes }: { readonly readList: ReadList; readonly addRoutes: AddRoutes },
 ): Promise<number> {
   const { stderr, signal, clock, source } = context;
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
@@ -51,6 +54,7 @@ export async function serveList(
     list = await readList((calibration) => auditLines(answers, labels, calibration));
     return c.html(list.html);
   });
+  addRoutes(app);
   app.post("/choices", async (c) => {
     const { data } = choiceSchema.safeParse(await c.req.parseBody());
     const found = list?.threads.get(data?.id ?? "");
