@@ -44,8 +44,10 @@ interface Whole {
 const ends: Partial<Record<string, string>> = {
   "claude-code": "message_stop",
   "claude-code-compaction": "message_stop",
+  "claude-code-title": "message_stop",
   codex: "response.completed",
   "codex-compaction": "response.completed",
+  "codex-title": "response.completed",
   "open-webui-title": "chat.completion",
 };
 
@@ -69,13 +71,15 @@ test("the evaluation model reads the words of the user, without the program's re
     aider: fix,
     "claude-code": shortFix,
     "claude-code-compaction": shortFix,
+    "claude-code-title": [], // costs no evaluation
     cline: fix,
     codex: shortFix,
     "codex-compaction": shortFix,
+    "codex-title": [],
     continue: fix,
     librechat: ["Write a haiku about tests.\n\nAnother one."],
     "open-webui": ["What is in this picture?\n[image]"],
-    "open-webui-title": [], // costs no evaluation
+    "open-webui-title": [],
     opencode: shortFix,
     "opencode-title": [],
   });

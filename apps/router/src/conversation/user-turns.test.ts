@@ -41,13 +41,14 @@ test("a folder's rules beside a message are left out", () => {
   expect(readUserTurns(conversation(["user", rules, text("Go")]))).toEqual(["Go"]);
 });
 
-test.each(["Tool loaded.", "[Request interrupted by user for tool use]"])(
-  "%s begins no turn",
-  (event) => {
-    const talk = conversation(["user", text("Go")], ["user", result, text(event)]);
-    expect(readUserTurns(talk)).toEqual(["Go"]);
-  },
-);
+test.each([
+  "Tool loaded.",
+  "[structured-output-enforce] Call it",
+  "[Request interrupted by user for tool use]",
+])("%s begins no turn", (event) => {
+  const talk = conversation(["user", text("Go")], ["user", result, text(event)]);
+  expect(readUserTurns(talk)).toEqual(["Go"]);
+});
 
 test("text beside a tool result begins a turn", () => {
   expect(readUserTurns(conversation(["user", result, text("Stop, do it so")]))).toEqual([
@@ -96,8 +97,10 @@ test("a follow-up is read after the text that it refers to", () => {
 test("requests for titles, tags and follow-ups are a client's task", () => {
   const task = "### Task:\nGenerate a concise title";
   expect(isClientTask(conversation(["user", text(task)]), task)).toBe(true);
-  const titles = conversation(["system", text("You are a title generator.")], ["user", text("hi")]);
-  expect(isClientTask(titles, "hi")).toBe(true);
+  for (const order of ["You are a title generator.", "You are naming a coding session so that"]) {
+    const titles = conversation(["system", text(order)], ["user", text("hi")]);
+    expect(isClientTask(titles, "hi")).toBe(true);
+  }
   expect(isClientTask(conversation(["user", text("hi")]), "What is a title generator?")).toBe(
     false,
   );

@@ -11,7 +11,7 @@ const reminders = [
 
 /** How texts begin that Codex and Claude Code write: a folder's rules, orders to sum up, a sum, events. */
 const notices =
-  /^(?:# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[Request interrupted by user)/;
+  /^(?:# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[structured-output-enforce\]|\[Request interrupted by user)/;
 const isOwn = (part: Part) => part.type !== "toolResult" && !notices.test(textOf([part]));
 
 /** Elements around the user's own words: only their tags go. */
@@ -46,12 +46,12 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
   }
 }
 
-/** Whether a program asks for a title, tags or the like: Open WebUI's "### Task:", or a "title generator". */
+/** Whether a program asks for a title, tags or the like: Open WebUI, Codex, opencode or Claude Code. */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
-  if (userText.trimStart().startsWith("### Task:")) return true;
+  if (/^\s*(?:### Task:|Generate a concise, single-line task title)/.test(userText)) return true;
   const [first] = messages;
-  if (first?.role !== "system") return false;
-  return /\btitle generator\b/i.test(textOf(first.parts).slice(0, 2000)); // where tasks are named
+  const opening = first?.role === "system" ? textOf(first.parts).slice(0, 2000) : "";
+  return /\b(?:title generator|naming a coding session)\b/i.test(opening);
 }
 
 /** The longest follow-up, such as "yes, do it". 65 % of docs/routing.md's get the right tier, 37.5 % of their last texts. */
