@@ -173,5 +173,7 @@ test("an exchange that does not load is named, and nothing is asked", async () =
   await writeFile(join(folder, "gateway", "cut.json"), "{");
   const { exitCode, stderr } = await compare([], { exchangesFolder: folder });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("cut.json is not JSON.");
+  expect(stderr).toContain("cut.json is not JSON. Name it with --exchanges.\n");
+  const missing = await compare([], { exchangesFolder: join(folder, "none") });
+  expect(missing.stderr).toMatch(/^Cannot read \S+none: no such file or directory\. Name it with/);
 });

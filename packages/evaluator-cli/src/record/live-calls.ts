@@ -5,7 +5,7 @@ import {
   gatewayTransport,
 } from "evaluator-client";
 import { type Exchange, loadExchanges } from "evaluator-client/testing";
-import { CliError, type Environment } from "evaluator-kit";
+import { CliError, describeSystemError, type Environment, printable } from "evaluator-kit";
 
 /** One request to send, and the exchange that it comes from. */
 export interface LiveCall {
@@ -71,8 +71,8 @@ function readExchanges(folder: string): Exchange[] {
   try {
     return loadExchanges(folder);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : "No exchanges can be read.";
-    throw new CliError(`${problem} Name a folder of exchanges with --exchanges.`);
+    const reason = `${describeSystemError(error) ?? (error as Error).message}.`.replace("..", ".");
+    throw new CliError(printable`Cannot read ${folder}: ${reason} Name it with --exchanges.`);
   }
 }
 
