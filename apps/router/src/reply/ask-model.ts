@@ -141,13 +141,17 @@ interface Passing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Posts a client's body with another model, and passes the answer's text on. */
+/** Posts a client's body with another model, and passes the answer's text on; chat completions report their usage. */
 export async function passRequest(
   target: Target,
-  { body, usageOf, headers: given = {} }: PassedRequest,
+  { body, usageOf, upstreamType, headers: given = {} }: PassedRequest,
   { attempt, redact, meter, headers }: Passing,
 ): Promise<void> {
-  const text = JSON.stringify({ ...body, model: target.model });
+  const options = Object(body["stream_options"]) as PassedRequest["body"];
+  const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
+  const isHidden = body["stream"] === true && !isCounted;
+  const counted = isHidden && { stream_options: { ...options, include_usage: true } };
+  const text = JSON.stringify({ ...body, ...counted, model: target.model });
   const fetch: typeof globalThis.fetch = (input, init) => {
     const own = new Headers(init?.headers);
     for (const name of passedHeaders) if (given[name]) own.set(name, given[name]);
@@ -155,14 +159,10 @@ export async function passRequest(
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
   const { taken = new Response() } = await callModel(target, call, { fetch, isTaken: () => true });
-  const usage = createUsageReader(usageOf, meter, isJson(taken));
+  const usage = createUsageReader(usageOf, meter, { isWhole: isJson(taken), isHidden });
   const pieces = redact.inPieces();
-  await readBody(taken.body, (text) => {
-    usage.add(text);
-    return attempt.send(pieces.add(text));
-  });
-  usage.end();
-  await attempt.send(pieces.end());
+  await readBody(taken.body, (text) => attempt.send(pieces.add(usage.add(text))));
+  await attempt.send(pieces.add(usage.end()) + pieces.end());
 }
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
@@ -171,27 +171,40 @@ const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 /** An event is about a token; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;
 
-/** Reads the usage in a body of JSON, or in the events with one. */
-function createUsageReader(usageOf: PassedRequest["usageOf"], meter: TokenMeter, isWhole: boolean) {
-  let whole = "";
+/** Reads the usage in a body of JSON, or in the events with one. Returns the text without hidden events of usage. */
+function createUsageReader(
+  usageOf: PassedRequest["usageOf"],
+  meter: TokenMeter,
+  { isWhole, isHidden }: { readonly isWhole: boolean; readonly isHidden: boolean },
+) {
+  let [whole, shown] = ["", ""];
   const read = (text: string) => {
     const usage = usageOf(parseJson(text));
     if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
   };
   const parser = eventParser((data) => {
     meter.characters += CHARACTERS_PER_EVENT;
-    if (/"usage":\s*\{/.test(data)) read(data);
+    const hasUsage = /"usage":\s*\{/.test(data);
+    if (hasUsage) read(data);
+    if (isHidden && !(hasUsage && /"choices":\s*\[\]/.test(data))) shown += `data: ${data}\n\n`;
   });
+  const feed = (text: string, unchanged: string) => {
+    shown = "";
+    parser.feed(text);
+    return isHidden ? shown : unchanged;
+  };
   return {
     add(text: string) {
-      if (!isWhole) return parser.feed(text);
+      if (!isWhole) return feed(text, text);
       whole += text;
       if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      return text;
     },
     end() {
-      if (!isWhole) return parser.feed("\n\n"); // the last event may lack its blank line
+      if (!isWhole) return feed("\n\n", ""); // the last event may lack its blank line
       meter.characters += whole.length; // an estimate if there is no usage
       read(whole);
+      return "";
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-
+import { readOpenAiUsage } from "../apis/openai-form.ts";
 import { HttpError } from "../http-error.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
@@ -14,6 +14,8 @@ function usageOf(event: unknown): TokenUsage | null {
   const { usage } = event as { usage?: Partial<TokenUsage> };
   return usage === undefined ? null : { ...noUsage, ...usage };
 }
+
+const openAiUsageOf = (event: unknown) => readOpenAiUsage((event as { usage?: unknown }).usage);
 
 function passedTo(
   upstreamType: PassedRequest["upstreamType"],
@@ -140,6 +142,37 @@ test("the usage in a body of JSON is read", async () => {
   });
   expect((await reply).billed?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
   expect(bytes).toEqual([body]);
+});
+
+test("tokens that a client does not ask for are asked for, and left out of its reply", async () => {
+  const text = 'data: {"choices":[{"delta":{"content":"é"}}],"usage":null}\n\n';
+  const counted = '{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}';
+  const chunks = [text.slice(0, 20), `${text.slice(20)}data: ${counted.slice(0, 30)}`];
+  const stream = streamOf(...chunks, `${counted.slice(30)}\n\ndata: [DONE]\n\n`);
+  const sent: unknown[] = [];
+  const target = chatWith(async (_input, init) => {
+    sent.push(JSON.parse(init?.body as string));
+    return stream();
+  });
+  const body = { stream: true, stream_options: { other: 1 } };
+  const request = { ...passedTo("openai-chat"), usageOf: openAiUsageOf, body };
+  const { reply, bytes } = callFor([target], { passed: request });
+  expect((await reply).billed).toMatchObject({
+    usage: { input: 5, output: 7 },
+    isEstimate: false,
+  });
+  expect(bytes.join("")).toBe(`${text}data: [DONE]\n\n`);
+  const stream_options = { other: 1, include_usage: true };
+  expect(sent).toEqual([{ model: "a/b", stream: true, stream_options }]);
+});
+
+test("an event with usage is passed on to a client that asks for it", async () => {
+  const event = 'data: {"choices":[],"usage":{"prompt_tokens":5}}\n\n';
+  const body = { stream: true, stream_options: { include_usage: true } };
+  const request = { ...passedTo("openai-chat"), usageOf: openAiUsageOf, body };
+  const { reply, bytes } = callFor([chatWith(streamOf(event))], { passed: request });
+  expect((await reply).billed?.usage.input).toBe(5);
+  expect(bytes).toEqual([event]);
 });
 
 test("without usage, each event counts as a token", async () => {
