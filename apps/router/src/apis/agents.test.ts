@@ -9,7 +9,7 @@ interface AgentRequest {
   readonly request: {
     readonly path: string;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: object;
+    readonly body: { readonly stream?: boolean };
   };
 }
 
@@ -42,20 +42,31 @@ interface Whole {
 }
 
 const ends: Partial<Record<string, string>> = {
-  "claude-code": "message_stop",
-  "claude-code-compaction": "message_stop",
-  "claude-code-title": "message_stop",
-  codex: "response.completed",
-  "codex-compaction": "response.completed",
-  "codex-title": "response.completed",
-  "open-webui-title": "chat.completion",
+  "/v1/chat/completions": "[DONE]",
+  "/v1/messages": "message_stop",
+  "/v1/responses": "response.completed",
 };
+
+/** Requests that a program sends on its own behalf. */
+const tasks = new Set([
+  "aicommits",
+  "claude-code-title",
+  "codex-title",
+  "continue-title",
+  "librechat-language-title",
+  "librechat-title",
+  "open-webui-title",
+  "opencode-title",
+  "opencommit",
+  "qwen-code-suggestion",
+]);
 
 test.each(requests)("a request of $client ($name) is answered to its end", async (request) => {
   const { response, end } = await send(request);
-  const cause = request.name.endsWith("-title") ? "task" : "choice";
+  const cause = tasks.has(request.name) ? "task" : "choice";
   expect([response.status, response.headers.get("x-router-cause")]).toEqual([200, cause]);
-  expect(end).toBe(ends[request.name] ?? "[DONE]");
+  const [path = ""] = request.path.split("?");
+  expect(end).toBe(request.body.stream === true ? ends[path] : "chat.completion");
 });
 
 test("the evaluation model reads the words of the user, without the program's reminders", async () => {
@@ -65,23 +76,24 @@ test("the evaluation model reads the words of the user, without the program's re
     const messages = evaluations.map(({ body }) => (body as Evaluation).state.user_message);
     return [request.name, messages];
   });
+  const noEvaluation = Array.from(tasks, (name) => [name, []]);
   const fix = ["The total of an empty cart is NaN. Fix it."];
   const shortFix = ["Fix the NaN of an empty cart."]; // short, so an earlier text would be read too
   expect(Object.fromEntries(await Promise.all(asked))).toEqual({
+    ...Object.fromEntries(noEvaluation),
     aider: fix,
     "claude-code": shortFix,
     "claude-code-compaction": shortFix,
-    "claude-code-title": [], // costs no evaluation
     cline: fix,
     codex: shortFix,
     "codex-compaction": shortFix,
-    "codex-title": [],
     continue: fix,
+    "librechat-agent": ["What is the weather in Oslo and in Rome?"],
     librechat: ["Write a haiku about tests.\n\nAnother one."],
     "open-webui": ["What is in this picture?\n[image]"],
-    "open-webui-title": [],
     opencode: shortFix,
-    "opencode-title": [],
+    pi: fix,
+    "qwen-code": fix,
   });
 });
 
@@ -92,11 +104,14 @@ interface Evaluation {
 /** Values that the next step of a program needs, or that its cost depends on. */
 const kept: Partial<Record<string, readonly string[]>> = {
   "claude-code": ["toolu_01", "toolu_02", "1 failing", "error-text", "cacheControl", "b3BhcXVl"],
-  cline: ["call_1"],
+  cline: ["call_502_0", "call_502_1", "call_503_0", "call_504_0", "Initial value."],
   codex: ["call_1", "call_2", "*** Begin Patch", "apply_patch", "gAAAAb3BhcXVl"],
-  continue: ["call_1"],
+  continue: ["call_511_0", "call_511_1", "call_513_0", "call_514_0"],
   "open-webui": ["R0lGODlhAQABAAAAACwAAAAAAQABAAACADs="],
   opencode: ["call_1", "call_2", "1 failing", "The reduce has no initial value."],
+  "librechat-agent": ["call_546_0", "call_546_1", "call_547_0", "sunny in Bergen"],
+  pi: ["call_506_0", "call_506_1", "call_507_0", "Read and list first."],
+  "qwen-code": ["call_516_0", "call_516_1", "call_517_0", "call_518_0", "Initial value."],
 };
 
 interface Reply {

@@ -94,13 +94,23 @@ test("a follow-up is read after the text that it refers to", () => {
   expect(toTierState(["hi", "thanks"])).toEqual({ user_message: "hi\n\nthanks" });
 });
 
+test("a program's text that continues a reply begins no turn", () => {
+  const resume = text(
+    "The connection dropped mid-response. Resume directly — no apology, no recap.",
+  );
+  const talk = conversation(["user", text("Go")], ["assistant", text("He")], ["user", resume]);
+  expect(readUserTurns(talk)).toEqual(["Go"]);
+});
+
 test("requests for titles, tags and follow-ups are a client's task", () => {
   const task = "### Task:\nGenerate a concise title";
   expect(isClientTask(conversation(["user", text(task)]), task)).toBe(true);
-  for (const order of ["You are a title generator.", "You are naming a coding session so that"]) {
-    const titles = conversation(["system", text(order)], ["user", text("hi")]);
-    expect(isClientTask(titles, "hi")).toBe(true);
-  }
+  const isTask = (system: string) =>
+    isClientTask(conversation(["system", text(system)], ["user", text("hi")]), "hi");
+  expect(isTask("You are a title generator.")).toBe(true);
+  expect(isTask("You are naming a coding session so that")).toBe(true);
+  const agent = "You are an agent for software engineering. ".repeat(5);
+  expect(isTask(`${agent}Never write "AI" into commit messages.`)).toBe(false);
   expect(isClientTask(conversation(["user", text("hi")]), "What is a title generator?")).toBe(
     false,
   );

@@ -9,9 +9,9 @@ const reminders = [
   ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
 ].flat();
 
-/** How texts begin that Codex and Claude Code write: a folder's rules, orders to sum up, a sum, events. */
+/** How texts begin that Codex, Claude Code and Qwen Code write: rules, orders to sum up or go on, a sum, events. */
 const notices =
-  /^(?:# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[structured-output-enforce\]|\[Request interrupted by user)/;
+  /^(?:The connection dropped mid-response\. Resume directly|You are the component that summarizes a conversation|First, reason in your <analysis> block|# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[structured-output-enforce\]|\[Request interrupted by user)/;
 const isOwn = (part: Part) => part.type !== "toolResult" && !notices.test(textOf([part]));
 
 /** Elements around the user's own words: only their tags go. */
@@ -46,12 +46,17 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
   }
 }
 
-/** Whether a program asks for a title, tags or the like: Open WebUI, Codex, opencode or Claude Code. */
+/** How tasks of Open WebUI, Qwen Code, Continue, LibreChat and Claude Code begin: for a title, tags or a follow-up. */
+const task =
+  /^\s*(?:### Task:|\[SUGGESTION MODE:|Given the following\.\.\. please reply with a title\b|Provide a concise, 5-word-or-less title|Analyze this conversation and provide:\n1\. The detected language|Generate a concise, single-line task title)/;
+
+/** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
-  if (/^\s*(?:### Task:|Generate a concise, single-line task title)/.test(userText)) return true;
+  if (task.test(userText)) return true;
   const [first] = messages;
-  const opening = first?.role === "system" ? textOf(first.parts).slice(0, 2000) : "";
-  return /\b(?:title generator|naming a coding session)\b/i.test(opening);
+  const system = first?.role === "system" ? textOf(first.parts) : "";
+  if (/\b(?:title generator|naming a coding session)\b/i.test(system.slice(0, 2000))) return true;
+  return /\bcommit messages?\b/i.test(system.slice(0, 200)); // later, an agent's text may describe commits
 }
 
 /** The longest follow-up, such as "yes, do it". 65 % of docs/routing.md's get the right tier, 37.5 % of their last texts. */
