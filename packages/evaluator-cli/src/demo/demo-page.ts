@@ -56,16 +56,15 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   if (!ended.signal.aborted) throw context.signal.reason;
 }
 
-const around = {
-  program: "evaluator-cli",
-  pages: [{ href: "./", name: "Demo", isCurrent: true }],
-};
+const pages = [{ href: "./", name: "Demo", isCurrent: true }];
+const around = { program: "evaluator-cli", pages };
 
 const restForm = html`<form method="post" action="end">
   <button class="button" data-key="l"><kbd>l</kbd> Label the rest</button>
 </form>`;
 
 const YOURS = "your files: ";
+const toCode = (word: string) => html`<code>${word}</code> `;
 
 function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
   const steps = log.map(
@@ -74,7 +73,7 @@ function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): 
         <h2>${name}</h2>
         ${lines.map((line) =>
           line.startsWith(YOURS)
-            ? html`<p class="quiet">${YOURS}<code>${line.slice(YOURS.length)}</code></p>`
+            ? html`<p class="quiet">${YOURS}${line.slice(YOURS.length).split(" ").map(toCode)}</p>`
             : html`<p>${line}</p>`,
         )}
       </section>`,
@@ -86,7 +85,7 @@ function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): 
       </form>`;
   return page({
     tool: around.program,
-    pages: around.pages,
+    pages,
     heading,
     title: "Demo with a simulated model",
     about: html`<p class="about">${about}</p>`,
