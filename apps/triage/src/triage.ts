@@ -96,6 +96,7 @@ function addImport(program: Program, context: ProgramContext): void {
         if (Object.keys(options).length > 0) {
           throw new UsageError("--sent-label and --skipped belong to an export.");
         }
+        context.onLoad?.(); // before the modules: 10,000 mails take 165 MB instead of 200
         const { importMailbox } = await import("./mailbox/import-mailbox.ts");
         await runAction(context, () => importMailbox({ url: from, output, since }, context));
         return;
@@ -116,12 +117,10 @@ function addWatch(program: Program, context: ProgramContext): void {
     .argument("<url>", "imaps://USER@HOST/FOLDER")
     .argument("<out.json>", "the file of mails to keep", jsonFile);
   addRunOptions(command, context).action(async (url, output, options) => {
+    context.onLoad?.(); // before the modules: the first run over 10,000 mails takes 190 MB instead of 230
+    const { watchMailbox } = await import("./mailbox/watch-mailbox.ts");
     const state = context.source.readState(options);
-    await runAction(context, async () => {
-      // Loaded after the limit of garbage: the first run over 10,000 mails takes 190 MB instead of 230.
-      const { watchMailbox } = await import("./mailbox/watch-mailbox.ts");
-      return await watchMailbox({ ...options, url, output, state }, context);
-    });
+    await runAction(context, () => watchMailbox({ ...options, url, output, state }, context));
   });
 }
 
