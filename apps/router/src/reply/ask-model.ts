@@ -186,7 +186,8 @@ function createUsageReader(
     meter.characters += CHARACTERS_PER_EVENT;
     const hasUsage = /"usage":\s*\{/.test(data);
     if (hasUsage) read(data);
-    if (isHidden && !(hasUsage && /"choices":\s*\[\]/.test(data))) shown += `data: ${data}\n\n`;
+    const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
+    if (isHidden && !isAlone) shown += `data: ${data}\n\n`;
   });
   const feed = (text: string, unchanged: string) => {
     shown = "";

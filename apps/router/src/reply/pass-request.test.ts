@@ -15,8 +15,6 @@ function usageOf(event: unknown): TokenUsage | null {
   return usage === undefined ? null : { ...noUsage, ...usage };
 }
 
-const openAiUsageOf = (event: unknown) => readOpenAiUsage((event as { usage?: unknown }).usage);
-
 function passedTo(
   upstreamType: PassedRequest["upstreamType"],
   unsupported: PassedRequest["unsupported"] = null,
@@ -32,6 +30,10 @@ function answering(fetch: typeof globalThis.fetch) {
 }
 
 const passed = passedTo("openai-chat");
+const chatUsageOf = (event: unknown) => readOpenAiUsage((event as { usage?: unknown }).usage);
+const streamed = (body: object) => {
+  return { ...passed, usageOf: chatUsageOf, body: { stream: true, ...body } };
+};
 const chatWith = (fetch: typeof globalThis.fetch) => targetAt(connectUpstream(answering(fetch)));
 
 function streamOf(...chunks: string[]) {
@@ -154,22 +156,27 @@ test("tokens that a client does not ask for are asked for, and left out of its r
     sent.push(JSON.parse(init?.body as string));
     return stream();
   });
-  const body = { stream: true, stream_options: { other: 1 } };
-  const request = { ...passedTo("openai-chat"), usageOf: openAiUsageOf, body };
+  const request = streamed({ stream_options: { other: 1 } });
   const { reply, bytes } = callFor([target], { passed: request });
-  expect((await reply).billed).toMatchObject({
-    usage: { input: 5, output: 7 },
-    isEstimate: false,
-  });
+  const usage = { input: 5, output: 7 };
+  expect((await reply).billed).toMatchObject({ usage, isEstimate: false });
   expect(bytes.join("")).toBe(`${text}data: [DONE]\n\n`);
   const stream_options = { other: 1, include_usage: true };
   expect(sent).toEqual([{ model: "a/b", stream: true, stream_options }]);
 });
 
+test("an event with usage beside text is passed on to a client that asks for none", async () => {
+  const alone = 'data: {"usage":{"prompt_tokens":5}}\n\n';
+  const last = 'data: {"choices":[{"delta":{}}],"usage":{"completion_tokens":7}}\n\n';
+  const target = chatWith(streamOf(alone + last));
+  const { reply, bytes } = callFor([target], { passed: streamed({}) });
+  expect((await reply).billed?.usage).toMatchObject({ input: 5, output: 7 });
+  expect(bytes).toEqual([last]);
+});
+
 test("an event with usage is passed on to a client that asks for it", async () => {
   const event = 'data: {"choices":[],"usage":{"prompt_tokens":5}}\n\n';
-  const body = { stream: true, stream_options: { include_usage: true } };
-  const request = { ...passedTo("openai-chat"), usageOf: openAiUsageOf, body };
+  const request = streamed({ stream_options: { include_usage: true } });
   const { reply, bytes } = callFor([chatWith(streamOf(event))], { passed: request });
   expect((await reply).billed?.usage.input).toBe(5);
   expect(bytes).toEqual([event]);
