@@ -1,4 +1,5 @@
 import { endOf } from "./plan/fault.ts";
+import { limitsOf } from "./plan/plan.ts";
 import type { World } from "./world.ts";
 
 // A run ends so long after the last fault, plus its remaining work at the limit.
@@ -46,6 +47,7 @@ function lastFaultMs({ plan, endMs }: World): number {
 }
 
 /** Returns how long a call takes if calls follow one another. */
-function callMs({ plan: { service } }: World): number {
-  return Math.max(service.latencyMs + STORE_MS, 1000 / (service.limit?.perSecond ?? Infinity));
+function callMs({ plan }: World): number {
+  const perSecond = limitsOf(plan).at(-1)?.perSecond ?? Infinity;
+  return Math.max(plan.service.latencyMs + STORE_MS, 1000 / perSecond);
 }

@@ -1,27 +1,34 @@
+import { limitsOf } from "./plan/plan.ts";
 import type { World } from "./world.ts";
 
 // The pacer has found a limit that it was not told after a minute.
 const FOUND_MS = 60_000;
+// A shorter time has too few refusals to count.
+const LEAST_MS = 120_000;
 const LEAST_USED = 0.9;
 const MOST_THROTTLED = 0.02;
 
-/** Under steady load, checks from the second minute on that the limit is used, and that little is refused. */
+/** Under steady load, checks that the limit is used and little is refused, from a minute after each change on. */
 export function checkRate({ plan, time, tallies, service, checks, endMs }: World): void {
-  const { limit } = plan.service;
-  if (plan.load === "mixed" || limit === null || endMs < 2 * FOUND_MS) return;
+  if (plan.load === "mixed") return;
   const countAll = () => ({ ...tallies.of("client"), throttled: service.throttled });
-  time.schedule(FOUND_MS, () => {
-    const before = countAll();
-    time.schedule(endMs - FOUND_MS, () => {
-      const after = countAll();
-      const used = after.used - before.used;
-      const allowed = (limit.perSecond * (endMs - FOUND_MS)) / 1000;
-      const seen = () => `${used} of ${Math.round(allowed)} calls that the limit allows`;
-      checks.expect("rate", used >= LEAST_USED * allowed, seen);
-      const throttled = after.throttled - before.throttled;
-      const asked = after.asked - before.asked;
-      const refused = () => `${throttled} of ${asked} calls were refused`;
-      checks.expect("rate", throttled <= MOST_THROTTLED * asked, refused);
+  const limits = limitsOf(plan);
+  for (const [at, { atMs, perSecond }] of limits.entries()) {
+    const [fromMs, untilMs] = [atMs + FOUND_MS, limits[at + 1]?.atMs ?? endMs];
+    if (untilMs - fromMs < LEAST_MS) continue;
+    time.schedule(fromMs, () => {
+      const before = countAll();
+      time.schedule(untilMs - fromMs, () => {
+        const after = countAll();
+        const used = after.used - before.used;
+        const allowed = (perSecond * (untilMs - fromMs)) / 1000;
+        const seen = () => `${used} of ${Math.round(allowed)} calls that the limit allows`;
+        checks.expect("rate", used >= LEAST_USED * allowed, seen);
+        const throttled = after.throttled - before.throttled;
+        const asked = after.asked - before.asked;
+        const refused = () => `${throttled} of ${asked} calls were refused`;
+        checks.expect("rate", throttled <= MOST_THROTTLED * asked, refused);
+      });
     });
-  });
+  }
 }

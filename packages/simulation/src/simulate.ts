@@ -103,7 +103,8 @@ async function play(world: World, workers: WorkerGroup): Promise<void> {
   world.restart = start;
   playProcessFaults(world);
   checkRate(world);
-  for (const name of [...clients.names, ...workers.names, "journal"]) start(name);
+  for (const name of [...clients.names, "journal"]) start(name);
+  for (const name of workers.names) time.schedule(workers.startMs(name), () => start(name));
   const lastMs = lastEndMs(world);
   time.schedule(lastMs, () => undefined);
   const isOver = () => clients.isOver && workers.isOver && journal.isOver;

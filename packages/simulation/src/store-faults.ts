@@ -5,7 +5,13 @@ import type { Random } from "./time/random.ts";
 type StoreFault = FaultOf<"store">;
 
 /** What happens to one call of a store. */
-type Fate = "done" | "lost-before" | "lost-after" | "away" | "silent";
+type Fate =
+  | "done"
+  | "lost-before"
+  | "lost-after"
+  | "away"
+  | "silent"
+  | { readonly delayMs: number };
 
 /** The way to a store that is far away and may fail: so many milliseconds there and back, and the faults of the plan. */
 export class StoreConnection {
@@ -49,7 +55,8 @@ export class StoreConnection {
     try {
       const result = await call();
       await clock.wait(halfMs());
-      if (fate === "done") return result;
+      if (typeof fate === "object") await clock.wait(fate.delayMs);
+      if (fate !== "lost-after") return result;
     } catch (error) {
       await clock.wait(halfMs());
       throw error;
@@ -76,6 +83,7 @@ export class StoreConnection {
     const lost = this.#calls.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
     if (lost === undefined) return "done";
     lost.left -= 1;
+    if ("delayMs" in lost.fault) return lost.fault;
     return lost.fault.what === "lost-before" ? "lost-before" : "lost-after";
   }
 }

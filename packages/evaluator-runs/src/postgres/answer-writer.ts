@@ -1,6 +1,6 @@
 import { type Clock, pause } from "evaluator-kit";
 import { digestsOf } from "./answers.ts";
-import { CHUNK_SIZE } from "./chunk-queue.ts";
+import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
@@ -55,7 +55,8 @@ export interface WriterOptions {
   readonly signal: AbortSignal;
 }
 
-type Waiting = PromiseWithResolvers<void> & { readonly end: RecordEnd };
+type Lease = LeasedChunk["lease"];
+type Waiting = PromiseWithResolvers<boolean> & { readonly end: RecordEnd; readonly lease?: Lease };
 
 /**
  * Commits the outcomes of calls, several in one statement. Retries while the database is unreachable;
@@ -72,15 +73,15 @@ export class AnswerWriter {
   }
 
   /**
-   * Resolves once an outcome is committed.
+   * Resolves once an outcome is committed, with whether the lease was held then.
    *
    * @throws DatabaseError if that is impossible, or the signal's reason.
    */
-  async keep(end: RecordEnd): Promise<void> {
-    const waiting = { end, ...Promise.withResolvers<void>() };
+  async keep(end: RecordEnd, lease?: Lease): Promise<boolean> {
+    const waiting = { end, ...(lease && { lease }), ...Promise.withResolvers<boolean>() };
     this.#waiting.push(waiting);
     if (!this.#isWriting) void this.#writeAll();
-    await waiting.promise;
+    return await waiting.promise;
   }
 
   async #writeAll(): Promise<void> {
@@ -89,8 +90,8 @@ export class AnswerWriter {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, GROUP_SIZE);
       try {
-        await this.#write(group.map(({ end }) => end));
-        for (const { resolve } of group) resolve();
+        const held = await this.#write(group);
+        for (const { resolve, lease } of group) resolve(lease === undefined || held.has(lease.id));
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
@@ -98,13 +99,13 @@ export class AnswerWriter {
     this.#isWriting = false;
   }
 
-  async #write(ends: readonly RecordEnd[]): Promise<void> {
+  async #write(group: readonly Waiting[]): Promise<ReadonlySet<string>> {
     const { query, onTrouble, signal, clock } = this.#options;
     for (let retryMs = FIRST_RETRY_MS, isLate = false; ; isLate = true) {
       try {
-        await this.#keep(query, ends);
+        const held = await this.#keep(query, group);
         if (isLate) onTrouble?.(null);
-        return;
+        return held;
       } catch (error) {
         if (!(error instanceof DatabaseError) || !healing.has(error.failure)) throw error;
         signal.throwIfAborted();
@@ -116,8 +117,10 @@ export class AnswerWriter {
     }
   }
 
-  async #keep(query: Query, ends: readonly RecordEnd[]): Promise<void> {
+  async #keep(query: Query, group: readonly Waiting[]): Promise<ReadonlySet<string>> {
     const { run } = this.#options;
+    const ends = group.map(({ end }) => end);
+    const leases = JSON.stringify(group.flatMap(({ lease }) => lease ?? []));
     const first = ends.find((end) => "key" in end);
     if (first !== undefined) this.#packing ??= await readPacking(query, run, first.evaluation);
     const values = toValues(run, ends, this.#packing);
@@ -125,12 +128,12 @@ export class AnswerWriter {
       "key" in end && end.idx !== undefined ? Math.floor(end.idx / CHUNK_SIZE) : [],
     );
     // "true": another worker may have just kept the same answer.
-    await query(KEEP_ENDS, [...values, true, chunks]);
+    const [row] = await query<{ held: string[] }>(KEEP_ENDS, [...values, true, chunks, leases]);
     const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
-    if (refused.length === 0) return;
     const refuse =
       "update evaluator.failures set is_refusal = true where run = $1 and idx = any($2)";
-    await query(refuse, [run, refused]);
+    if (refused.length > 0) await query(refuse, [run, refused]);
+    return new Set(row?.held);
   }
 }
 
@@ -147,8 +150,12 @@ async function readPacking(query: Query, run: number, evaluation: string) {
   return row === undefined ? null : { setup: row.setup, sample: new Sample(row.sample) };
 }
 
-const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE})
-  from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
+// Returns the leases that are held. Without them, a worker asks on in a lost chunk until its next heartbeat.
+const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE}), array(
+    select id::text from json_to_recordset($17) as lease (id uuid, "retryCount" integer)
+    join evaluator_jobs.job using (id)
+    where name = 'run-' || $1 and state = 'active' and retry_count = "retryCount"
+  ) as held from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
 
 function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
   const answers = ends.filter((end) => "key" in end);

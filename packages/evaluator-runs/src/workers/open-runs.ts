@@ -13,15 +13,12 @@ import type { OpenRuns, ProgramContext, Service } from "../service.ts";
  */
 export async function withRuns<TResult>(
   url: string,
-  {
-    openRuns: open,
-    supervises = false,
-    clock,
-  }: Pick<ProgramContext, "openRuns" | "clock"> & Partial<Parameters<OpenRuns>[1]>,
+  program: Pick<ProgramContext, "openRuns" | "clock"> & Partial<Parameters<OpenRuns>[1]>,
   use: (runs: RunStore) => Promise<TResult>,
 ): Promise<TResult> {
+  const { supervises = false, clock } = program;
   try {
-    await using runs = await open(url, { supervises, clock });
+    await using runs = await program.openRuns(url, { supervises, clock });
     return await use(runs);
   } catch (error) {
     throw toCliError(error);
@@ -51,11 +48,8 @@ export function toAnsweredRow(
 ) {
   const { idx: index, id, state, note, evaluation, error } = row;
   const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
-  const input: RunRecord = {
-    id,
-    state: JSON.parse(state) as JsonObject,
-    source: note === null ? null : (JSON.parse(note) as JsonObject),
-  };
+  const source = note === null ? null : (JSON.parse(note) as JsonObject);
+  const input: RunRecord = { id, state: JSON.parse(state) as JsonObject, source };
   const record = toRecord(input, { evaluation: kept, error }, setup);
   // The call did not fail, and its answer is missing or was changed.
   const isLost = evaluation === null && error === null;

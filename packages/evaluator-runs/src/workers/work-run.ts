@@ -230,7 +230,8 @@ export class RunWorker {
     chunk.inFlight += 1;
     try {
       const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
-      await this.#writer.keep(toEnd(record, outcome, totals));
+      const isHeld = await this.#writer.keep(toEnd(record, outcome, totals), chunk.leased.lease);
+      if (!isHeld) chunk.heldUntilMs = 0;
       totals.add(outcome);
       if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
       else chunk.spentUsd += totals.usdOf(outcome.evaluation);
@@ -246,7 +247,8 @@ export class RunWorker {
   #touch(): void {
     const untilMs = this.#options.context.clock.now() + LEASE_MS;
     for (const chunk of this.#held.keys()) {
-      const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs = isHeld ? untilMs : 0);
+      // A lost lease stays lost, also if the reply to an older touch comes late.
+      const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs &&= isHeld ? untilMs : 0);
       this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
     }
   }

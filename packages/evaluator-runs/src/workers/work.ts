@@ -164,12 +164,8 @@ export async function workOnRuns(
   const transport = await program.openTransport({ ...command, env });
   const service = serviceOf(transport);
   stderr.write(describeEngine(service));
-  const price = await findPrice({
-    given: command.price,
-    catalog: await program.openCatalog({ ...command, env }),
-    transport,
-    signal,
-  });
+  const catalog = await program.openCatalog({ ...command, env });
+  const price = await findPrice({ given: command.price, catalog, transport, signal });
   const setting = { url, context: { ...program, transport, service }, price, asking: command };
   let isReported = false;
   const use = async (runs: RunStore) => {

@@ -13,7 +13,7 @@ import { type Budget, budget } from "evaluator-client/budget";
 import { cache, type EvaluationStore } from "evaluator-client/cache";
 import { fallback } from "evaluator-client/fallback";
 import { createHash } from "node:crypto";
-import type { Plan } from "../plan/plan.ts";
+import { limitsOf, type Plan } from "../plan/plan.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { Random } from "../time/random.ts";
 import type { World } from "../world.ts";
@@ -50,13 +50,18 @@ export const secondModel = "maker/second";
 const USD_PER_MILLION_TOKENS = 0.042;
 
 /** Draws the settings of all clients. */
-export function drawSettings(random: Random, { clients, load, service }: Plan): ClientSetting[] {
+export function drawSettings(random: Random, plan: Plan): ClientSetting[] {
+  const { clients, load, service } = plan;
   if (load === "mixed") return drawMixed(random, clients);
   // Twice the calls in flight that the limit needs.
-  const perAnswer = ((service.limit?.perSecond ?? 0) * service.latencyMs) / 1000;
+  const limits = limitsOf(plan);
+  const perSecond = Math.max(...limits.map((limit) => limit.perSecond));
+  const perAnswer = (perSecond * service.latencyMs) / 1000;
   const concurrency = 2 + Math.ceil(2 * perAnswer);
   const alone = { hasCache: false, hasFallback: false, budgetUsd: null, concurrency };
-  const pacing = clients === 1 ? random.pick(["own", "known", "shared"] as const) : "shared";
+  const drawn = clients === 1 ? random.pick(["own", "known", "shared"] as const) : "shared";
+  // A limit that was told does not change.
+  const pacing = limits.length > 1 ? "own" : drawn;
   return drawMixed(random, clients).map((setting) => Object.assign(setting, { ...alone, pacing }));
 }
 

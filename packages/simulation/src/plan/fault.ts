@@ -29,6 +29,13 @@ const serviceFaultSchema = z.discriminatedUnion("what", [
     what: z.enum(["outage", "limit"]),
     forMs: milliseconds,
   }),
+  z.strictObject({
+    ...instant,
+    kind: z.literal("service"),
+    /** The limit changes, and stays. */
+    what: z.literal("rate"),
+    perSecond: z.number().positive(),
+  }),
 ]);
 
 /** Such as "client 0" or "worker 2". */
@@ -71,6 +78,14 @@ const storeFaultSchema = z.discriminatedUnion("what", [
     /** The connection is lost before the commit, or after it and before the reply. */
     what: z.enum(["lost-before", "lost-after"]),
     calls: count,
+  }),
+  z.strictObject({
+    ...instant,
+    kind: z.literal("store"),
+    /** The replies to so many calls are late. */
+    what: z.literal("slow"),
+    calls: count,
+    delayMs: milliseconds,
   }),
   z.strictObject({
     ...instant,
@@ -133,5 +148,6 @@ export const faultKinds = ["kill", "freeze", "slow", "service", "disk", "store",
 /** Returns when a fault ends, in milliseconds. */
 export function endOf(fault: Fault): number {
   if ("forMs" in fault) return fault.atMs + fault.forMs;
+  if ("delayMs" in fault) return fault.atMs + fault.delayMs;
   return fault.atMs + ("backAfterMs" in fault ? fault.backAfterMs : 0);
 }

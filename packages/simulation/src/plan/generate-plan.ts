@@ -1,5 +1,6 @@
 import { Random } from "../time/random.ts";
 import type { Fault, FaultOf } from "./fault.ts";
+import type { ServiceLimit } from "../service/token-bucket.ts";
 import { type Plan, PLAN_VERSION } from "./plan.ts";
 
 type Setting = Pick<Plan, "seed" | "minutes" | "part" | "store">;
@@ -7,6 +8,10 @@ type Setting = Pick<Plan, "seed" | "minutes" | "part" | "store">;
 // Chosen: most seeds meet several faults in half a minute, and the work goes on between them.
 const FAULTS_A_MINUTE = 4;
 const CALM_SEEDS = 1 / 8;
+const STEADY_SEEDS = 1 / 6;
+// A limit is found in a minute, and its use is measured for two.
+const STEADY_MINUTES = 3;
+const CHANGE_MINUTES = 4.5;
 
 /** Returns what a seed means: processes, load, service and faults. */
 export function generatePlan(setting: Setting): Plan {
@@ -22,18 +27,48 @@ export function generatePlan(setting: Setting): Plan {
     : null;
   const service = { limit, latencyMs: random.magnitude(40, 1500) };
   const isCalm = random.chance(CALM_SEEDS);
+  const version = PLAN_VERSION;
+  const steady = new Random(seed, "steady load");
+  if (limit !== null && minutes >= STEADY_MINUTES && steady.chance(STEADY_SEEDS)) {
+    return { version, ...setting, ...steadyLoad(steady, { clients, limit, minutes }) };
+  }
   const processes = [
     ...Array.from({ length: clients }, (_, at) => `client ${at}`),
     ...Array.from({ length: workers }, (_, at) => `worker ${at}`),
     ...(isWhole ? ["journal"] : []),
   ];
-  const faults = isCalm ? [] : faultsOf(setting, processes);
-  const isSteady = isCalm && !isWhole && limit !== null;
-  const load = isSteady ? "steady" : "mixed";
-  return { version: PLAN_VERSION, ...setting, load, clients, workers, records, service, faults };
+  const faults = isCalm ? [] : faultsOf(setting, processes, limit);
+  return { version, ...setting, load: "mixed", clients, workers, records, service, faults };
 }
 
-function faultsOf(setting: Setting, processes: readonly string[]): Fault[] {
+/** Clients that ask as much as they may; in half of the plans, the limit of a single one changes after a third. */
+function steadyLoad(
+  random: Random,
+  { clients, limit, minutes }: Pick<Plan, "clients" | "minutes"> & { readonly limit: ServiceLimit },
+) {
+  const isChanged = minutes >= CHANGE_MINUTES && random.chance(0.5);
+  // A pacer finds a limit from some hundred answers, which it has in a minute of so many a second.
+  const faster = isChanged ? 8 : 4;
+  const perSecond = faster * limit.perSecond;
+  const fast = { perSecond, burst: faster * limit.burst };
+  // Requests that overtake each other are refused at any rate.
+  const latencyMs = random.magnitude(20, 100);
+  const changes = isChanged ? [limitChange(random, minutes * 20_000, perSecond)] : [];
+  const rest = { clients: isChanged ? 1 : clients, workers: 0, records: 0, faults: changes };
+  return { load: "steady" as const, service: { limit: fast, latencyMs }, ...rest };
+}
+
+/** The limit rises or falls. */
+function limitChange(random: Random, atMs: number, before: number): FaultOf<"service"> {
+  const perSecond = before * random.magnitude(0.5, 2.5);
+  return { kind: "service", what: "rate", atMs: Math.round(atMs), perSecond };
+}
+
+function faultsOf(
+  setting: Setting,
+  processes: readonly string[],
+  limit: Plan["service"]["limit"],
+): Fault[] {
   const { seed, minutes, part } = setting;
   const spanMs = minutes * 60_000;
   /** Draws a number of faults of one concern, from a generator of its own. */
@@ -54,6 +89,12 @@ function faultsOf(setting: Setting, processes: readonly string[]): Fault[] {
     ),
     ...drawn("store", FAULTS_A_MINUTE / 2, storeFault),
     ...drawn("notifications", FAULTS_A_MINUTE / 4, lostNotify),
+    ...drawn("late replies", FAULTS_A_MINUTE / 4, lateReplies),
+    ...(limit === null
+      ? []
+      : drawn("limits", FAULTS_A_MINUTE / 40, (random, atMs) =>
+          limitChange(random, atMs, limit.perSecond),
+        )),
     ...(isWhole ? drawn("disk", FAULTS_A_MINUTE / 4, diskFault) : []),
   ];
   return all.toSorted((one, other) => one.atMs - other.atMs);
@@ -127,6 +168,13 @@ function storeFault(random: Random, atMs: number): FaultOf<"store"> {
 function lostNotify(random: Random, atMs: number): FaultOf<"store"> {
   const notifications = Math.ceil(random.magnitude(0.5, 8));
   return { kind: "store", what: "lost-notify", atMs, notifications };
+}
+
+// Some are near the length of a lease.
+function lateReplies(random: Random, atMs: number): FaultOf<"store"> {
+  const calls = Math.ceil(random.magnitude(0.5, 8));
+  const delayMs = Math.round(random.magnitude(1000, 20_000));
+  return { kind: "store", what: "slow", atMs, calls, delayMs };
 }
 
 function diskFault(random: Random, atMs: number): FaultOf<"disk"> {

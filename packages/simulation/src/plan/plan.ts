@@ -34,6 +34,15 @@ export const planSchema = z.strictObject({
 });
 export type Plan = z.infer<typeof planSchema>;
 
+/** Returns the limits of the service in requests a second, each from an instant on; none without a limit. */
+export function limitsOf({ service: { limit }, faults }: Pick<Plan, "service" | "faults">) {
+  if (limit === null) return [];
+  const changes = faults.flatMap(({ atMs, ...fault }) =>
+    "perSecond" in fault ? { atMs, perSecond: fault.perSecond } : [],
+  );
+  return [{ atMs: 0, perSecond: limit.perSecond }, ...changes];
+}
+
 /** Counts the faults of each kind. */
 export function countFaults(faults: readonly Fault[]) {
   const counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0]));

@@ -1,6 +1,6 @@
 import type { LeasedChunk } from "evaluator-runs/postgres";
 import type { RunStore } from "evaluator-runs/store-parts";
-import type { FaultOf } from "../plan/fault.ts";
+import { endOf, type FaultOf } from "../plan/fault.ts";
 import type { Caller, RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
@@ -27,8 +27,10 @@ interface Holder {
   readonly open: Map<number, number>;
   /** The mails that it has asked about. */
   readonly asked: Set<number>;
-  /** How many calls may be sent after the lease, since they may have begun before; null during it. */
+  /** How many calls may be sent after the worker knows that the lease is lost, since they may have begun before; null before. */
   mayBeSent: number | null;
+  /** How many calls it sent after another worker had the chunk. */
+  late: number;
 }
 
 /**
@@ -60,7 +62,7 @@ export class Leases implements RequestFollower {
 
   /** Returns the store as a worker uses it. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
-    const { fetchChunk, finish, join, readChunk, touch, writer } = store;
+    const { fetchChunk, finish, join, readChunk, reserve, touch, writer } = store;
     return Object.assign(store, {
       join: async (...run: Parameters<RunStore["join"]>) => {
         const joined = await join.apply(store, run);
@@ -79,6 +81,14 @@ export class Leases implements RequestFollower {
         if (holder !== undefined) holder.isRead = true;
         return chunk;
       },
+      reserve: async (leased: LeasedChunk, usd: number) => {
+        const granted = await reserve.call(store, leased, usd);
+        const holder = this.#asking.get(clock)?.get(leased);
+        // It has begun no call before, so it begins none if the reply comes after the lease.
+        const isLate = holder !== undefined && clock.time.nowMs - holder.heldAtMs > LEASE_MS;
+        if (isLate && holder.asked.size === 0) holder.mayBeSent = 0;
+        return granted;
+      },
       touch: async (leased: LeasedChunk) => {
         const sentAtMs = clock.time.nowMs;
         const isHeld = await touch.call(store, leased);
@@ -92,9 +102,10 @@ export class Leases implements RequestFollower {
         const kept = writer.call(store, options);
         const keep = kept.keep.bind(kept);
         return Object.assign(kept, {
-          keep: async (end: Parameters<typeof keep>[0]) => {
-            await keep(end);
-            if (end.idx !== undefined) this.#kept(end.idx, clock);
+          keep: async (...[end, lease]: Parameters<typeof keep>) => {
+            const isHeld = await keep(end, lease);
+            if (end.idx !== undefined) this.#kept(end.idx, clock, isHeld);
+            return isHeld;
           },
         });
       },
@@ -117,10 +128,12 @@ export class Leases implements RequestFollower {
     const { checks, time } = this.#world;
     const { nowMs } = time;
     const before = this.#holders.get(chunk);
+    // The reply may come so late that another worker has the chunk by now.
+    const isLost = before !== undefined && before.sinceMs > sentAtMs;
     if (!this.#had.has(chunk)) this.#checkReturned(chunk);
     this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
-    if (before !== undefined && !before.clock.isDead && before.clock !== clock) {
+    if (before !== undefined && !isLost && !before.clock.isDead && before.clock !== clock) {
       for (const held of this.#heldBy(before.clock, chunk)) this.#cutOff(held);
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
@@ -128,9 +141,15 @@ export class Leases implements RequestFollower {
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);
     }
     const times = { sinceMs: sentAtMs, heldAtMs: sentAtMs };
-    const calls = { isRead: false, open: new Map(), asked: new Set<number>(), mayBeSent: null };
+    const calls = {
+      isRead: false,
+      open: new Map(),
+      asked: new Set<number>(),
+      mayBeSent: null,
+      late: 0,
+    };
     const made: Holder = { clock, leased, ...times, ...calls };
-    this.#holders.set(chunk, made);
+    if (!isLost) this.#holders.set(chunk, made);
     const asking = this.#asking.get(clock) ?? new Map<LeasedChunk, Holder>();
     this.#asking.set(clock, asking.set(leased, made));
     const seen = () => `a worker has ${asking.size} chunks`;
@@ -152,7 +171,12 @@ export class Leases implements RequestFollower {
     holder.asked.add(mail);
     holder.open.set(mail, timesIn(mail));
     // Another worker has the chunk, and this one does not know it yet, or began the call before.
-    if (this.#holders.get(chunk) !== holder) this.#cutOffCall(mail, timesIn(mail));
+    if (this.#holders.get(chunk) !== holder) {
+      this.#cutOffCall(mail, timesIn(mail));
+      holder.late += 1;
+      const seen = () => `a worker begins ${holder.late} calls about the lost chunk ${chunk}`;
+      checks.expect("asked", holder.late <= this.#concurrency, seen);
+    }
     if (holder.mayBeSent === null) return;
     holder.mayBeSent -= 1;
     const isBegun = holder.mayBeSent >= 0;
@@ -194,13 +218,14 @@ export class Leases implements RequestFollower {
     this.#repeats.cutOff(mail, times);
   }
 
-  #kept(idx: number, clock: ProcessClock): void {
+  #kept(idx: number, clock: ProcessClock, isHeld: boolean): void {
     this.#endLeases(clock);
     const mail = mailOf(idx);
-    const open = this.#holderOf(clock, chunkOf(idx))?.open;
-    const left = (open?.get(mail) ?? 0) - 1;
-    if (left > 0) open?.set(mail, left);
-    else open?.delete(mail);
+    const holder = this.#holderOf(clock, chunkOf(idx));
+    const left = (holder?.open.get(mail) ?? 0) - 1;
+    if (left > 0) holder?.open.set(mail, left);
+    else holder?.open.delete(mail);
+    if (!isHeld && holder !== undefined) holder.mayBeSent ??= this.#unsent(clock);
   }
 
   /** Returns the newest lease of a worker on a chunk, of which it knows the records. */
@@ -239,5 +264,5 @@ export class Leases implements RequestFollower {
 
 function endsAfter(fault: FaultOf<"store">, sinceMs: number): boolean {
   // A clock that went back stays behind.
-  return fault.what === "clock" || fault.atMs + ("forMs" in fault ? fault.forMs : 0) >= sinceMs;
+  return fault.what === "clock" || endOf(fault) >= sinceMs;
 }

@@ -14,12 +14,16 @@ import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers
 import { Leases } from "./leases.ts";
 import { estimateUsd } from "./mail-source.ts";
 import { Pauses } from "./pauses.ts";
-import { programContext, RESULTS, runCommand, untilDone } from "./program.ts";
+import { programContext, type ProgramLife, RESULTS, runCommand, untilDone } from "./program.ts";
 import { Repeats } from "./repeats.ts";
 import { Reservations } from "./reservations.ts";
 import { Spending } from "./spending.ts";
 
 const WATCH_MS = 3000;
+const EXPORT_MS = 30_000;
+// The shares of workers that are started late, and whose command is given once more.
+const LATE = 0.3;
+const AGAIN = 0.3;
 
 /** The processes that work on one run together, through a store that they share. */
 export class WorkerGroup {
@@ -34,6 +38,8 @@ export class WorkerGroup {
   readonly #followers: readonly RequestFollower[];
   /** The answers that were committed, by their keys. */
   readonly #committed = new Map<string, string>();
+  /** The answers of the exports so far, by the ids of their records. */
+  readonly #exported = new Map<string, string>();
   /** The disks of the workers, by name. */
   readonly #disks = new Map<string, Disk>();
   /** The workers that have not ended. */
@@ -72,6 +78,8 @@ export class WorkerGroup {
     const names = Array.from({ length: workers }, (_, at) => `worker ${at}`);
     this.#names = new Set(records === 0 ? [] : names);
     world.watch(this.#watchAnswers());
+    // PGlite has one session, so that a reader would see what another one did not commit.
+    if (plan.store === "memory") world.watch(this.#watchExport());
   }
 
   /** Opens the store of the workers. */
@@ -104,13 +112,32 @@ export class WorkerGroup {
       this.#leases.end(clock);
       this.#diskOf(name).release();
     });
-    const life = { world, name, clock };
-    const live = untilDone(
-      life,
-      () => this.#run(name, clock),
-      (end) => this.#isEnd({ name, clock }, end),
-    );
-    world.watch(live.then(() => this.#end(name)));
+    world.watch(this.#live({ world, name, clock }).then(() => this.#end(name)));
+  }
+
+  async #live(life: Pick<ProgramLife, "world" | "name" | "clock">): Promise<void> {
+    const { world, name, clock } = life;
+    const live = async () => {
+      await untilDone(
+        life,
+        () => this.#run(name, clock),
+        (end) => this.#isEnd(life, end),
+      );
+      this.#leases.end(clock);
+    };
+    await live();
+    // Some people give the command once more when the run has ended.
+    const random = world.random(`${name} once more`);
+    if (isHelper(name) || !random.chance(AGAIN)) return;
+    await clock.wait(random.magnitude(500, 60_000));
+    await live();
+  }
+
+  /** Returns when a worker is started first, in milliseconds: some join a run that others work on, or that has ended. */
+  startMs(name: string): number {
+    const random = this.#world.random(`start of ${name}`);
+    const isLate = name !== "worker 0" && random.chance(LATE);
+    return isLate ? Math.round(random.between(0, this.#world.endMs)) : 0;
   }
 
   async #run(name: string, clock: ProcessClock): Promise<number> {
@@ -149,6 +176,28 @@ export class WorkerGroup {
     }
     if (this.isOver) return;
     time.schedule(WATCH_MS, () => this.#world.watch(this.#watchAnswers()));
+  }
+
+  /** An export in the middle of the run is in order, and has each answer that an earlier one had. */
+  async #watchExport(): Promise<void> {
+    const { time, checks } = this.#world;
+    const records = await this.#readRows();
+    checkKept(this.#world, "an export of the run", { records, isComplete: false });
+    for (const { id, evaluation } of records) {
+      const known = this.#exported.get(id) ?? evaluation;
+      checks.expect("nothing-lost", known === evaluation, () => `${id} lost its answer`);
+      if (evaluation !== null) this.#exported.set(id, evaluation);
+    }
+    if (this.isOver) return;
+    time.schedule(EXPORT_MS, () => this.#world.watch(this.#watchExport()));
+  }
+
+  async #readRows(): Promise<KeptRecord[]> {
+    await using runs = await this.#store.openReader();
+    const rows: KeptRecord[] = [];
+    if ((await runs.list()).length === 0) return rows;
+    for await (const row of runs.rows(1)) rows.push(row);
+    return rows;
   }
 
   #openLimits(name: string, clock: ProcessClock) {
@@ -190,8 +239,7 @@ export class WorkerGroup {
     if (plan.workers === 0 || plan.records === 0) return;
     await using runs = await this.#store.openReader();
     const [info] = await runs.list();
-    const rows: KeptRecord[] = [];
-    for await (const row of runs.rows(1)) rows.push(row);
+    const rows = await this.#readRows();
     const answered = rows.filter(({ evaluation }) => evaluation !== null);
     this.#world.tallies.of("worker").distinct += answered.length;
     const isComplete = info?.stoppedBy?.includes("--max-cost") !== true;

@@ -76,6 +76,11 @@ export class ModelService {
     this.#options = options;
     this.#faults = new ServiceFaults(options.faults);
     this.#bucket = options.limit && new TokenBucket(options.limit);
+    const { time, faults } = options;
+    for (const fault of faults) {
+      if (fault.what !== "rate") continue;
+      time.schedule(fault.atMs, () => this.#bucket?.changeTo(fault.perSecond, time.nowMs));
+    }
   }
 
   /** Whether a fault meets requests now or later. */

@@ -8,7 +8,8 @@ export class ServiceFaults {
   readonly #open: { readonly fault: ServiceFault; requests: number }[] = [];
 
   constructor(faults: readonly ServiceFault[]) {
-    this.#waiting = faults.toSorted((one, other) => one.atMs - other.atMs);
+    const met = faults.filter(({ what }) => what !== "rate");
+    this.#waiting = met.toSorted((one, other) => one.atMs - other.atMs);
   }
 
   /** Returns the fault that meets a request at that time, and counts it. */

@@ -1,4 +1,5 @@
 import type { LeasedChunk } from "evaluator-runs/postgres";
+import type { KeptEnds } from "./rows.ts";
 
 // As pg-boss is configured for PostgreSQL.
 const HEARTBEAT_MS = 10_000;
@@ -59,6 +60,13 @@ export class ChunkJobs {
     const job = this.#heldBy(leased);
     if (job !== undefined) job.heartbeatOn = nowMs;
     return job !== undefined;
+  }
+
+  /** Returns which leases are held, of those that come with the ends of calls. */
+  held(ends: KeptEnds): readonly string[] {
+    const leases = JSON.parse(ends[16]) as LeasedChunk["lease"][];
+    const held = leases.filter((lease) => this.#heldBy({ run: ends[0], chunk: 0, lease }));
+    return held.map(({ id }) => id);
   }
 
   /** Completes a job or makes it free, if the lease is still held. */

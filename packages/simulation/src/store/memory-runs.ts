@@ -118,12 +118,14 @@ class MemoryRuns extends MemoryLoader implements RunStore {
   async #keepBy(text: string, values: unknown[]): Promise<object[]> {
     if (text.includes("evaluator.keep_ends(")) {
       const ends = values as unknown as KeptEnds;
-      await this.run("keep-ends", async (tables) => {
+      return await this.run("keep-ends", async (tables) => {
         const [run, , , , , , , , , , sinceAnswer] = ends;
+        // The statement reads the leases as they are when it begins.
+        const held = this.database.jobs.held(ends);
         if (sinceAnswer > 0) await this.database.lockRun(run);
         tables.keepEnds(ends);
+        return [{ held }];
       });
-      return [];
     }
     if (text.includes("update evaluator.setups set sample")) {
       const [run, evaluation] = values as [number, string];

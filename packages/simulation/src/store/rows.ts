@@ -66,6 +66,7 @@ export type KeptEnds = readonly [
   mostInARow: number,
   besideOthers: boolean,
   chunks: readonly number[],
+  leases: string,
 ];
 
 /** The state of a worker at its last report. */

@@ -122,8 +122,8 @@ async function answerAll(leased: LeasedChunk, runs: RunStore, isFirstFailed: boo
       ? { idx, error: `It fails: ${idx}.`, isRetryable: true, isFinal: false }
       : { idx, key, state, evaluation: `{"of":${idx}}`, inputTokens: 300, costUsd: 0.25 },
   );
-  await Promise.all(ends.map((end) => writer.keep(end)));
-  return { granted, missing: missing.length, isWhole: await runs.finish(leased) };
+  const held = await Promise.all(ends.map((end) => writer.keep(end, leased.lease)));
+  return { granted, held, isWhole: await runs.finish(leased) };
 }
 
 /** Takes a chunk; its id is told by the first lease that had it. */

@@ -186,7 +186,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     const records = countedTo(6 * CHUNK_SIZE);
     await load(runs, records);
     const last = records.at(-1) as SampleRecord;
-    const kept: Promise<void>[] = [];
+    const kept: Promise<boolean>[] = [];
     let answered = 0;
     for await (const { idx, evaluation } of runs.rows(1)) {
       if (idx === 0) kept.push(runs.writer({ run: 1, signal }).keep(answerTo(last)));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunStore } from "../../postgres/index.ts";
+import type { KeptAnswer, RunStore } from "../../postgres/index.ts";
 import { answerTo, countedTo, failure, type SampleRecord } from "../sample-runs.ts";
 import { load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 
@@ -35,7 +35,10 @@ export function testChunks(
     expect([await runs.touch(old), await runs.touch(again)]).toEqual([false, true]);
     expect(await runs.finish(old)).toBe(false);
     expect(await runs.fetchChunk(1)).toBeNull();
-    await Promise.all(records.slice(1).map((record) => writer.keep(answerTo(record))));
+    // A commit tells who still has the chunk.
+    const [one, two] = records.slice(1).map((record) => answerTo(record));
+    expect(await writer.keep(one as KeptAnswer, old.lease)).toBe(false);
+    expect(await writer.keep(two as KeptAnswer, again.lease)).toBe(true);
     // All is there, so the chunk is counted; the job is the other worker's to complete.
     expect(await runs.finish(old)).toBe(true);
     expect(await runs.touch(again)).toBe(true);
