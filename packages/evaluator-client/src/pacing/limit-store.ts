@@ -87,7 +87,7 @@ export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): Lim
       const before = stored.get(key);
       if ((before?.version ?? 0) !== version) return false;
       stored.set(key, { row, version: version + 1 });
-      const pausedMs = row.pausedUntilMs - clock.now();
+      const pausedMs = row.pausedUntilMs - Math.max(row.writtenAtMs, clock.now());
       if (row.pausedUntilMs > (before?.row.pausedUntilMs ?? 0)) {
         for (const each of listeners) if (each.key === key) each.listener(pausedMs);
       }

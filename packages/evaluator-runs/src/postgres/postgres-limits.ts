@@ -69,8 +69,9 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       const { row, version, nowMs, startedMs } = Object.assign({}, ...rows) as LimitState;
       const { pausedUntilMs = 0, requestsFreeAtMs = 0 } = row ?? {};
       held.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
-      // A crash of the server loses the last writes, which did not wait for the disk.
-      const freeAtMs = Math.max(requestsFreeAtMs, startedMs + CLOSED_AFTER_START_MS);
+      // A crash loses the last writes, which did not wait for the disk; a start in the future is none.
+      const openAtMs = startedMs > nowMs ? 0 : startedMs + CLOSED_AFTER_START_MS;
+      const freeAtMs = Math.max(requestsFreeAtMs, openAtMs);
       return { row: { ...row, requestsFreeAtMs: freeAtMs } as LimitRow, version, nowMs };
     },
     async swap(key, version, row) {

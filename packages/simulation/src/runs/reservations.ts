@@ -78,18 +78,19 @@ export class Reservations implements RequestFollower {
         const kept = writer.call(store, options);
         const keep = kept.keep.bind(kept);
         return Object.assign(kept, {
-          keep: async (end: Parameters<RunWriter["keep"]>[0]) => {
-            await keep(end);
+          keep: async (...[end, lease]: Parameters<RunWriter["keep"]>) => {
+            const isHeld = await keep(end, lease);
             wake();
             const { idx = 0 } = end;
             const mail = mailOf(idx);
             const read = readBy(worker, chunkOf(idx));
             if (read !== undefined) read.ended += 1;
             read?.open.delete(mail);
-            if (!("costUsd" in end)) return;
+            if (!("costUsd" in end)) return isHeld;
             read?.kept.push({ mail, usd: end.costUsd });
             worker.answers += 1;
             worker.costUsd += end.costUsd;
+            return isHeld;
           },
         });
       },
