@@ -94,7 +94,7 @@ export class RunLoader extends RunReader {
     await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
   }
 
-  // Reads no answers, which may be millions.
+  // Reads no answers of finished chunks, which may be millions.
   async #reopen(query: Query, run: number, lost: readonly number[]): Promise<void> {
     const [ended] = await query<{ run: number }>(
       "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
@@ -180,10 +180,12 @@ const unfinishedStatement = `
   order by chunk
 `;
 
+// What a chunk has cost stays reserved until a worker reserves more for it.
 const reopenStatement = `
   with opened as (
-    update evaluator.chunks set finished_at = null, reserved_usd = 0
-    where run = $1 and chunk = any($2)
+    update evaluator.chunks set finished_at = null, reserved_usd = case when finished_at is null
+      then (evaluator.count_chunk($1, chunk * ${CHUNK_SIZE}, (chunk + 1) * ${CHUNK_SIZE})).cost_usd
+      else cost_usd end where run = $1 and chunk = any($2)
   )
   update evaluator.runs set chunks_left = cardinality($2::integer[]),
     state = 'open', stopped_by = null, failed_in_a_row = 0, finished_at = null

@@ -195,12 +195,10 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
       command.run === undefined ? await nextRun(runs, service) : await runs.get(command.run);
     if (info === null) {
       checkNotInterrupted(signal);
-      if (command.wait) {
-        await pause(WAIT_MS, context);
-        continue;
-      }
-      if (worked === 0) stderr.write("No run is open.\n");
-      return 0;
+      if (!command.wait && worked === 0) stderr.write("No run is open.\n");
+      if (!command.wait) return 0;
+      await pause(WAIT_MS, context);
+      continue;
     }
     checkOpen(info);
     const outcome = await workWithOthers(info, setting);

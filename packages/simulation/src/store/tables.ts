@@ -217,8 +217,10 @@ export class Tables {
     for (const chunk of chunks) {
       const row = rows.get(chunk);
       if (row === undefined) continue;
-      if (row.finishedAtMs !== null) addCounts(of, row, -1);
-      Object.assign(row, { finishedAtMs: null, reservedUsd: 0 });
+      const isFinished = row.finishedAtMs !== null;
+      if (isFinished) addCounts(of, row, -1);
+      const reservedUsd = isFinished ? row.costUsd : this.count(run, chunk).costUsd;
+      Object.assign(row, { finishedAtMs: null, reservedUsd });
     }
     const again = { state: "open", stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
     Object.assign(of, again, { chunksLeft: chunks.length });

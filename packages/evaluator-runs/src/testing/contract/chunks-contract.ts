@@ -88,6 +88,20 @@ export function testChunks(
     expect(granted.toSorted((one, other) => one - other)).toEqual([0, 4, 6]);
   });
 
+  test("what was spent on a chunk stays reserved if a stopped run is opened again", async () => {
+    const records = countedTo(2 * CHUNK_SIZE);
+    await load(runs, records, { maxCostUsd: 10 });
+    const [one, two] = [await takeChunk(runs, 1), await takeChunk(runs, 1)];
+    expect([await runs.reserve(one, 6), await runs.reserve(two, 6)]).toEqual([6, 4]);
+    const writer = runs.writer({ run: 1, signal });
+    const ends = records.slice(CHUNK_SIZE, CHUNK_SIZE + 8).map((record) => answerTo(record));
+    await Promise.all(ends.map((end) => writer.keep(end)));
+    expect([await runs.finish(one), await runs.finish(two)]).toEqual([false, false]);
+    await runs.stop(1, "It costs too much.");
+    await load(runs, records, { maxCostUsd: 10 });
+    expect(await runs.reserve(await takeChunk(runs, 1), 25)).toBe(8);
+  });
+
   test("what a finished chunk has not used may be spent by others", async () => {
     const records = countedTo(CHUNK_SIZE + 1);
     await load(runs, records, { maxCostUsd: 30 });
