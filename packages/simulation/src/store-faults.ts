@@ -3,6 +3,7 @@ import type { ProcessClock } from "./time/process-clock.ts";
 import type { Random } from "./time/random.ts";
 
 type StoreFault = FaultOf<"store">;
+type Span = Extract<StoreFault, { readonly forMs: number }>;
 
 /** What happens to one call of a store. */
 type Fate =
@@ -17,7 +18,8 @@ type Fate =
 export class StoreConnection {
   readonly #calls: { readonly fault: StoreFault; left: number }[];
   readonly #notifications: { readonly fault: StoreFault; left: number }[];
-  readonly #spans: readonly Extract<StoreFault, { readonly forMs: number }>[];
+  readonly #spans: readonly Span[];
+  readonly #slow: readonly Extract<StoreFault, { readonly delayMs: number }>[];
   readonly #random: Random;
   readonly #latencyMs: number;
   /** How far the clock of the store is off, in milliseconds, at a time. */
@@ -26,7 +28,9 @@ export class StoreConnection {
   constructor(faults: readonly StoreFault[], random: Random) {
     this.#random = random;
     this.#latencyMs = random.magnitude(0.5, 40);
-    this.#spans = faults.filter((fault) => "forMs" in fault);
+    const spans = faults.filter((fault) => "forMs" in fault);
+    this.#spans = spans.filter(({ what }) => what !== "slow");
+    this.#slow = spans.filter((fault) => fault.what === "slow");
     this.#calls = faults.flatMap((fault) => ("calls" in fault ? { fault, left: fault.calls } : []));
     this.#notifications = faults.flatMap((fault) =>
       fault.what === "lost-notify" ? [{ fault, left: fault.notifications }] : [],
@@ -74,16 +78,21 @@ export class StoreConnection {
   }
 
   #spanAt(nowMs: number) {
-    return this.#spans.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
+    return this.#spans.find((fault) => isUnderWay(fault, nowMs));
   }
 
   #fate(nowMs: number): Fate {
     const span = this.#spanAt(nowMs);
     if (span !== undefined) return span.what === "silence" ? "silent" : "away";
+    const slow = this.#slow.find((fault) => isUnderWay(fault, nowMs));
+    if (slow !== undefined) return slow;
     const lost = this.#calls.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
     if (lost === undefined) return "done";
     lost.left -= 1;
-    if ("delayMs" in lost.fault) return lost.fault;
     return lost.fault.what === "lost-before" ? "lost-before" : "lost-after";
   }
+}
+
+function isUnderWay({ atMs, forMs }: Span, nowMs: number): boolean {
+  return atMs <= nowMs && nowMs < atMs + forMs;
 }

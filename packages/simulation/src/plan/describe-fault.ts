@@ -14,7 +14,7 @@ const names: Readonly<Record<string, string>> = {
   "service rate": "change of the limit",
   "store lost-before": "lost call of the store",
   "store lost-after": "lost reply",
-  "store slow": "late reply",
+  "store slow": "late replies",
   "store lost-notify": "lost notification",
   "store restart": "restart of the store",
   "store outage": "outage of the store",

@@ -82,9 +82,9 @@ const storeFaultSchema = z.discriminatedUnion("what", [
   z.strictObject({
     ...instant,
     kind: z.literal("store"),
-    /** The replies to so many calls are late. */
+    /** For a while, each call has a late reply. */
     what: z.literal("slow"),
-    calls: count,
+    forMs: milliseconds,
     delayMs: milliseconds,
   }),
   z.strictObject({
@@ -147,7 +147,7 @@ export const faultKinds = ["kill", "freeze", "slow", "service", "disk", "store",
 
 /** Returns when a fault ends, in milliseconds. */
 export function endOf(fault: Fault): number {
+  if ("delayMs" in fault) return fault.atMs + fault.forMs + fault.delayMs;
   if ("forMs" in fault) return fault.atMs + fault.forMs;
-  if ("delayMs" in fault) return fault.atMs + fault.delayMs;
   return fault.atMs + ("backAfterMs" in fault ? fault.backAfterMs : 0);
 }

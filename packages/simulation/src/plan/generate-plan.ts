@@ -172,9 +172,9 @@ function lostNotify(random: Random, atMs: number): FaultOf<"store"> {
 
 // Some are near the length of a lease.
 function lateReplies(random: Random, atMs: number): FaultOf<"store"> {
-  const calls = Math.ceil(random.magnitude(0.5, 8));
+  const forMs = Math.round(random.magnitude(500, 20_000));
   const delayMs = Math.round(random.magnitude(1000, 20_000));
-  return { kind: "store", what: "slow", atMs, calls, delayMs };
+  return { kind: "store", what: "slow", atMs, forMs, delayMs };
 }
 
 function diskFault(random: Random, atMs: number): FaultOf<"disk"> {
