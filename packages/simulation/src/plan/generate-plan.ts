@@ -1,9 +1,9 @@
 import { Random } from "../time/random.ts";
 import type { Fault, FaultOf } from "./fault.ts";
-import type { ServiceLimit } from "../service/token-bucket.ts";
 import { type Plan, PLAN_VERSION } from "./plan.ts";
 
 type Setting = Pick<Plan, "seed" | "minutes" | "part" | "store">;
+type ServiceLimit = NonNullable<Plan["service"]["limit"]>;
 
 // Chosen: most seeds meet several faults in half a minute, and the work goes on between them.
 const FAULTS_A_MINUTE = 4;
@@ -67,7 +67,7 @@ function limitChange(random: Random, atMs: number, before: number): FaultOf<"ser
 function faultsOf(
   setting: Setting,
   processes: readonly string[],
-  limit: Plan["service"]["limit"],
+  limit: ServiceLimit | null,
 ): Fault[] {
   const { seed, minutes, part } = setting;
   const spanMs = minutes * 60_000;
