@@ -95,9 +95,9 @@ test("a new mail without an answer is asked about again after the next change", 
   server.appendMessage("INBOX", [], received, mail("three"));
   await expect.poll(() => printed.stderr).toContain("Some mails have no answer;");
   expect(transport.requests).toHaveLength(3);
-  expect((await results()).filter((one) => "error" in one)).toMatchObject([
-    { subject: "mail three" },
-  ]);
+  const failed = (await results()).find((one) => "error" in one);
+  expect(failed).toMatchObject({ subject: "mail three" });
+  expect(failed).not.toMatchObject({ error: expect.stringContaining("run again") });
   server.appendMessage("INBOX", [], received, mail("four"));
   await expect.poll(() => transport.requests).toHaveLength(5);
   await expect.poll(results).toHaveLength(4);
