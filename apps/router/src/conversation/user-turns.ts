@@ -9,10 +9,19 @@ const reminders = [
   ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
 ].flat();
 
-/** How texts begin that Codex, Claude Code and Qwen Code write: rules, orders to sum up or go on, a sum, events. */
-const notices =
-  /^(?:The connection dropped mid-response\. Resume directly|You are the component that summarizes a conversation|First, reason in your <analysis> block|# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT COMPACTION|Another language model started to solve this problem|CRITICAL: Respond with TEXT ONLY\. Do NOT call any tools|Tool loaded\.$|\[structured-output-enforce\]|\[Request interrupted by user)/;
-const isOwn = (part: Part) => part.type !== "toolResult" && !notices.test(textOf([part]));
+/** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
+const notices = [
+  "# AGENTS.md instructions", // Codex
+  "You are performing a CONTEXT CHECKPOINT COMPACTION",
+  "Another language model started to solve this problem",
+  "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools", // Claude Code
+  "Tool loaded.",
+  "[structured-output-enforce]",
+  "[Request interrupted by user",
+  "The connection dropped mid-response. Resume directly", // Qwen Code
+  "You are the component that summarizes a conversation",
+  "First, reason in your <analysis> block",
+];
 
 /** Elements around the user's own words: only their tags go. */
 const frames = ["task", "user_query", "feedback"];
@@ -33,6 +42,14 @@ function ownText({ parts }: Message): string {
   return own === text ? text : own.trim();
 }
 
+function isOwn(part: Part): boolean {
+  return part.type !== "toolResult" && !startsWithOne(notices, textOf([part]));
+}
+
+function startsWithOne(starts: readonly string[], text: string): boolean {
+  return starts.some((start) => text.startsWith(start));
+}
+
 /** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
 function replaceElements(text: string, name: string, toText: (inner: string) => string): string {
   const [open, close] = [`<${name}>`, `</${name}>`];
@@ -46,13 +63,19 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
   }
 }
 
-/** How tasks of Open WebUI, Qwen Code, Continue, LibreChat and Claude Code begin: for a title, tags or a follow-up. */
-const task =
-  /^\s*(?:### Task:|\[SUGGESTION MODE:|Given the following\.\.\. please reply with a title\b|Provide a concise, 5-word-or-less title|Analyze this conversation and provide:\n1\. The detected language|Generate a concise, single-line task title)/;
+/** How tasks begin that programs give: a title, tags, a follow-up. */
+const tasks = [
+  "### Task:", // Open WebUI
+  "[SUGGESTION MODE:", // Qwen Code
+  "Given the following... please reply with a title", // Continue
+  "Provide a concise, 5-word-or-less title", // LibreChat
+  "Analyze this conversation and provide:\n1. The detected language",
+  "Generate a concise, single-line task title", // Claude Code
+];
 
 /** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
-  if (task.test(userText)) return true;
+  if (startsWithOne(tasks, userText.trimStart())) return true;
   const [first] = messages;
   const system = first?.role === "system" ? textOf(first.parts) : "";
   if (/\b(?:title generator|naming a coding session)\b/i.test(system.slice(0, 2000))) return true;
