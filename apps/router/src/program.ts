@@ -21,11 +21,8 @@ const forPerson = /^(?:Configuration|Database)Error$/;
 export const evaluatorRouter: [Program, ProgramOptions] = [
   async (words, context) => {
     const program = await createProgram(words, context);
-    return runCommand(
-      program,
-      withUsualCommand(program, words, { ...context, name: "serve" }),
-      context,
-    );
+    const typed = withUsualCommand(program, words, { ...context, name: "serve" });
+    return runCommand(program, typed, context);
   },
   { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
 ];

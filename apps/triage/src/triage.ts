@@ -30,11 +30,8 @@ export async function runTriage(words: readonly string[], context: ProgramContex
   const program = createProgram(context);
   refusePasswords(words);
   try {
-    return await runCommand(
-      program,
-      withUsualCommand(program, words, { ...context, name: "run" }),
-      context,
-    );
+    const typed = withUsualCommand(program, words, { ...context, name: "run" });
+    return await runCommand(program, typed, context);
   } catch (error) {
     if (!context.signal.aborted || error !== context.signal.reason) throw error;
     throw interrupted("Interrupted; nothing was written.", context.signal);

@@ -178,9 +178,8 @@ function wayBack({ id, link, location }: ListedRow, { tomorrow }: ListFacts): Ht
   if (link === null) {
     const saved = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
     const save = tomorrow === null ? "The list of serve --source PATH saves it as .eml." : saved;
-    return location === ""
-      ? "Its place is known to its export."
-      : html`It is in ${location}. ${save}`;
+    if (location === "") return "Its place is known to its export.";
+    return html`It is in ${location}. ${save}`;
   }
   const place = location === "" ? "" : ` (${location})`;
   const { href, program } = link;

@@ -29,16 +29,14 @@ export async function serveReport(command: ServeCommand, context: ProgramContext
       withReport(command, context, async (parts) => {
         const tomorrow = localDay(new Date(context.clock.epochNow() + DAY_MS));
         const notes = [...parts.notes, ...notesOf(parts.calibration)];
-        const pieces: string[] = [];
-        for await (const piece of reportPage({ ...parts, pages, tomorrow, notes }))
-          pieces.push(piece);
-        return { html: pieces.join(""), threads: parts.list.threads() };
+        let html = "";
+        for await (const piece of reportPage({ ...parts, pages, tomorrow, notes })) html += piece;
+        return { html, threads: parts.list.threads() };
       }),
-    addRoutes(app) {
+    addRoutes: (app) =>
       app.get("/mail.eml", async (c) =>
         c.body(await readMail(c.req.query("id"), command, context), 200, headers),
-      );
-    },
+      ),
   });
 }
 

@@ -57,12 +57,9 @@ export class Journal extends JournalReader {
   /** Notes in one step the records of the input and the keys of their answers; for the options see `RunCommand`. */
   noteRecords(
     entries: Iterable<NotedRecord>,
-    {
-      newSince = null,
-      part,
-      asked,
-    }: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
+    run: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
   ): void {
+    const { newSince = null, part, asked } = run;
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
       const { seen, after } = this.prepare(
