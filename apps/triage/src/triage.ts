@@ -68,7 +68,7 @@ function addImport(program: Program, context: ProgramContext): void {
     .command("import")
     .summary("make a file of mails from a mailbox or an export of one")
     .description(
-      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read; the same command again reads what is new and removes what is gone.",
+      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read. A second import reads new mails, and removes those that are gone.",
     )
     .argument(
       "<source>",
@@ -195,7 +195,7 @@ function addActs(program: Program, context: ProgramContext): void {
     });
   program
     .command("apply")
-    .summary("do what a plan names, and nothing else")
+    .summary("carry out a plan, and nothing else")
     .description("Moves mails, and sets flags and keywords, as a plan names them; nothing else.")
     .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")

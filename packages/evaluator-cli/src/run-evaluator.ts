@@ -74,7 +74,7 @@ function createProgram(context: ProgramContext) {
   program
     .command("sample")
     .summary("write 400 invented tickets, their questions and truths, for the tutorial")
-    .argument("[folder]", "where the files go", "tickets")
+    .argument("[folder]", "the folder of the files", "tickets")
     .action((folder) =>
       copySample(import.meta.resolve("evaluator-fixtures/tickets"), folder, context),
     );

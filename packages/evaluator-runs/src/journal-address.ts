@@ -5,7 +5,7 @@ import { type CliContext, printable, toFileError, UsageError } from "evaluator-k
 import type { RecordSource } from "./input/record-source.ts";
 import { besideInput, toInputPath, toJournalPath } from "./output/paths.ts";
 
-/** Where a journal is: a file of SQLite and its input if that was typed, or a database of PostgreSQL. */
+/** The place of a journal: a SQLite file, with its input if that was typed, or a PostgreSQL database. */
 export type JournalAddress =
   | { readonly kind: "sqlite"; readonly path: string; readonly input?: string | undefined }
   | { readonly kind: "postgres"; readonly url: string };
@@ -55,7 +55,7 @@ function findJournalAddress(
   return { kind: "sqlite", path, input };
 }
 
-/** Returns where the journal of a command is; if nothing names it, it is the only one in the folder. */
+/** Returns the journal of a command: the one that it names, else the only one in the folder. */
 export async function needJournalAddress(
   command: JournalCommand,
   context: AddressContext,

@@ -64,7 +64,7 @@ const declareRun = (program: Command, context: DeclaredFor) => {
     .command("run")
     .summary(`ask about every ${source.word} of a file, and write the results`)
     .description(
-      `Asks about every ${source.word} of a file. Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json\nfor -). Every answer is kept in a journal (NAME.${source.suffix}.sqlite): the same command again asks only\nfor what is missing; with a journal in PostgreSQL other machines join by the same command.\nExit code 2: some records have no answer.`,
+      `Asks about every ${source.word} of a file. Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json\nfor -). Every answer is kept in a journal (NAME.${source.suffix}.sqlite): a second run asks only for\nwhat is missing. With a journal in PostgreSQL, other machines join with the same command.\nExit code 2: some records have no answer.`,
     )
     .argument("<file>", source.inputForm);
   const examplesOfRun = source.examples.map((words) => `${source.program} ${words}`);

@@ -150,7 +150,7 @@ ${engineHelp}`,
       )
       .addOption(new Option("--auto", "label without a page (default: if no terminal)"))
       .addOption(new Option("--page", "label on a page (default: on a terminal)").conflicts("auto"))
-      .option("--out <dir>", "where the files go", "evaluator-demo")
+      .option("--out <dir>", "the folder of the files", "evaluator-demo")
       .option(
         "--port <n>",
         "the page's port; 0 takes any free one",

@@ -62,7 +62,7 @@ export const reportCommands = {
       .argument("<labels>", labels)
       .addArgument(moreAnswers)
       .addOption(answersOption)
-      .option("--out <dir>", "where the files go", "calibration")
+      .option("--out <dir>", "the folder of the files", "calibration")
       .option("--require <share>", "the highest risk of a promise, 5% by default", share)
       .addOption(
         new Option("--confidence <share>", "the confidence that all promises of a report share")
