@@ -178,7 +178,7 @@ function wayBack({ id, link, location }: ListedRow, { tomorrow }: ListFacts): Ht
   if (link === null) {
     const saved = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
     const save = tomorrow === null ? "The list of serve --source PATH saves it as .eml." : saved;
-    if (location === "") return "Its place is known to its export.";
+    if (location === "") return "No link opens it; search for its subject in your mail program.";
     return html`It is in ${location}. ${save}`;
   }
   const place = location === "" ? "" : ` (${location})`;

@@ -71,16 +71,19 @@ test("a row has the sender's real address, its answers as bars and in words, and
   expect(await texts("code")).toEqual(["a'b@example.com"]);
 });
 
-test("an imported mail that Gmail does not have is found by its file and byte", async () => {
+test("a mail without a link is found by its file and byte, or by its subject", async () => {
   const source = { file: "mail/all.mbox", offset: 123_456 };
+  const server = { account: "me@imap.example.com", folder: "INBOX", uid: 7 };
   const cwd = await triaged([
     sampleMail({ id: "a@b.example", source }),
     sampleMail({ id: "18c0ffee18c0ffee", subject: "Another" }),
+    sampleMail({ id: "0b1c2d3e4f", subject: "No Message-ID", source: server }),
   ]);
   const { page, texts } = await reports.open(await reportOf(cwd));
   expect(await texts(".way-back")).toEqual([
     "It is in mail/all.mbox, byte 123,456. The list of serve --source PATH saves it as .eml.",
     "Show it in Gmail",
+    "No link opens it; search for its subject in your mail program.",
   ]);
   expect(await page.locator(".way-back a").getAttribute("href")).toBe(
     "https://mail.google.com/mail/#all/18c0ffee18c0ffee",
