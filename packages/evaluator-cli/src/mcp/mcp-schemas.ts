@@ -1,57 +1,50 @@
 import type { KindName } from "evaluator-client";
 import { z } from "zod";
 
-// The assistant reads these schemas; the client checks each request with its own. The client's keep
-// every key (`z.custom`), which JSON Schema cannot express, and have no descriptions.
+// The assistant reads these schemas; the client checks each request with its own. They have no union,
+// since LangChain's adapter keeps one alternative of a union, and no `z.record`, which drops `__proto__`.
 
-const instructions = z.string().min(1).describe("the question, in words");
-// Strict: an unknown key would be dropped silently.
-const kindSchemas = {
-  boolean: z
-    .strictObject({
-      type: z.literal("boolean"),
-      instructions,
-      criteria: z
-        .strictObject({ true: z.string().exactOptional(), false: z.string().exactOptional() })
-        .exactOptional()
-        .describe("what counts as yes and what as no, if the words leave it open"),
-    })
-    .describe("yes or no"),
-  choice: z
-    .strictObject({
-      type: z.literal("choice"),
-      instructions,
-      criteria: z
-        .record(z.string(), z.string())
-        .describe("option name to its meaning; add one such as `other` as a way out"),
-    })
-    .describe("one of named options"),
-  score: z
-    .strictObject({
-      type: z.literal("score"),
-      instructions,
-      criteria: z.array(z.string()).min(1).describe("levels from low to high, each a sentence"),
-    })
-    .describe("a level of an ordered scale"),
-} satisfies Record<KindName, z.ZodObject>;
-type KindSchema = (typeof kindSchemas)[KindName];
-const kinds = Object.values(kindSchemas) as [KindSchema, ...KindSchema[]];
+const criteriaOf = {
+  boolean: "optional, an object with `true` and `false`: what counts as yes and what as no",
+  choice: "an object of option name to its meaning; add one such as `other` as a way out",
+  score: "a list of levels from low to high, each a sentence",
+} satisfies Record<KindName, string>;
+const kinds = Object.keys(criteriaOf);
+const text = { type: "string" };
+const object = { type: "object" };
 
-const statePart = z.union([
-  z.string(),
-  z.strictObject({ json: z.record(z.string(), z.unknown()) }),
-  z.strictObject({ image: z.string().describe("a data: URL in base64, or an https: address") }),
-]);
+const question = {
+  ...object,
+  properties: {
+    type: { ...text, enum: kinds },
+    instructions: { ...text, minLength: 1, description: "the question, in words" },
+    criteria: {
+      type: ["object", "array"],
+      additionalProperties: text,
+      items: text,
+      description: Object.entries(criteriaOf)
+        .map((one) => one.join(": "))
+        .join("; "),
+    },
+  },
+  required: ["type", "instructions"],
+  additionalProperties: false,
+};
+const image = { ...text, description: "a data: URL in base64, or an https: address" };
+const statePart = { type: ["string", "object"], properties: { json: {}, image } };
 
 const evaluateInput = z.object({
-  state: z
-    .union([z.string(), z.record(z.string(), z.unknown()), z.array(statePart).min(1)], {
-      error: "state is text, a JSON object, or a list of texts, { json } and { image }",
-    })
-    .describe("the subject of the questions, all the model knows: text, an object, or parts"),
-  questions: z
-    .record(z.string(), z.discriminatedUnion("type", kinds))
-    .describe("id to question; the model sees no id"),
+  state: z.unknown().meta({
+    type: ["string", "object", "array"],
+    items: statePart,
+    description:
+      "the subject of the questions, all the model knows: text, an object, or a list of texts, { json } and { image }",
+  }),
+  questions: z.unknown().meta({
+    ...object,
+    additionalProperties: question,
+    description: "id to question; the model sees no id",
+  }),
 });
 
 /** The fields that only answers of one kind have. */
@@ -63,7 +56,7 @@ const answerFields: Readonly<Record<KindName, z.core.$ZodLooseShape>> = {
 const ownFields: z.core.$ZodLooseShape = Object.assign({}, ...Object.values(answerFields));
 
 const answerSchema = z.object({
-  type: z.enum(Object.keys(kindSchemas)),
+  type: z.enum(kinds),
   ...ownFields,
   probabilities: z.record(z.string(), z.number()).optional().describe("the likeliest, at most 8"),
   omitted: z.int().optional().describe("options that are not listed"),

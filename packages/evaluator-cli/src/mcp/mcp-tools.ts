@@ -20,6 +20,7 @@ import {
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
+  type Questions,
   type State,
   valuesOf,
 } from "evaluator-client";
@@ -124,9 +125,9 @@ function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
 
 type Asked = z.infer<typeof tools.evaluate.inputSchema>;
 
-/** Returns the client's request; it does not compile if the schemas differ. */
+/** Returns a request that the client has yet to check. */
 function toRequest({ state, questions }: Asked): EvaluationRequest {
-  return { state: state as State, questions };
+  return { state: state as State, questions: questions as Questions };
 }
 
 function nameLabels({ fittedOn }: CalibrationArtifact): string {
@@ -140,7 +141,7 @@ async function evaluate(request: EvaluationRequest, context: ToolContext, signal
   const basis = emulatedBasis(evaluation.headers);
   const answers = Object.entries(request.questions).map(([id, question]) => {
     const answer = evaluation.answers[id] as Answer;
-    const share = confidence[id] ?? null;
+    const share = Object.hasOwn(confidence, id) ? confidence[id] : null;
     const values = Object.assign({}, ...valuesOf(question, answer).map(toShort)) as object;
     return [id, { type: answer.type, ...values, ...(share !== null && { confidence: share }) }];
   });

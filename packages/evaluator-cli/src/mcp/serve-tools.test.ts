@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { execPath } from "node:process";
+import { PassThrough } from "node:stream";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { systemClock } from "evaluator-kit";
-import { compileCache } from "evaluator-kit/testing";
+import { runToExitCode, systemClock } from "evaluator-kit";
+import { compileCache, createTestContext } from "evaluator-kit/testing";
 import type { EmulatorOptions } from "evaluator-emulator";
 import { expect, test } from "vitest";
+import { runEvaluator } from "../run-evaluator.ts";
 import { startEmulator } from "../testing/engines.ts";
 import { connectTo, startHttp } from "../testing/start-mcp.ts";
 
@@ -36,6 +38,20 @@ test("the tools are described, with schemas of what goes in and what comes out",
   expect(tools[0]?.inputSchema.required).toEqual(["state", "questions"]);
   expect(tools.every(({ outputSchema }) => outputSchema?.type === "object")).toBe(true);
   expect(JSON.stringify(tools).length).toBeLessThan(12_000);
+  // LangChain's adapter keeps one alternative of a union and rejects the others.
+  expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toMatch(/anyOf|oneOf/);
+});
+
+test("questions and options with the names of an object's own parts are kept", async () => {
+  const { call } = await connect();
+  const names = '{"__proto__":"a lottery","other":""}';
+  const kind = { ...question.questions.kind, criteria: JSON.parse(names) as object };
+  const questions = { kind, constructor: question.questions.scam };
+  const { structuredContent } = await call("evaluate", { state: question.state, questions });
+  const { answers } = structuredContent as { answers: Record<string, object> };
+  expect(answers["constructor"]).toEqual({ type: "boolean", probability: 0.8 });
+  expect(Object.keys(answers["kind"] ?? {})).toContain("probabilities");
+  expect(JSON.stringify(answers)).toContain('"probabilities":{"__proto__":');
 });
 
 test("evaluate answers typed questions, short and structured, and asks the same once", async () => {
@@ -130,14 +146,12 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   const lost = { type: "boolean", instructions: "Is it?", levels: ["It is."] };
   expect(await call("evaluate", { state: "x", questions: { q: lost } })).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining('Unrecognized key: "levels" at questions.q') }],
+    content: [{ text: expect.stringContaining('The question "q" is not') }],
   });
-  const seen = await call("evaluate", { ...question, state: ["a photo", { photo: "data:" }] });
-  expect(seen).toMatchObject({
+  const packed = { state: "x", questions: JSON.stringify(question.questions) };
+  expect(await call("evaluate", packed)).toMatchObject({
     isError: true,
-    content: [
-      { text: expect.stringContaining("a list of texts, { json } and { image } at state") },
-    ],
+    content: [{ text: expect.stringContaining("an object of questions by their ids") }],
   });
   const limited = await connect([], { faults: [{ kind: "status", status: 403 }] });
   const refused = await limited.call("evaluate", question);
@@ -170,6 +184,16 @@ test("over standard input and output, with the engine and the limits of the envi
   Object.assign(client, { onclose: resolve });
   process.kill(transport.pid ?? 0, "SIGTERM");
   await closed;
+});
+
+test("a message of more than 10 MiB on standard input ends the program with its reason", async () => {
+  const stdin = new PassThrough();
+  const context = createTestContext({ stdin });
+  const words = ["mcp", "--engine", "logprobs=http://127.0.0.1:9@m"];
+  const exited = runToExitCode(runEvaluator, words, { name: "It", context });
+  stdin.write(Buffer.alloc(10 * 1024 * 1024 + 1));
+  expect(await exited).toBe(1);
+  expect(context.printed.stderr).toContain("more than 10 MiB");
 });
 
 const withKey = { AI_GATEWAY_API_KEY: "local" };

@@ -26,7 +26,8 @@ export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
-      throw new InvalidRequestError("A request is an object with a state and questions, no more.");
+      const message = "A request is a state and an object of questions by their ids, and no more.";
+      throw new InvalidRequestError(message);
     }
     const { state } = request;
     checkState(state, images);
