@@ -7,6 +7,7 @@ import { budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
 import {
   type CliContext,
+  CliError,
   closeServer,
   type Environment,
   isForeignRequest,
@@ -81,8 +82,10 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
   });
   const ended = once(input, "end", { signal }).catch(() => undefined);
   const server = create();
+  const closed = new Promise((resolve) => Object.assign(server.server, { onclose: resolve }));
   await server.connect(new StdioServerTransport(input, output));
-  await ended;
+  const isClosed = await Promise.race([closed.then(() => true), ended.then(() => false)]);
+  if (isClosed) throw new CliError("A message on standard input has more than 10 MiB.");
   await server.close();
 }
 
