@@ -32,6 +32,18 @@ test("the metrics count messages, costs, times and responses, each router its ow
   expect(text).not.toContain("persons");
 });
 
+test("the time of decisions has no sample of a message that asked for none", async () => {
+  const { request, chat } = await testRouter();
+  await chat({ message: "hi" });
+  const messages = [{ role: "user", content: "hi" }];
+  const named = { method: "POST", body: JSON.stringify({ model: "nano", messages }) };
+  const headers = { "content-type": "application/json" };
+  await request("/v1/chat/completions", { ...named, headers });
+  const text = await (await request("/metrics")).text();
+  expect(text).toContain('router_call_seconds_count{part="decision"} 1\n');
+  expect(text).toContain('router_call_seconds_count{part="reply"} 2\n');
+});
+
 test("the access log has a line for each response, and no text of a person", async () => {
   const lines: string[] = [];
   const { request, chat } = await testRouter(

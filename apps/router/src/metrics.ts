@@ -83,7 +83,9 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
       else if (isPaid) counts.unpriced_total.inc({ part });
     }
     if (record.isEstimate) counts.estimated_cost_usd_total.inc(replyCostUsd ?? 0);
-    if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
+    // A message that needs no decision, such as a later step of a turn, has 0 ms and no wire.
+    const decisionMs = wire === null ? record.decisionMs || null : record.decisionMs;
+    if (decisionMs !== null) time.observe({ part: "decision" }, decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
   return {
