@@ -136,10 +136,19 @@ describe.each(apiForms)("$path", ({ name, path, ask }) => {
     const response = await request(path, post(body));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await response.json()).toEqual(errorOf(name, typeIn(name, "overloaded_error")));
+    const unread = new ReadableStream({ pull: () => expect.fail("read without a slot") }, none);
+    expect((await request(path, chunked(unread))).status).toBe(503);
     client.abort();
     await first;
   });
 });
+
+const none = { highWaterMark: 0 };
+
+/** A request whose body has no known length. */
+function chunked(body: ReadableStream) {
+  return { ...post({}), body, duplex: "half" } as const;
+}
 
 test.each([
   ["/chat/completions", "/v1/chat/completions", "chat"],

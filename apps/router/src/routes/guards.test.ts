@@ -26,7 +26,8 @@ test("the first message waits for the prices, and so has them", async () => {
 test.each([
   [2, true, 200],
   [17, true, 413],
-  [2, false, 413],
+  [15, false, 200],
+  [17, false, 413],
 ])("a conversation of %i MiB that says its length (%s) is answered with %i", async (...row) => {
   const [mebibytes, saysLength, status] = row;
   const { request } = await testRouter();

@@ -170,17 +170,15 @@ function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
     body: [shortBody],
     message: [shortBody, limitedCalls],
     largeBody: [largeBody],
-    conversation: [largeBody, limitedCalls],
+    /** In this order, since a body of unknown size is buffered. */
+    conversation: [limitedCalls, largeBody],
     callsInFlight: () => slots.size,
   } as const;
 }
 
 /** Requires JSON, which a form of a foreign page cannot send, up to a size. */
 function jsonBody(maxSize: number): MiddlewareHandler {
-  const unknownSize = bodyLimit({
-    maxSize: MAX_BODY_BYTES, // it is buffered before it has a slot
-    onError: () => refuseSize(MAX_BODY_BYTES),
-  });
+  const unknownSize = bodyLimit({ maxSize, onError: () => refuseSize(maxSize) });
   return async (c, next) => {
     const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
     if (mediaType.trim().toLowerCase() !== "application/json") {
