@@ -117,6 +117,12 @@ test("models have one order in the whole file, by their mean costs", async () =>
   expect(ways[2]).toMatchObject({ quality: { value: 1 }, cost: { value: 5.5 } });
 });
 
+test("a page that cannot be written is named", async () => {
+  const { first } = await evaluate([small], { words: ["--out", "missing/page.html"] });
+  expect(first.exitCode).toBe(1);
+  expect(first.stderr).toMatch(/^Cannot write \S+page\.html: no such .*Choose another --out\.\n$/);
+});
+
 test("without costs models have the order in which the file first names them", async () => {
   const lines = [small, large].map(({ prompt, scores }) => ({ prompt, scores }));
   const { first } = await evaluate(lines, { words: ["--json"] });

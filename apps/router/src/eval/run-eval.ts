@@ -39,7 +39,8 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
       ...evaluateRouting(judged, { draws, seed, minConfidence: options.policy.minConfidence }),
     };
     const target = resolve(cwd, out);
-    await writeWholeFile(target, evalPage(figures, await reportsBeside(target)));
+    const html = evalPage(figures, await reportsBeside(target));
+    await writeWholeFile(target, html, { advice: "Choose another --out." });
     stdout.write(
       typed.json === true
         ? `${JSON.stringify(figures)}\n`

@@ -65,6 +65,17 @@ test("a fit promises a saving, is written, and decides like its labels", async (
   expect(text).not.toContain("lemma"); // no text of a label
 });
 
+test("a fit that cannot be written is named", async () => {
+  const { run } = await inFolder(proofs());
+  const { exitCode, stderr } = await run(["labels.ndjson", "--out", "missing/fit.json"]);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /^Cannot write \S+missing\/fit\.json: no such file or directory\. Choose another --out\.\n$/,
+    ),
+  });
+});
+
 test("the same labels and seed give the same fit", async () => {
   const files = await Promise.all(
     [1, 2].map(async () => {

@@ -27,7 +27,7 @@ export async function runFit(file: string, typed: FitOptions, context: CliContex
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
       const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
-      await writeWholeFile(resolve(cwd, typed.out), text);
+      await writeWholeFile(resolve(cwd, typed.out), text, { advice: "Choose another --out." });
     }
     const printed = { ...result, artifact: fit && typed.out };
     stdout.write(typed.json === true ? `${JSON.stringify(printed)}\n` : describe(printed));
