@@ -1,11 +1,13 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../router-options.ts";
+import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
+import { connectServices } from "../services/connect-services.ts";
 import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { readEvents } from "../testing/read-answers.ts";
+import { readConfig } from "../testing/read-config.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { defaultPolicy, servicesOver } from "../testing/test-router.ts";
-import { decisionFor, testGateway } from "../testing/upstreams.ts";
+import { decisionFor, startUpstream, testGateway } from "../testing/upstreams.ts";
 import { toNano } from "./budget-state.ts";
 import { evaluationUsd } from "./call-budget.ts";
 import { sqliteLedger } from "./key-database.ts";
@@ -172,6 +174,33 @@ test("a reply that breaks off is charged with what was received", async () => {
   expect(reservedNano).toBe(0);
   expect(dayNano).toBeGreaterThan(1000 * 200 * 1000);
   expect(dayNano).toBeLessThan(1100 * 200 * 1000);
+});
+
+test("a passed reply that breaks off costs its events, also if its start reports one token", async () => {
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const start = { type: "message_start", message: { usage } };
+  const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "word" } };
+  const origin = await startUpstream((_, response) => {
+    response.setHeader("content-type", "text/event-stream");
+    const events = [start, ...Array.from({ length: 500 }, () => delta)];
+    const lines = events.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+    response.write(lines.join(""), () => response.destroy());
+  });
+  const tier = { upstream: "claude", model: "m", price: { input: 1000, output: 2000 } };
+  const config = await readConfig({
+    upstreams: { claude: { type: "anthropic", baseUrl: `${origin}/v1` } },
+    tiers: { nano: tier, fast: tier, balanced: tier, frontier: tier },
+  });
+  const services = connectServices(parseRouterOptions({}, config));
+  const router = await budgetRouter(10, {}, { services });
+  const messages = [{ role: "user", content: "hi" }];
+  const body = { model: "nano", max_tokens: 1000, stream: true, messages };
+  await (await router.post("/v1/messages", body)).text();
+  const { dayNano, reservedNano } = await router.spent();
+  expect({ dayNano, reservedNano }).toEqual({
+    dayNano: (10 * 1000 + 501 * 2000) * 1000,
+    reservedNano: 0,
+  });
 });
 
 test("without max_tokens a reply goes on while there is room, and then ends with length", async () => {

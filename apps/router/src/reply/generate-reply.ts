@@ -63,13 +63,14 @@ export async function generateReply(
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
   const { end, failed } = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
   const { replyError = null, failure = null, httpError = null } = failed ?? {};
+  const billed = billedTokens(meter, conversation, { isWhole: end !== null });
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billed: failed?.maybeBilled === false ? null : billedTokens(meter, conversation),
+    billed: failed?.maybeBilled === false ? null : billed,
   };
 }
 

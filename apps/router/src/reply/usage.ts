@@ -93,15 +93,21 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
 /** A rule of thumb for English, for replies without a reported count. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Returns the reported tokens, else an estimate; an image counts as the word for it. */
+/**
+ * Returns the reported tokens of a whole reply. Otherwise at least an estimate, since a stream of Anthropic
+ * reports its input and one token at its start; an image counts as the word for it.
+ */
 export function billedTokens(
   { characters, reported }: TokenMeter,
   { messages }: Pick<Conversation, "messages">,
+  { isWhole = false } = {},
 ): BilledTokens {
-  if (reported !== null) return { usage: reported, isEstimate: false };
+  if (isWhole && reported !== null) return { usage: reported, isEstimate: false };
   const input = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
-  const usage = { ...noUsage, input: estimateTokens(input), output: estimateTokens(characters) };
-  return { usage, isEstimate: true };
+  const output = Math.max(estimateTokens(characters), reported?.output ?? 0);
+  const counts = { ...(reported ?? noUsage), output };
+  const usage = mergeUsage({ ...noUsage, input: estimateTokens(input) }, counts);
+  return { usage, isEstimate: output !== reported?.output };
 }
 
 /** Estimates the tokens of a text from its length. */
