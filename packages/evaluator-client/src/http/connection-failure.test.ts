@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { errors } from "undici";
 import { expect, test } from "vitest";
 import { toConnectionError } from "./connection-failure.ts";
@@ -56,6 +57,15 @@ const codes: [fields: object, message: string, codes: string][] = [
   ],
   [unknown, broke, `HPE_INVALID_CONSTANT UND_ERR_DESTROYED UND_ERR_HEADERS_OVERFLOW EISDIR`],
 ];
+
+test.each([
+  ['Object.assign(new Error("refused"), { code: "ECONNREFUSED" })', neverSent],
+  ['new TypeError("fetch failed", { cause: { message: "", code: "ECONNREFUSED" } })', neverSent],
+  ['new TypeError("Failed to fetch")', lost],
+])("knows the error of another realm, as in jest: %s", (source, fields) => {
+  const thrown: unknown = runInNewContext(source);
+  expect(toConnectionError(thrown, { endpoint: post, keepCause: false })).toMatchObject(fields);
+});
 
 test.each(
   codes.flatMap(([fields, message, list]) =>

@@ -169,8 +169,8 @@ async function decodeBody(bytes: Uint8Array, contentEncoding: string, endpoint: 
     if (decode === undefined) {
       throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
     }
-    decoded = await decode(decoded, limits).catch((error: unknown) => {
-      if (error instanceof RangeError) throw bodyTooLarge();
+    decoded = await decode(decoded, limits).catch(({ code }: NodeJS.ErrnoException) => {
+      if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
       throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
     });
   }
