@@ -110,8 +110,13 @@ function sources(bundle: Bundle, appendedTo: (file: string) => string): Plugin {
       build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         if (bundle.toPacked(path) === null) return undefined;
         const text = await readFile(path, "utf8");
+        // An error's `name` is its class's, which a minifier of the user's bundle would change.
+        const named = text.replaceAll(
+          /^(?:export )?class (\w+) extends \w*Error\b[^{]*\{/gm,
+          '$& static { Object.defineProperty(this, "name", { value: "$1" }); }',
+        );
         return {
-          contents: (await withAssets(text, path, bundle)) + appendedTo(path),
+          contents: (await withAssets(named, path, bundle)) + appendedTo(path),
           loader: "ts",
         };
       }),

@@ -1,19 +1,25 @@
 import { hash } from "node:crypto";
+import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
+import { selfSignedCertificate } from "evaluator-kit";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { packPackages } from "../pack-client.ts";
 import { outputOf, readCodeBlocks } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 let project = "";
+let tarball = "";
 
 beforeAll(async () => {
   const packed = await packPackages(["evaluator-client"]);
   project = await makeEmptyFolder();
-  await fillProject(packed.tarballs[0] ?? "");
+  tarball = packed.tarballs[0] ?? "";
+  await fillProject();
   return async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
@@ -33,14 +39,10 @@ async function makeEmptyFolder(): Promise<string> {
 }
 
 /** Makes the empty folder a project that has installed the package. */
-async function fillProject(tarball: string): Promise<void> {
+async function fillProject(): Promise<void> {
   const manifest = { name: "empty", private: true, type: "module" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
-  const install = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund`;
-  // Of the package's dependencies npm links what the repository has, if the versions are in the
-  // package's ranges, which is half the work of unpacking them again.
-  const linked = ["undici", "zod"].map((name) => join(root, "node_modules", name));
-  await outputOf([install, tarball, ...linked].join(" "), { cwd: project });
+  await install(project);
   // Interceptors may be anywhere: to install them takes as long as all the rest.
   for (const name of ["msw", "nock"]) {
     await symlink(
@@ -49,6 +51,14 @@ async function fillProject(tarball: string): Promise<void> {
       "junction",
     );
   }
+}
+
+async function install(cwd: string, ...others: readonly string[]): Promise<void> {
+  const command = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund`;
+  // Of the package's dependencies npm links what the repository has, if the versions are in the
+  // package's ranges, which is half the work of unpacking them again.
+  const linked = ["undici", "zod"].map((name) => join(root, "node_modules", name));
+  await outputOf([command, tarball, ...linked, ...others].join(" "), { cwd });
 }
 
 test("the README's example compiles and prints its result in an empty project", async () => {
@@ -99,6 +109,44 @@ test.each(["import", "require"])(
     expect(printed).toBe('ConfigurationError dispatcher\n{"own":2,"undici":0,"http2":0}\n');
   },
 );
+
+const failing = `import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
+const transport = gatewayTransport({ apiKey: "k", baseUrl: process.argv[2], env: {} });
+const evaluator = createEvaluator({ transport, maxRetries: 0 });
+const ask = evaluator.evaluate({ state: "text", questions: { sure: boolean("Sure?") } });
+ask.catch((error) => console.log(error.name, error.constructor.name, error.message));
+`;
+
+test.each([
+  ["cjs", /^ConnectionError ConnectionError Could not connect/],
+  ["esm", /^ConfigurationError ConfigurationError undici cannot be loaded: .*--external:undici/],
+])("minified as %s, errors keep their names", async (format, printed) => {
+  await writeFile(join(project, "failing.mjs"), failing);
+  const out = format === "cjs" ? "failing.cjs" : "failing.min.mjs";
+  const bundle = `${root}/node_modules/.bin/esbuild failing.mjs --bundle --minify --platform=node`;
+  await outputOf(`${bundle} --format=${format} --outfile=${out}`, { cwd: project });
+  expect(await outputOf(`node ${out} http://127.0.0.1:9`, { cwd: project })).toMatch(printed);
+});
+
+test("a call that cannot load undici closes its connection, so that the program ends", async () => {
+  const waiting = { ...selfSignedCertificate(), headersTimeout: 0, requestTimeout: 0 };
+  const server = createServer(waiting).listen(0, "127.0.0.1");
+  onTestFinished(() => server.close().closeAllConnections());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const call = `node failing.min.mjs https://127.0.0.1:${port}`;
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  expect(await outputOf(call, { cwd: project, env })).toMatch(/^ConfigurationError .*undici/);
+});
+
+test("is installed beside versions of its peers that no used entry needs", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "older-peers-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await mkdir(join(cwd, "ai"));
+  await writeFile(join(cwd, "ai/package.json"), '{ "name": "ai", "version": "4.0.0" }');
+  await writeFile(join(cwd, "package.json"), '{ "private": true }');
+  await expect(install(cwd, "./ai")).resolves.toBeUndefined();
+});
 
 const olderDispatcher = `import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
 const older = Symbol.for("undici.globalDispatcher.1");

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { isIP, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EnvHttpProxyAgent } from "undici";
+import { ConfigurationError } from "../errors.ts";
 import type { Http2Session } from "./http2-session.ts";
 import type { Http1Dispatcher, OriginRequest } from "./undici-exchange.ts";
 
@@ -52,10 +53,17 @@ function createDispatcher({ origin, proxies, hasHttp2 }: Way): Http1Dispatcher {
   return hasHttp2 ? new OriginDispatcher(origin) : overUndici(origin, proxies);
 }
 
-/** Sends over undici, which is loaded here: it costs more processor time than the rest of this package. */
+/** Loads undici, which costs more processor time than the rest of this package. */
+function loadUndici() {
+  return import("./undici-dispatchers.ts").catch(({ message: reason }: Error) => {
+    const message = `undici cannot be loaded: ${reason}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
+    throw new ConfigurationError(message, { option: "transport" });
+  });
+}
+
 function overUndici(origin: string, proxies: Way["proxies"]): Http1Dispatcher {
   let opened: Http1Dispatcher | null = null;
-  const opening = import("./undici-dispatchers.ts").then(({ createDispatcher: create }) => {
+  const opening = loadUndici().then(({ createDispatcher: create }) => {
     return (opened = create(origin, proxies));
   });
   return {
@@ -124,7 +132,8 @@ class OriginDispatcher {
   #send(): void {
     this.#forgetEnded();
     for (let request = this.#waiting[0]; request !== undefined; request = this.#waiting[0]) {
-      const session = request.exchange.isOver ? null : this.#freeSession();
+      const sessions = [...this.#sessions];
+      const session = request.exchange.isOver ? null : sessions.find((one) => one.takes());
       if (session === undefined) break;
       this.#waiting.shift();
       session?.send(request);
@@ -140,10 +149,6 @@ class OriginDispatcher {
     if (this.#sessions.size === 0) this.#mostSessions = MOST_SESSIONS;
   }
 
-  #freeSession(): Http2Session<WaitingRequest> | undefined {
-    return [...this.#sessions].find((session) => session.takes());
-  }
-
   /** Another session is opened only if all are full. */
   #mayConnect(): boolean {
     const areFull = [...this.#sessions].every((session) => session.isFull);
@@ -153,16 +158,20 @@ class OriginDispatcher {
   /** All requests that wait share one handshake, which shows the server's protocol. */
   async #connect(): Promise<void> {
     this.#isConnecting = true;
+    const opening = openSocket(this.#origin);
     try {
       const [socket, { Http2Session }] = await Promise.all([
-        openSocket(this.#origin),
+        opening,
         import("./http2-session.ts"), // while the handshake takes its time
       ]);
       if (socket.alpnProtocol === "h2") this.#addSession(socket, Http2Session);
       else await this.#useHttp1(socket);
     } catch (error) {
+      (await opening.catch(() => null))?.destroy();
       if (this.#sessions.size > 0) this.#mostSessions = this.#sessions.size;
-      else this.#failAll(error as Error);
+      else
+        for (const { exchange } of this.#waiting.splice(0))
+          exchange.onResponseError(null, error as Error);
     }
     this.#isConnecting = false;
     this.#send();
@@ -195,16 +204,12 @@ class OriginDispatcher {
 
   /** After a connection fails, the protocol is asked for again. */
   async #useHttp1(socket: TLSSocket): Promise<void> {
-    const { dispatcherFrom } = await import("./undici-dispatchers.ts");
+    const { dispatcherFrom } = await loadUndici();
     const http1 = dispatcherFrom(this.#origin, socket, () => (this.#http1 = null));
     this.#http1 = http1;
     for (const request of this.#waiting.splice(0))
       if (!request.exchange.isOver) http1.dispatch(request);
     if (this.#isClosing) void http1.close();
-  }
-
-  #failAll(error: Error): void {
-    for (const { exchange } of this.#waiting.splice(0)) exchange.onResponseError(null, error);
   }
 }
 
