@@ -75,7 +75,7 @@ function replyRoute(
           listener,
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
-          passed: { ...api, ...request, headers: c.req.header() },
+          passed: { ...api, ...request, json: await c.req.text(), headers: c.req.header() },
         });
         chosen.keep(answer.decision, answer.reply.end?.usage ?? null);
         return answer;

@@ -1,17 +1,17 @@
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
-import { budgetRouter, wholeReply } from "../testing/budget-router.ts";
+import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { chatEvents } from "../testing/provider-events.ts";
 import { readConfig } from "../testing/read-config.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
 /** A router whose tiers reply from a server with OpenAI's chat API; the server's requests are kept. */
 async function passingRouter(usdPerDay: number) {
-  const bodies: Record<string, unknown>[] = [];
+  const bodies: string[] = [];
   const origin = await startUpstream(async (request, response) => {
-    bodies.push((await json(request)) as Record<string, unknown>);
+    bodies.push(await text(request));
     response.setHeader("content-type", "text/event-stream");
     for (const event of chatEvents) response.write(`data: ${JSON.stringify(event)}\n\n`);
     response.end("data: [DONE]\n\n");
@@ -26,9 +26,13 @@ async function passingRouter(usdPerDay: number) {
 }
 
 test("a body with max_tokens passes unchanged and is charged with its usage", async () => {
-  const { bodies, ask, spent } = await passingRouter(10);
-  await (await ask("frontier", { max_tokens: 500, stream: true, logit_bias: {} })).text();
-  expect(bodies).toMatchObject([{ model: "m", max_tokens: 500, logit_bias: {} }]);
+  const { bodies, request, spent } = await passingRouter(10);
+  const bodyFor = (model: string, options: string) =>
+    ` {${options}"model": "${model}", "max_tokens":500, "stream":true, "temperature": 1.0,
+      "messages": [ {"role":"user","content":"\\u0068i"} ], "logit_bias": {}, "n":2, "n":1}`;
+  const init = { method: "POST", body: bodyFor("frontier", ""), headers };
+  await (await request("/v1/chat/completions", init)).text();
+  expect(bodies).toEqual([bodyFor("m", '"stream_options":{"include_usage":true},')]);
   expect((await spent()).dayNano).toBe((30 * 1000 + 9 * 2000) * 1000);
 });
 

@@ -19,8 +19,12 @@ function passedTo(
   upstreamType: PassedRequest["upstreamType"],
   unsupported: PassedRequest["unsupported"] = null,
 ): PassedRequest {
-  const body = { model: "auto", n: 1, extra: { a: [null] } };
-  return { upstreamType, usageOf, unsupported, body };
+  const json = '{"model":"auto","n":1,"extra":{"a":[null]}}';
+  return { upstreamType, usageOf, unsupported, ...bodyOf(json) };
+}
+
+function bodyOf(json: string): Pick<PassedRequest, "json" | "body"> {
+  return { json, body: JSON.parse(json) as PassedRequest["body"] };
 }
 
 /** Returns the options of an upstream with the given answer. */
@@ -32,7 +36,8 @@ function answering(fetch: typeof globalThis.fetch) {
 const passed = passedTo("openai-chat");
 const chatUsageOf = (event: unknown) => readOpenAiUsage((event as { usage?: unknown }).usage);
 const streamed = (body: object) => {
-  return { ...passed, usageOf: chatUsageOf, body: { stream: true, ...body } };
+  const json = JSON.stringify({ stream: true, ...body });
+  return { ...passed, usageOf: chatUsageOf, ...bodyOf(json) };
 };
 const chatWith = (fetch: typeof globalThis.fetch) => targetAt(connectUpstream(answering(fetch)));
 
@@ -104,6 +109,64 @@ test.each(upstreams)(
   },
 );
 
+/** Returns the text that a service gets. */
+async function sentFor(json: string, differences: Partial<PassedRequest> = {}): Promise<unknown> {
+  const sent: unknown[] = [];
+  const target = chatWith(async (_input, init) => {
+    sent.push(init?.body);
+    return streamOf("data: [DONE]\n\n")();
+  });
+  await callFor([target], { passed: { ...passed, ...bodyOf(json), ...differences } }).reply;
+  expect(sent).toHaveLength(1);
+  return sent[0];
+}
+
+const own = ' {\n  "seed" : 12345678901234567890, "temperature": 1.0, "top_p": 1e3,';
+const nested = '"tools":[{"model":"x","a":"}],\\"model\\":\\"y\\\\"}], "user": "é\\u00e9"';
+
+test.each([
+  [`${own} "model" :\t"auto"\n, ${nested}\n}\n`, `${own} "model" :\t"a/b"\n, ${nested}\n}\n`],
+  [`{${nested},"model":"auto"}`, `{${nested},"model":"a/b"}`],
+  ['{"model":"big","n":1,"n":2,"model":"auto"}', '{"model":"a/b","n":1,"n":2,"model":"a/b"}'],
+  ['{"model":"auto","mod\\u0065l":"auto"}', '{"model":"a/b","mod\\u0065l":"a/b"}'],
+  ['{"model":"auto","MODEL":"big"}', '{"model":"a/b","MODEL":"a/b"}'],
+  ['{"model":{"a":["x"]},"model":"auto"}', '{"model":"a/b","model":"a/b"}'],
+  ['{"model":"auto","":"model","__proto__":1}', '{"model":"a/b","":"model","__proto__":1}'],
+])("of %j only the model is replaced", async (json, wanted) => {
+  expect(await sentFor(json)).toBe(wanted);
+  expect(await sentFor(json.replaceAll("auto", "$&\\n"))).toBe(wanted);
+});
+
+test.each([
+  [
+    '{"model":"auto","stream":true}',
+    '{"stream_options":{"include_usage":true},"model":"a/b","stream":true}',
+  ],
+  [
+    '{"stream":true, "stream_options" : {"a":1,"include_usage":false} ,"model":"auto"}',
+    '{"stream":true, "stream_options" : {"a":1,"include_usage":true} ,"model":"a/b"}',
+  ],
+  [
+    '{"model":"auto","stream":true,"stream_options":null}',
+    '{"model":"a/b","stream":true,"stream_options":{"include_usage":true}}',
+  ],
+  [
+    '{"model":"auto","stream":true,"stream_options":{"include_usage": true}}',
+    '{"model":"a/b","stream":true,"stream_options":{"include_usage": true}}',
+  ],
+])("for %s, tokens are asked for", async (json, wanted) => {
+  expect(await sentFor(json)).toBe(wanted);
+});
+
+test.each([
+  ["16 MB of escapes", `"${String.raw`\n`.repeat(8 * 1024 * 1024)}"`],
+  ["16 MB of backslashes", `"${String.raw`\\`.repeat(8 * 1024 * 1024)}"`],
+  ["100,000 brackets", "[".repeat(100_000) + "]".repeat(100_000)],
+])("%s pass unchanged", async (_, value) => {
+  const sent = await sentFor(`{"a":${value},"model":"auto"}`);
+  expect(sent === `{"a":${value},"model":"a/b"}`).toBe(true);
+});
+
 const ends: [situation: string, chunks: string[], counts: object][] = [
   ["one event", ['data: {"usage":{"input":5,"output":7}}\n\n'], { input: 5, output: 7 }],
   [
@@ -156,7 +219,7 @@ test("tokens that a client does not ask for are asked for, and left out of its r
     sent.push(JSON.parse(init?.body as string));
     return stream();
   });
-  const request = streamed({ stream_options: { other: 1 } });
+  const request = streamed({ model: "auto", stream_options: { other: 1 } });
   const { reply, bytes } = callFor([target], { passed: request });
   const usage = { input: 5, output: 7 };
   expect((await reply).billed).toMatchObject({ usage, isEstimate: false });
