@@ -16,10 +16,11 @@ export const defectMessage = "The router failed; its console shows where.";
 /** A request that is answered with an error status; the message gives the reason and the next step. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
-  readonly status: ContentfulStatusCode;
+  /** 529 is an overloaded service: 503 outside of Anthropic's API. */
+  readonly status: ContentfulStatusCode | 529;
   readonly details: HttpErrorDetails;
 
-  constructor(status: ContentfulStatusCode, message: string, details: HttpErrorDetails = {}) {
+  constructor(status: HttpError["status"], message: string, details: HttpErrorDetails = {}) {
     super(message);
     this.status = status;
     this.details = details;

@@ -168,7 +168,9 @@ function toHttpError(c: Context<ClientEnv>, { decision, reply }: Answer): HttpEr
   setDecisionHeaders(c, decision);
   const { httpError, replyError } = reply;
   const status = statusFor(reply, decision);
-  const retryAfter = status === 429 ? (httpError?.retryAfter ?? null) : null;
+  const asked = httpError?.retryAfter ?? null;
+  // Without a time, the clients of an overloaded service wait longer each time.
+  const retryAfter = status === 529 ? (asked ?? undefined) : status === 429 ? asked : null;
   const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
   const details = { ...(status === 404 && { param: "model" }), ...(code !== null && { code }) };
   return new HttpError(status, replyError ?? "", { ...details, retryAfter });
@@ -179,6 +181,7 @@ function statusFor({ httpError, failure }: GeneratedReply, { tierUsed }: Decisio
   const status = httpError?.status ?? null;
   if (failure !== null) return 504;
   if (status === 429) return 429;
+  if (status === 503 || status === 529) return 529;
   if (status === 404 && tierUsed === null) return 404;
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }

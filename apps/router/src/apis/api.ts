@@ -1,16 +1,13 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
 import type { HttpError } from "../http-error.ts";
+import type { PassedRequest } from "../reply/ask-model.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
-import type { TokenUsage } from "../reply/usage.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
 
 /** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
-export interface Api {
+export interface Api extends Pick<PassedRequest, "upstreamType" | "usageOf"> {
   /** The endpoint in the decision log. */
   readonly name: "openai" | "responses" | "messages";
-  /** The type of an upstream that takes a request's bytes unchanged. */
-  readonly upstreamType: UpstreamType;
   readonly path: string;
   /** The client's own model names, which mean `auto` or the cheapest tier. */
   readonly clientModels: RegExp;
@@ -18,8 +15,6 @@ export interface Api {
   readonly read: (body: unknown) => ApiRequest;
   /** Creates the writer of one reply. */
   readonly write: (head: ReplyHead, request: ApiRequest) => ReplyWriter;
-  /** Reads the tokens of an upstream's event or body in this API's form; null if it has none. */
-  readonly usageOf: (event: unknown) => TokenUsage | null;
   /** Returns an error in this API's form. */
   readonly error: (message: string, status: number, details?: ErrorDetails) => object;
 }
@@ -28,16 +23,12 @@ export interface Api {
 export type ErrorDetails = Pick<HttpError["details"], "param" | "code">;
 
 /** A request of a client. */
-export interface ApiRequest {
+export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported"> {
   readonly model: string;
   readonly conversation: Conversation;
   readonly isStreamed: boolean;
   /** The fields that neither the conversation nor the reply needs, by path. */
   readonly unread: readonly string[];
-  /** Thrown unless the upstream takes the body unchanged, for a field that the conversation cannot hold. */
-  readonly unsupported: HttpError | null;
-  /** The body unchanged, for an upstream of the same form and for the writer. */
-  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** The start of a reply. */

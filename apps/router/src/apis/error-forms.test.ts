@@ -4,8 +4,8 @@ import { parseRouterOptions } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { testRouter } from "../testing/test-router.ts";
-import { hangingUpstream } from "../testing/upstreams.ts";
+import { servicesOver, testRouter } from "../testing/test-router.ts";
+import { hangingUpstream, testGateway } from "../testing/upstreams.ts";
 
 const token = "a-token-of-many-characters";
 
@@ -29,11 +29,13 @@ function typeIn(form: Form, type: string): string {
   return form === "messages" ? type : (openAiTypes[type] ?? type);
 }
 
-/** A 429 of a service. */
-function limited() {
+/** Returns the refusal of a service, a 429 by default. */
+function refuse(status: number, headers: Record<string, string> = {}) {
   const error = { message: "Slow down.", type: "rate_limit_exceeded" };
-  return Response.json({ error }, { status: 429, headers: { "retry-after": "61" } });
+  return () => Response.json({ error }, { status, headers });
 }
+
+const limited = refuse(429, { "retry-after": "61" });
 
 describe.each(apiForms)("$path", ({ name, path, ask }) => {
   const body = ask(["hi"]);
@@ -78,6 +80,24 @@ describe.each(apiForms)("$path", ({ name, path, ask }) => {
     const response = await request(path, post(ask(["hi"], { stream })));
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "61"]);
     expect(await response.json()).toEqual(errorOf(name, "rate_limit_error"));
+  });
+
+  test.each<[number, Record<string, string>, boolean]>([
+    [529, { "retry-after": "61" }, true],
+    [529, { "retry-after": "61" }, false],
+    [529, {}, true],
+    [503, {}, false],
+  ])("%i of the model keeps retry-after (row %$)", async (given, headers, stream) => {
+    const services = servicesOver(testGateway({ reply: refuse(given, headers) }).fetch);
+    const { tiers } = services.replies.current;
+    for (const plan of Object.values(tiers)) Object.assign(plan, { maxRetries: 0 });
+    const { request } = await testRouter({}, { services });
+    const response = await request(path, post(ask(["hi"], { stream })));
+    expect(response.status).toBe(name === "messages" ? 529 : 503);
+    expect(response.headers.get("retry-after")).toBe(headers["retry-after"] ?? null);
+    expect(response.headers.get("x-should-retry")).toBeNull();
+    const message = expect.stringContaining("Slow down.");
+    expect(await response.json()).toEqual(errorOf(name, typeIn(name, "overloaded_error"), message));
   });
 
   test.each([true, false])("a failed reply is 502 (stream: %s)", async (stream) => {

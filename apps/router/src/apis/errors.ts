@@ -1,4 +1,4 @@
-import type { Context, Env, Hono } from "hono";
+import type { Context, Env, Hono, HonoRequest } from "hono";
 import {
   AuthenticationError,
   EvaluatorError,
@@ -6,6 +6,7 @@ import {
   TimeoutError,
 } from "evaluator-client";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
 import { chatApi } from "./chat/chat-api.ts";
@@ -64,22 +65,24 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
   return new HttpError(502, message, once);
 }
 
-function send(c: Context, error: HttpError): Response {
-  const { status, details } = error;
+function send(c: Context, { message, status: given, details }: HttpError): Response {
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
-  return c.json(toErrorBody(c, error), status, headers);
+  const api = apiOf(c.req);
+  const status = given === 529 && api !== messagesApi ? 503 : given; // Anthropic's own status
+  const body = api?.error(message, status, details) ?? { error: message };
+  return c.json(body, status as ContentfulStatusCode, headers);
 }
 
-/** Returns the body of an error in the form of the client's API. */
-function toErrorBody({ req }: Context, { message, status, details }: HttpError): object {
-  const path = rightPath(req.path) ?? req.path;
-  if (!path.startsWith("/v1/")) return { error: message };
+/** Returns the API whose form an error has; null outside of them. */
+function apiOf(request: HonoRequest): Api | null {
+  const path = rightPath(request.path) ?? request.path;
+  if (!path.startsWith("/v1/")) return null;
   const isMessages = path.startsWith("/v1/models")
-    ? req.header("anthropic-version") !== undefined
+    ? request.header("anthropic-version") !== undefined
     : path.startsWith(messagesApi.path);
-  return (isMessages ? messagesApi : chatApi).error(message, status, details);
+  return isMessages ? messagesApi : chatApi;
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */

@@ -5,6 +5,7 @@ import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
+import { replaceValues } from "./replace-values.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target, Upstream } from "./upstream.ts";
 import type { HttpError } from "../http-error.ts";
@@ -124,13 +125,14 @@ async function readText(body: Response["body"]): Promise<string> {
 
 /** A client's request that an upstream of the same API takes unchanged. */
 export interface PassedRequest {
+  /** The type of an upstream that takes the body unchanged. */
   readonly upstreamType: Upstream["type"];
   /** The text of the body. */
   readonly json: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Thrown unless the body is passed on, for a field that the conversation cannot hold. */
+  /** Thrown unless an upstream takes the body unchanged, for a field that the conversation cannot hold. */
   readonly unsupported: HttpError | null;
-  /** Reads the tokens of an event or a body; null if it has none. */
+  /** Reads the tokens of an upstream's event or body in its API's form; null if it has none. */
   readonly usageOf: (event: unknown) => TokenUsage | null;
   /** All headers of the client. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -153,13 +155,15 @@ export async function passRequest(
   const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
   const isHidden = body["stream"] === true && !isCounted;
   const hasOptions = !isHidden || "stream_options" in body;
-  const text = replaceValues(hasOptions ? json : json.replace("{", '{"stream_options":{},'), {
+  const values = {
     model: target.model,
     ...(isHidden && { stream_options: { ...options, include_usage: true } }),
-  });
+  };
   const fetch: typeof globalThis.fetch = (input, init) => {
     const own = new Headers(init?.headers);
     for (const name of passedHeaders) if (given[name]) own.set(name, given[name]);
+    const open = hasOptions ? json : json.replace("{", '{"stream_options":{},');
+    const text = replaceValues(open, values); // not kept while the reply flows
     return target.upstream.fetch(input, { ...init, body: text, headers: own });
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
@@ -168,55 +172,6 @@ export async function passRequest(
   const pieces = redact.inPieces();
   await readBody(taken.body, (text) => attempt.send(pieces.add(usage.add(text))));
   await attempt.send(pieces.add(usage.end()) + pieces.end());
-}
-
-/**
- * Replaces values of a JSON object's own fields, and changes nothing else, neither numbers nor white space.
- * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
- */
-function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
-  const known = new Map(Object.entries(values));
-  let [replaced, from] = ["", 0];
-  for (const { name, start, end } of ownFields(json)) {
-    const value = known.get(name.toLowerCase());
-    if (value === undefined) continue;
-    replaced += json.slice(from, start) + JSON.stringify(value);
-    from = end;
-  }
-  return replaced + json.slice(from);
-}
-
-/** Yields the names of a JSON object's own fields, and the places of their values. */
-function* ownFields(json: string) {
-  let [depth, string, name, start] = [0, "", "", 0];
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
-    const isOwn = depth === 1;
-    if (character === '"') {
-      const end = endOfString(json, at);
-      if (isOwn) string = json.slice(at, end);
-      at = end - 1;
-    } else if (character === "{" || character === "[") depth += 1;
-    else if (isOwn && character === ":") {
-      name = JSON.parse(string) as string;
-      start = at + 1;
-    } else if (isOwn && (character === "," || character === "}")) {
-      const value = json.slice(start, at).trim();
-      start = json.indexOf(value, start);
-      yield { name, start, end: start + value.length };
-    }
-    if (character === "}" || character === "]") depth -= 1;
-  }
-}
-
-/** Returns the place after a string: after a quote behind an even number of backslashes. */
-function endOfString(json: string, start: number): number {
-  let [end, slash] = [start, 0];
-  do {
-    end = slash = json.indexOf('"', end + 1);
-    while (json[slash - 1] === "\\") slash -= 1;
-  } while ((end - slash) % 2 === 1);
-  return end + 1;
 }
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */

@@ -86,7 +86,7 @@ function retried(answers: Fetch[], { maxRetries = 2, timeoutMs = 0 } = {}) {
 }
 
 test("a temporary failure of the last target is asked again, later each time", async () => {
-  const { reply, advance, askedAtMs, waiting } = retried([failing(503), unreachable]);
+  const { reply, advance, askedAtMs, waiting } = retried([failing(529), unreachable]);
   await advance(10_000);
   expect((await reply).replyError).toBeNull();
   expect(askedAtMs).toEqual([0, 1500, 4500]);
