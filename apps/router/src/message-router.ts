@@ -123,7 +123,8 @@ export class MessageRouter {
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
     const billed = () => billedTokens(meter, conversation);
     await budget?.begin(plan, () => costOf(billed().usage, decision.prices.model));
-    const watched = blindShadow?.watch({ ...call, conversation }, first, call.listener);
+    const message = { ...call, conversation, passed };
+    const watched = blindShadow?.watch(message, first, call.listener);
     const listener = watched?.listener ?? call.listener;
     const ask = () =>
       generateReply(conversation, {

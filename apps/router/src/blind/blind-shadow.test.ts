@@ -2,8 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
+import type { Api } from "../apis/api.ts";
+import { apis } from "../apis/errors.ts";
 import { sqliteLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
+import { connectUpstream, type Target } from "../reply/upstream.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { readNotes } from "../testing/read-notes.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
@@ -24,6 +27,14 @@ interface World {
   readonly tier?: "nano" | "fast" | "frontier";
   readonly reply?: Differences["reply"];
   readonly random?: () => number;
+  /** Replies for the tier in the form of the API, and keeps its calls. */
+  readonly own?: Own;
+}
+
+interface Own {
+  readonly api: Api;
+  readonly text: string;
+  readonly calls: string[];
 }
 
 type Asked = Readonly<Record<"state" | "questions", Record<string, unknown>>>;
@@ -33,6 +44,30 @@ function replyOf({ headers }: Request) {
   const isDearest = headers.get("ai-language-model-id") === defaultTierModels.frontier;
   const usage = { inputTokens: { total: 600 }, outputTokens: { total: 400 } };
   return replyStream([isDearest ? "a right reply" : "a reply"], { usage });
+}
+
+const usage = { input: 600, cacheRead: 0, cacheWrite: 0, output: 400, reasoning: 0 };
+
+/** Returns a target with a reply in the form of an API, streamed or not. */
+function targetOf({ api, text, calls }: Own, price: Target["price"]): Target {
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    calls.push(init?.body as string);
+    const request = api.read(JSON.parse(init?.body as string));
+    const writer = api.write({ requestId: "r", model: "m", createdAt: 1 }, request);
+    const events = [
+      ...writer.begin(),
+      ...writer.add([{ type: "text", key: "0", text }]),
+      ...writer.end({ finishReason: "stop", usage }),
+    ];
+    if (!request.isStreamed) return Response.json(writer.whole());
+    const texts = events.map(({ event, data }) => {
+      const json = typeof data === "string" ? data : JSON.stringify(data);
+      return `${event === undefined ? "" : `event: ${event}\n`}data: ${json}\n\n`;
+    });
+    return new Response(texts.join(""), { headers: { "content-type": "text/event-stream" } });
+  };
+  const service = { name: "own", baseUrl: "http://own.invalid/v1", apiKey: null, fetch };
+  return { upstream: connectUpstream({ type: api.upstreamType, ...service }), model: "m", price };
 }
 
 /** Opens a router whose judge prefers the first place, and an answer with the word "right". */
@@ -61,6 +96,9 @@ async function openShadowed({
   const done = Promise.withResolvers<void>();
   const differences: Differences = { evaluation, reply: world.reply ?? replyOf };
   const services = servicesOver(testGateway(differences).fetch);
+  const price = prices.get(defaultTierModels[tier]) ?? null;
+  const targets = world.own && [targetOf(world.own, price)];
+  if (targets) Object.assign(services.replies.current.tiers[tier], { targets });
   const options = { ...parseRouterOptions({}), blind: { share: 0.02, usdPerDay }, instance: "a" };
   const add: typeof log.add = (note) => {
     log.add(note);
@@ -143,6 +181,56 @@ test("auto at /v1 is compared", async () => {
   await request("/v1/chat/completions", ask({ model: "auto", stream: true }));
   await done;
   expect(await notes()).toMatchObject([{ blind: { pair: { routed: { tier: "nano" } } } }]);
+});
+
+const plain = { max_tokens: 400, messages: [{ role: "user", content: "Which?" }], input: "Which?" };
+
+test.each(apis.flatMap((api) => [true, false].map((stream) => ({ api, stream }))))(
+  "a reply that passes $api.path unchanged is judged too (stream: $stream)",
+  async ({ api, stream }) => {
+    const own: Own = { api, text: "a right answer", calls: [] };
+    const tier = stream ? "nano" : "fast";
+    const { request, done, notes, judged } = await openShadowed({ own, tier });
+    const response = await request(api.path, ask({ model: "auto", ...plain, stream }));
+    expect(await response.text()).toContain("a right answer");
+    await done;
+    const [quality, costUsd] = stream ? [0.85, 0.001] : [0.833, 0.002];
+    const routed = {
+      tier,
+      quality: expect.closeTo(quality, 3),
+      costUsd: expect.closeTo(costUsd, 5),
+    };
+    const spentUsd = expect.closeTo(stream ? 0.01 : 0.011, 5); // it is not paid twice
+    expect(await notes()).toMatchObject([{ blind: { spentUsd, pair: { routed } } }]);
+    expect(judged[0]?.state).toMatchObject({ question: "Which?", answer_1: "a right answer" });
+    expect(own.calls).toHaveLength(1);
+  },
+);
+
+test.each([
+  ["/v1/chat/completions", { n: 2 }],
+  ["/v1/responses", { top_logprobs: 2 }],
+  ["/v1/responses", { tools: [{ type: "web_search" }] }],
+])(
+  "a reply that passes %s with %j, which other models do not get, is not compared",
+  async (path, body) => {
+    const api = apis.find((each) => each.path === path) as Api;
+    const own: Own = { api, text: "a right answer", calls: [] };
+    const { request, notes } = await openShadowed({ own });
+    await request(path, ask({ model: "auto", ...plain, ...body }));
+    expect(own.calls).toHaveLength(1);
+    expect(await notes()).toEqual([]);
+  },
+);
+
+test("a reply that passes without a text is not compared", async () => {
+  const [api] = apis as [Api];
+  const own = { api, text: "", calls: [] };
+  const { request, done, notes, judged } = await openShadowed({ own });
+  await request(api.path, ask({ model: "auto", ...plain }));
+  await done;
+  expect(await notes()).toMatchObject([{ blind: { spentUsd: 0, pair: null } }]);
+  expect(judged).toEqual([]);
 });
 
 test("a message that is not drawn, and one over the budget, cost nothing", async () => {

@@ -4,7 +4,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { cutMessage, readUserTurns } from "../conversation/user-turns.ts";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { priceOf } from "../decision/replies.ts";
+import { planOf, priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { blindKey, toNano } from "../keys/budget-state.ts";
 import { dearestUsd, expectedTokens } from "../keys/call-budget.ts";
@@ -12,6 +12,7 @@ import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
+import type { PassedRequest } from "../reply/ask-model.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
@@ -36,6 +37,8 @@ interface Message {
   readonly requestId: string;
   readonly key: RouterKey | null;
   readonly conversation: Conversation;
+  /** The request at an API. */
+  readonly passed: Pick<PassedRequest, "body" | "unsupported"> | null;
 }
 
 /** More messages at once are not drawn. Chosen. */
@@ -70,13 +73,12 @@ export function openBlindShadow(
     watch(message: Message, first: Decision, given: ReplyListener) {
       const isDrawn = random() < share && inFlight.size < MOST_IN_FLIGHT;
       if (!isDrawn || !isComparable(message, first)) return null;
-      const { listener, text } = collectText(given);
+      const { listener, collected } = collectText(given);
       const end = (decision: Decision, reply: GeneratedReply) => {
         const costUsd = costOf(reply.billed?.usage ?? null, decision.prices.model);
-        // It failed, passed on unread, or has no known cost.
-        if (reply.end === null || text() === "" || costUsd === null) return;
-        const { requestId, conversation } = message;
-        const routed = { requestId, conversation, decision, text: text(), costUsd };
+        // It failed, has no text or no known cost.
+        if (reply.end === null || collected.text === "" || costUsd === null) return;
+        const routed = { ...message, ...collected, decision, costUsd };
         const work = compareReplies(routed, options)
           .catch(report)
           .finally(() => inFlight.delete(work));
@@ -93,11 +95,13 @@ export function openBlindShadow(
 }
 
 /** Only `auto` that the evaluation model routed, for any model, and texts alone: no tool is called twice. */
-function isComparable({ key, conversation: { messages, tools } }: Message, decision: Decision) {
-  const isText = messages.every(({ parts }) => parts.every(({ type }) => type === "text"));
+function isComparable({ key, conversation, passed }: Message, decision: Decision) {
+  const parts = conversation.messages.flatMap((message) => message.parts);
+  const tools = (passed?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
+  const isText = tools.length === 0 && parts.every(({ type }) => type === "text");
   const isFree = (key?.tiers ?? key?.models ?? null) === null;
   const isRouted = decision.tierChosen !== null || decision.cause === "fit";
-  return isRouted && isFree && tools.length === 0 && isText;
+  return isRouted && isFree && isText && !passed?.unsupported;
 }
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
@@ -108,11 +112,11 @@ interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
   readonly signal: AbortSignal;
 }
 
-interface RoutedReply {
-  readonly requestId: string;
-  readonly conversation: Conversation;
+interface RoutedReply extends Message {
   readonly decision: Decision;
   readonly text: string;
+  /** Whether the text is in the form of an API, as its upstream sent it. */
+  readonly isPassed: boolean;
   readonly costUsd: number;
 }
 
@@ -167,16 +171,22 @@ type Spending = ComparisonOptions & { readonly spent: { usd: number } };
 
 /** Returns the judged replies; null if one of the tiers did not reply. */
 async function judged(
-  { requestId, conversation, decision, ...own }: RoutedReply,
+  reply: RoutedReply,
   ends: readonly [PricedTier, PricedTier],
   options: Spending,
 ) {
+  const { requestId, conversation, decision } = reply;
   const headers = { "x-request-id": requestId };
+  const [cheapest, dearest] = ends;
   const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
+  const again = { ...cheapest, target: replayOf(reply, options) };
+  const free = { ...options, headers, spent: { usd: 0 } };
+  const { text } = reply.isPassed ? await answerOf(again, conversation, free) : reply;
+  if (text === "") return null;
   const asked = await Promise.all(
     others.map((end) => answerOf(end, conversation, { ...options, headers })),
   );
-  const replies = [{ tier: decision.tierUsed, ...own }, ...asked];
+  const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...asked];
   if (replies.some(({ text }) => text === "")) return null;
   const question = readUserTurns(conversation).at(-1) ?? "";
   const request = { question, answers: replies.map(({ text }) => text) };
@@ -189,9 +199,16 @@ async function judged(
     const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
     return { tier: wanted, quality: qualities[at] ?? 0, costUsd };
   };
-  const [cheapest, dearest] = ends;
   const routed = sideOf(decision.tierUsed, decision.costUsd ?? 0);
   return { routed, cheapest: sideOf(cheapest.tier), dearest: sideOf(dearest.tier) };
+}
+
+/** Returns a model whose service sends a reply again; its provider reads the text in it. */
+function replayOf({ decision, text }: RoutedReply, { services }: Spending): Target {
+  const [target] = planOf(decision, services.replies.current).targets;
+  const type = /^\s*\{/.test(text) ? "application/json" : "text/event-stream";
+  const fetch = async () => new Response(text, { headers: { "content-type": type } });
+  return { ...target, upstream: { ...target.upstream, fetch } };
 }
 
 /** Asks a tier. Its text is empty if it fails. */
@@ -201,7 +218,7 @@ async function answerOf(
   options: Spending & { readonly headers: Record<string, string> },
 ) {
   const { services, signal, spent, headers } = options;
-  const { listener, text } = collectText(() => undefined);
+  const { listener, collected } = collectText(() => undefined);
   const { output: maxOutputTokens } = expectedTokens(conversation);
   const limits = services.replies.current.tiers[tier];
   const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
@@ -214,17 +231,18 @@ async function answerOf(
   });
   const costUsd = costOf(billed?.usage ?? null, price) ?? 0;
   spent.usd += costUsd;
-  return { tier, text: end === null ? "" : text(), costUsd };
+  return { tier, text: end === null ? "" : collected.text, costUsd };
 }
 
-/** Returns a listener that also collects the text of a reply. */
+/** Returns a listener that also collects the text of a reply, in the form of an API if it passes. */
 function collectText(given: ReplyListener) {
-  let text = "";
+  const collected = { text: "", isPassed: false };
   const listener: ReplyListener = (part) => {
-    text += textOfReply(part);
+    collected.isPassed = typeof part === "string";
+    collected.text += typeof part === "string" ? part : textOfReply(part);
     return given(part);
   };
-  return { listener, text: () => text };
+  return { listener, collected };
 }
 
 /**
