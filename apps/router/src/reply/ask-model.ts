@@ -3,9 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
+import { visit } from "jsonc-parser";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
-import { replaceValues } from "./replace-values.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target, Upstream } from "./upstream.ts";
 import type { HttpError } from "../http-error.ts";
@@ -168,10 +168,51 @@ export async function passRequest(
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
   const { taken = new Response() } = await callModel(target, call, { fetch, isTaken: () => true });
-  const usage = createUsageReader(usageOf, meter, { isWhole: isJson(taken), isHidden });
+  const readUsage = (text: string) => {
+    const usage = usageOf(parseJson(text));
+    if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
+  };
+  if (isJson(taken)) {
+    const whole = await readText(taken.body);
+    meter.characters += whole.length; // an estimate if there is no usage
+    readUsage(whole);
+    return attempt.send(redact(whole));
+  }
+  const pass = createEventReader({ readUsage, meter, isHidden });
   const pieces = redact.inPieces();
-  await readBody(taken.body, (text) => attempt.send(pieces.add(usage.add(text))));
-  await attempt.send(pieces.add(usage.end()) + pieces.end());
+  await readBody(taken.body, (text) => attempt.send(pieces.add(pass(text))));
+  // The last event may lack its blank line.
+  await attempt.send(pieces.add(pass("\n\n", "")) + pieces.end());
+}
+
+/**
+ * Replaces values of a JSON object's own fields, and changes nothing else, neither numbers nor white space.
+ * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
+ */
+function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
+  const known = new Map(Object.entries(values));
+  let [replaced, from, start] = ["", 0, -1];
+  let value: unknown;
+  const replace = (begin: number, end: number) => {
+    if (value === undefined) return;
+    replaced += json.slice(from, begin) + JSON.stringify(value);
+    [from, value] = [end, undefined];
+  };
+  const open = (at: number) => {
+    const isWhole = start === -1; // the fields of others are not visited
+    start = at;
+    return isWhole;
+  };
+  const close = (at: number) => replace(start, at + 1);
+  visit(json, {
+    onObjectProperty: (name) => void (value = known.get(name.toLowerCase())),
+    onLiteralValue: (_, at, length) => replace(at, at + length),
+    onObjectBegin: open,
+    onArrayBegin: open,
+    onObjectEnd: close,
+    onArrayEnd: close,
+  });
+  return replaced + json.slice(from);
 }
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
@@ -180,42 +221,27 @@ const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 /** An event is about a token; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;
 
-/** Reads the usage in a body of JSON, or in the events with one. Returns the text without hidden events of usage. */
-function createUsageReader(
-  usageOf: PassedRequest["usageOf"],
-  meter: TokenMeter,
-  { isWhole, isHidden }: { readonly isWhole: boolean; readonly isHidden: boolean },
-) {
-  let [whole, shown] = ["", ""];
-  const read = (text: string) => {
-    const usage = usageOf(parseJson(text));
-    if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
-  };
+interface EventReading {
+  readonly readUsage: (data: string) => void;
+  readonly meter: TokenMeter;
+  /** Whether events of usage alone are left out. */
+  readonly isHidden: boolean;
+}
+
+/** Returns a function that reads the events in a text, and returns the text to pass on. */
+function createEventReader({ readUsage, meter, isHidden }: EventReading) {
+  let shown = "";
   const parser = eventParser((data) => {
     meter.characters += CHARACTERS_PER_EVENT;
     const hasUsage = /"usage":\s*\{/.test(data);
-    if (hasUsage) read(data);
+    if (hasUsage) readUsage(data);
     const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
     if (isHidden && !isAlone) shown += `data: ${data}\n\n`;
   });
-  const feed = (text: string, unchanged: string) => {
+  return (text: string, unchanged = text) => {
     shown = "";
     parser.feed(text);
     return isHidden ? shown : unchanged;
-  };
-  return {
-    add(text: string) {
-      if (!isWhole) return feed(text, text);
-      whole += text;
-      if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      return text;
-    },
-    end() {
-      if (!isWhole) return feed("\n\n", ""); // the last event may lack its blank line
-      meter.characters += whole.length; // an estimate if there is no usage
-      read(whole);
-      return "";
-    },
   };
 }
 

@@ -115,14 +115,14 @@ test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) =>
   expect(bytes).toEqual(chunks);
 });
 
-test("the usage in a body of JSON is read", async () => {
-  const body = '{\n  "usage": { "input": 5, "output": 7 }\n}';
+test("the usage in a body of JSON is read, and a secret replaced", async () => {
+  const body = `{\n  "usage": { "input": 5, "output": 7 }, "a": "${plantedKey}"\n}`;
   const headers = { "content-type": "application/json; charset=utf-8" };
   const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
     passed,
   });
   expect((await reply).billed?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
-  expect(bytes).toEqual([body]);
+  expect(bytes).toEqual([body.replace(plantedKey, "[secret]")]);
 });
 
 test.each([

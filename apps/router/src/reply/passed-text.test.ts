@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { callFor, targetAt } from "../testing/reply-calls.ts";
+import { connectUpstream } from "./upstream.ts";
+
+/** Returns the text that a service gets for the model `a/b`. */
+async function sentFor(json: string): Promise<unknown> {
+  const sent: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_input, init) => {
+    sent.push(init?.body);
+    return new Response("data: [DONE]\n\n");
+  };
+  const service = { type: "openai-chat", name: "a", baseUrl: "http://a.invalid/v1" } as const;
+  const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }));
+  const body = JSON.parse(json) as Record<string, unknown>;
+  const request = { upstreamType: service.type, json, body, unsupported: null };
+  await callFor([target], { passed: { ...request, usageOf: () => null } }).reply;
+  expect(sent).toHaveLength(1);
+  return sent[0];
+}
+
+const own = ' {\n  "seed" : 12345678901234567890, "temperature": 1.0, "top_p": 1e3,';
+const nested = '"tools":[{"model":"x","a":"}],\\"model\\":\\"y\\\\"}], "user": "é\\u00e9"';
+
+test.each([
+  [`${own} "model" :\t"auto"\n, ${nested}\n}\n`, `${own} "model" :\t"a/b"\n, ${nested}\n}\n`],
+  [`{${nested},"model":"auto"}`, `{${nested},"model":"a/b"}`],
+  ['{"model":"big","n":1,"n":2,"model":"auto"}', '{"model":"a/b","n":1,"n":2,"model":"a/b"}'],
+  ['{"model":"auto","mod\\u0065l":"auto"}', '{"model":"a/b","mod\\u0065l":"a/b"}'],
+  ['{"model":"auto","MODEL":"big"}', '{"model":"a/b","MODEL":"a/b"}'],
+  ['{"model":{"model":["x"]},"model":[{}]}', '{"model":"a/b","model":"a/b"}'],
+  ['{"model":null,"":"model","__proto__":1}', '{"model":"a/b","":"model","__proto__":1}'],
+  ['{"model":"\\\\\\"","a":"model\\\\"}', '{"model":"a/b","a":"model\\\\"}'],
+])("of %s only the model is replaced", async (json, wanted) => {
+  expect(await sentFor(json)).toBe(wanted);
+});
+
+test.each([
+  ["16 MB of escapes", `"${String.raw`\n`.repeat(8 * 1024 * 1024)}"`],
+  ["16 MB of lists", `[${"[],".repeat(5 * 1024 * 1024)}0]`],
+  ["200 levels of lists", "[".repeat(200) + "]".repeat(200)],
+])("%s pass unchanged", async (_, value) => {
+  const sent = await sentFor(`{"a":${value},"model":"auto"}`);
+  expect(sent === `{"a":${value},"model":"a/b"}`).toBe(true);
+});
