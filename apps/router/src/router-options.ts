@@ -2,7 +2,12 @@ import type { GatewayModelId } from "ai";
 import { apiKeyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
-import { openAiUrlSchema, readRouterConfig, type RouterConfig } from "./config/router-config.ts";
+import {
+  openAiUrlSchema,
+  orNull,
+  readRouterConfig,
+  type RouterConfig,
+} from "./config/router-config.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { UpstreamOptions } from "./reply/upstream.ts";
@@ -26,9 +31,9 @@ const tooShort = "is short; set it to a secret of at least 16 characters";
 function variables(model: ReturnType<typeof modelId>) {
   return z.object({
     HOST: z.string().default("127.0.0.1"),
-    PORT: optional(wholeNumber("port", { max: 65_535, example: "PORT=3001" })),
-    ROUTER_ACCESS_TOKEN: optional(printable("token", z.string().min(16, tooShort))),
-    ROUTER_KEYS: optional(z.string()),
+    PORT: orNull(wholeNumber("port", { max: 65_535, example: "PORT=3001" })),
+    ROUTER_ACCESS_TOKEN: orNull(printable("token", z.string().min(16, tooShort))),
+    ROUTER_KEYS: orNull(z.string()),
     ROUTER_LEASE_MS: milliseconds().default(60_000),
     ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
       .refine(
@@ -43,9 +48,9 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_PING_MS: milliseconds(upToADay).default(10_000),
     ROUTER_KEEP_ALIVE_TIMEOUT_MS: milliseconds(upToADay).default(75_000),
     ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
-    ROUTER_CALIBRATION: optional(z.string()),
-    ROUTER_FIT: optional(z.string()),
-    ROUTER_DECISION_LOG: optional(z.string()),
+    ROUTER_CALIBRATION: orNull(z.string()),
+    ROUTER_FIT: orNull(z.string()),
+    ROUTER_DECISION_LOG: orNull(z.string()),
     ROUTER_BLIND_SHARE: numberTo(0.05, "0.02").default(0),
     ROUTER_BLIND_USD_PER_DAY: numberTo(10_000, "0.5").default(1),
     ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
@@ -53,36 +58,36 @@ function variables(model: ReturnType<typeof modelId>) {
       /^[\w.:-]{1,64}$/,
       "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
     ),
-    ROUTER_MIN_CONFIDENCE: optional(numberTo(1, "0.6")),
-    ROUTER_FAILURE_TIER: optional(
+    ROUTER_MIN_CONFIDENCE: orNull(numberTo(1, "0.6")),
+    ROUTER_FAILURE_TIER: orNull(
       z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
     ),
-    ROUTER_REPLY_BASE_URL: optional(openAiUrlSchema),
-    ROUTER_REPLY_API_KEY: optional(printable("key")),
-    AI_GATEWAY_API_KEY: optional(printable("key")),
-    EVALUATOR_BASE_URL: optional(
+    ROUTER_REPLY_BASE_URL: orNull(openAiUrlSchema),
+    ROUTER_REPLY_API_KEY: orNull(printable("key")),
+    AI_GATEWAY_API_KEY: orNull(printable("key")),
+    EVALUATOR_BASE_URL: orNull(
       z.url({
         protocol: /^https?$/,
         error: "is not an http or https URL, such as https://example.com/v4/ai",
       }),
     ),
-    ROUTER_DECISION_TIMEOUT_MS: optional(milliseconds()),
+    ROUTER_DECISION_TIMEOUT_MS: orNull(milliseconds()),
     ROUTER_LIMITS: matching(
       /^postgres(?:ql)?:\/\//,
       "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
     ),
-    ROUTER_REQUESTS_PER_MINUTE: optional(
+    ROUTER_REQUESTS_PER_MINUTE: orNull(
       wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
     ),
     OTEL_TRACES_EXPORTER: z
       .enum(["otlp", "none"], "is neither otlp nor none, the values that this router supports")
       .optional(),
-    ROUTER_MODEL_NANO: optional(model),
-    ROUTER_MODEL_FAST: optional(model),
-    ROUTER_MODEL_BALANCED: optional(model),
-    ROUTER_MODEL_FRONTIER: optional(model),
+    ROUTER_MODEL_NANO: orNull(model),
+    ROUTER_MODEL_FAST: orNull(model),
+    ROUTER_MODEL_BALANCED: orNull(model),
+    ROUTER_MODEL_FRONTIER: orNull(model),
     ROUTER_FALLBACK_MODELS: list().pipe(z.array(model)).default([]),
-    ROUTER_SHADOW: optional(model),
+    ROUTER_SHADOW: orNull(model),
   });
 }
 
@@ -241,12 +246,8 @@ function hasTraces(env: Environment): boolean {
   return address !== undefined && !isOff && env["OTEL_TRACES_EXPORTER"] !== "none";
 }
 
-function optional<TSchema extends z.ZodType>(schema: TSchema) {
-  return schema.nullable().default(null);
-}
-
 function matching(pattern: RegExp, error: string) {
-  return optional(z.string().regex(pattern, error));
+  return orNull(z.string().regex(pattern, error));
 }
 
 function printable(what: string, text = z.string()) {

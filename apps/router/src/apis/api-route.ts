@@ -3,7 +3,7 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
-import type { Answer, MessageRouter } from "../message-router.ts";
+import type { Answer } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
@@ -16,14 +16,12 @@ import { addModelRoutes, createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
-import { estimateTokens } from "../reply/usage.ts";
+import { estimateTokens, TOKENS_PER_IMAGE } from "../reply/usage.ts";
 
-interface ApiParts {
-  readonly router: MessageRouter;
-  readonly routing: Routing;
+type ApiParts = Parameters<typeof createModelChooser>[0] & {
   readonly guards: Guards;
-  readonly options: Pick<RouterOptions, "clientModels" | "pingMs">;
-}
+  readonly options: Pick<RouterOptions, "pingMs">;
+};
 
 /** Adds the routes of the three APIs. */
 export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
@@ -186,12 +184,9 @@ function statusFor({ httpError, failure }: GeneratedReply, { tierUsed }: Decisio
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
-/** Anthropic's count of the largest image that it does not shrink. */
-const TOKENS_PER_FILE = 1600;
-
 /** Estimates the tokens of texts, calls, results and tools by their lengths; each image or file is 1,600. */
 export function countTokens({ messages, tools }: Conversation): number {
   const parts = messages.flatMap((message) => message.parts);
   const characters = textOf(parts).length + JSON.stringify(tools).length;
-  return estimateTokens(characters) + parts.flatMap(filesOf).length * TOKENS_PER_FILE;
+  return estimateTokens(characters) + parts.flatMap(filesOf).length * TOKENS_PER_IMAGE;
 }

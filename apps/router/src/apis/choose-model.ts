@@ -16,10 +16,6 @@ import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
 
-interface ChooserParts extends NamedModels {
-  readonly router: MessageRouter;
-}
-
 interface Chosen {
   readonly decision: Decision;
   /** The evaluation model's decision if another model replies. */
@@ -36,7 +32,7 @@ interface Asked {
 }
 
 /** Creates the chooser of a request's model. It throws an HttpError for an unknown model or without a text. */
-export function createModelChooser(parts: ChooserParts) {
+export function createModelChooser(parts: NamedModels & { readonly router: MessageRouter }) {
   const { router, routing } = parts;
   const turnOf = createTurns();
   const current = () => routing.services.replies.current;

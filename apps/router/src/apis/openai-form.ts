@@ -48,7 +48,7 @@ const detail = z.enum(["auto", "low", "high", "original"]).nullish();
 const imageUrl = z
   .string("missing; send the image itself, a data: address")
   .refine(
-    (url) => field.isHttps(url) || /^data:image\/[^,]*,/.test(url),
+    (url) => field.httpsUrl.safeParse(url).success || /^data:image\/[^,]*,/.test(url),
     "is neither an https: nor a data: address",
   );
 const fileData = z

@@ -1,14 +1,10 @@
 import { isRecord, parseJson } from "evaluator-kit";
 import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
+import type { ApiRequest } from "./api.ts";
 
-interface ParsedBody<TData> {
+interface ParsedBody<TData> extends Pick<ApiRequest, "body" | "unread" | "unsupported"> {
   readonly data: TData;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** The paths of fields without a place in the schema. */
-  readonly unread: readonly string[];
-  /** The first error of the parts that were left out. */
-  readonly unsupported: HttpError | null;
 }
 
 /**

@@ -21,12 +21,9 @@ export const effort = z
   .nullish();
 
 /** An address that the model's service can load. */
-export const httpsUrl = z.string().refine(isHttps, "is not an https: address");
-
-/** Whether a text is a secure address. */
-export function isHttps(url: string): boolean {
-  return url.startsWith("https:") && URL.canParse(url);
-}
+export const httpsUrl = z
+  .string()
+  .refine((url) => url.startsWith("https:") && URL.canParse(url), "is not an https: address");
 
 /** Accepts a text or a list of parts. */
 export function contentOf<TPart extends z.ZodType>(part: TPart) {

@@ -3,7 +3,7 @@ import { estimate, figure } from "../labels/figures.ts";
 import { meanOf } from "../labels/tier-points.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
-import { type BlindNote, noteOf } from "../report/read-records.ts";
+import { type BlindNote, type Note, noteOf } from "../report/read-records.ts";
 
 /** A judged reply: its quality, 0..1, and its cost in US dollars. */
 type Reply = Readonly<Record<"quality" | "costUsd", number>>;
@@ -79,7 +79,6 @@ function inHundredths(estimate: Estimate): string {
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;
-type Note = NonNullable<ReturnType<typeof noteOf>>;
 
 /** The part of the log that is read: eight hundred comparisons at a share of 2 %. */
 const MOST_BYTES = 32 * 1024 * 1024;

@@ -11,6 +11,7 @@ import { dearestUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
+import { meanOf } from "../labels/tier-points.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import type { PassedRequest } from "../reply/ask-model.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
@@ -29,10 +30,6 @@ interface BlindParts extends Pick<Routing, "services" | "prices"> {
   readonly random?: () => number;
 }
 
-interface BlindOptions extends Pick<RouterOptions, "blind" | "leaseMs"> {
-  readonly instance: string;
-}
-
 interface Message {
   readonly requestId: string;
   readonly key: RouterKey | null;
@@ -49,14 +46,16 @@ export type BlindShadow = ReturnType<typeof openBlindShadow>;
 
 /** Opens the shadow of a router. @throws CliError without a decision log */
 export function openBlindShadow(
-  { blind: { share, usdPerDay }, leaseMs, instance }: BlindOptions,
+  options: Pick<RouterOptions, "blind" | "leaseMs"> & { readonly instance: string },
   { log, ledger, reportDefect, random = Math.random, ...parts }: BlindParts,
 ) {
   if (log === null) {
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }
+  const { leaseMs, instance } = options;
+  const { share, usdPerDay } = options.blind;
   const stop = new AbortController();
-  const options: ComparisonOptions = {
+  const comparison: ComparisonOptions = {
     ...parts,
     usdPerDay,
     ledger: ledger ?? new Ledger(() => openLedger(log.path), { leaseMs }),
@@ -79,7 +78,7 @@ export function openBlindShadow(
         // It failed, has no text or no known cost.
         if (reply.end === null || collected.text === "" || costUsd === null) return;
         const routed = { ...message, ...collected, decision, costUsd };
-        const work = compareReplies(routed, options)
+        const work = compareReplies(routed, comparison)
           .catch(report)
           .finally(() => inFlight.delete(work));
         inFlight.add(work);
@@ -263,7 +262,7 @@ async function judge(
       const place = (at - by + answers.length) % answers.length;
       return evaluation.answers[nameAt(place)]?.probability ?? 0;
     });
-    return shares.reduce((sum, share) => sum + share / shares.length, 0);
+    return meanOf(shares);
   });
   return { qualities, costUsd: judged.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) };
 }

@@ -56,6 +56,11 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
+/** Accepts an absent value, which is null then. */
+export function orNull<TSchema extends z.ZodType>(schema: TSchema) {
+  return schema.nullable().default(null);
+}
+
 /** Returns the first problem after the path of its field. */
 export function describeIssue({ issues: [issue] }: z.ZodError, whole = "the file"): string {
   const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -113,13 +118,13 @@ const model = z.string(notModel).regex(/^[\x21-\x7e]{1,256}$/, notModel);
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 const usd = z.number(notUsd).min(0, notUsd);
 const cached = usd.exactOptional();
-const price = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: cached })
-  .transform((given) => {
+const prices = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: cached });
+const price = orNull(
+  prices.transform((given) => {
     const named = Object.entries(given).map(([kind, of]) => [`${kind}UsdPerMillionTokens`, of]);
     return Object.fromEntries(named) as ModelPrice;
-  })
-  .nullable()
-  .default(null);
+  }),
+);
 
 const notServer =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
@@ -149,8 +154,8 @@ const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as con
 function upstream(env: Environment) {
   return fields({
     type: z.enum(types, `is none of ${types.join(", ")}`),
-    baseUrl: serverUrlSchema.nullable().default(null),
-    apiKeyEnv: keyVariable(env).nullable().default(null),
+    baseUrl: orNull(serverUrlSchema),
+    apiKeyEnv: orNull(keyVariable(env)),
   }).transform(({ type, apiKeyEnv, ...given }, context) => {
     const isGateway = type === "gateway";
     const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);

@@ -45,10 +45,8 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
       for (const key of keysOf(given)) {
         kept.delete(key); // the newest is the last
         kept.set(key, { ...signature, model, atMs: now() });
-      }
-      for (const key of kept.keys()) {
-        if (kept.size <= MAX_KEPT) break;
-        kept.delete(key);
+        const [oldest = key] = kept.keys();
+        if (kept.size > MAX_KEPT) kept.delete(oldest);
       }
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */

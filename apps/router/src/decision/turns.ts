@@ -87,9 +87,7 @@ export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newT
   const counts = { output, reasoning: null };
   const stay = { ...counts, input: cold, cacheRead: warm, cacheWrite: 0 };
   const leave = { ...counts, input: cold, cacheRead: 0, cacheWrite: warm };
-  const [staying, leaving] = [
-    costOf(stay, decision.prices.model),
-    costOf(leave, next.prices.model),
-  ];
+  const staying = costOf(stay, decision.prices.model);
+  const leaving = costOf(leave, next.prices.model);
   return staying === null || leaving === null || leaving >= staying;
 }

@@ -107,12 +107,10 @@ export function describeFigures(figures: RoutingFigures): string {
   return [describeSource(figures), "", ...tables, `${advice.sentence}${emulated}\n`].join("\n");
 }
 
-type Figures = ReturnType<typeof evaluateRouting>;
-
 const looks = ["curve", "guide", "curve dashed", "limit"] as const;
 
 /** Draws the recovered gap by the share of frontier calls, a curve for each order. */
-function gainPlot({ orders }: Figures): Html {
+function gainPlot({ orders }: RoutingFigures): Html {
   const axes = {
     title: "The gap recovered, hardest prompts first",
     about:
@@ -143,7 +141,7 @@ const [NAME_HEIGHT, LOWEST_NAME] = [16, 226];
 const ROOM = 140;
 
 /** Draws the ways by cost and quality; a way that another one dominates is grey. */
-function costPlot({ ways }: Figures): Html {
+function costPlot({ ways }: RoutingFigures): Html {
   const points = ways
     .map((way) => ({ name: way.name, x: way.cost.value, y: way.quality.value }))
     .toSorted((one, other) => other.y - one.y);

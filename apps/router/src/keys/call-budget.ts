@@ -3,6 +3,7 @@ import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
+import { TOKENS_PER_IMAGE } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -156,9 +157,6 @@ const unwritable =
 
 /** The output that is reserved, again and again, for a reply without a limit. */
 const OUTPUT_STEP = 4096;
-
-/** Anthropic's count of the largest image that it does not shrink. */
-const TOKENS_PER_IMAGE = 1600;
 
 /** The price of an evaluation's input; its output is free (contract section 1, rule 11). */
 const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;

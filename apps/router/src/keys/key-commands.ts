@@ -98,8 +98,7 @@ function added(keys: Keys, key: StoredKey): Keys {
     throw new CliError(`There is a key ${key.name} already. Choose another name, or revoke it.`);
   }
   const isOfBudget = ({ budget }: StoredKey) => budget === key.budget;
-  const hasLimits = key.usdPerDay !== null || key.usdPerMonth !== null;
-  const { usdPerDay, usdPerMonth } = hasLimits ? key : (keys.find(isOfBudget) ?? key);
+  const { usdPerDay, usdPerMonth } = hasBudget(key) ? key : (keys.find(isOfBudget) ?? key);
   const limits = { usdPerDay, usdPerMonth };
   return [...keys, key].map((each) => (isOfBudget(each) ? Object.assign(each, limits) : each));
 }

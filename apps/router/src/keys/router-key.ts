@@ -1,14 +1,17 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { orNull } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */
 const reservedNames = new Set(["owner", "other", "blind"]);
 
+const notDate = "is not a date, such as 2027-01-31";
 const name = z
   .string("is missing, or no text")
   .regex(/^[\w.-]{1,64}$/, "is not a name of up to 64 letters, digits and the signs . _ -");
-const limit = z.number().min(0).nullable().default(null);
+const limit = orNull(z.number().min(0));
+const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
 
 /** The form of a key in `ROUTER_KEYS`. */
 export const storedKeySchema = z.strictObject({
@@ -16,26 +19,15 @@ export const storedKeySchema = z.strictObject({
   /** The budget that its calls spend, which other keys may share. */
   budget: name,
   /** The tiers and models that it may use; null for all. */
-  tiers: z
-    .array(z.enum(tierNames, `is none of ${tierNames.join(", ")}`))
-    .min(1)
-    .nullable()
-    .default(null),
-  models: z
-    .array(z.string().regex(/^[!-~]{1,256}$/))
-    .min(1)
-    .nullable()
-    .default(null),
+  tiers: orNull(z.array(tier).min(1)),
+  models: orNull(z.array(z.string().regex(/^[!-~]{1,256}$/)).min(1)),
   requestsPerMinute: limit,
   tokensPerMinute: limit,
   /** The limits of its budget in US dollars; null for none. Days and months are UTC. */
   usdPerDay: limit,
   usdPerMonth: limit,
   /** The first instant at which it is not valid any more, in ISO 8601; null for never. */
-  expires: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], "is not a date, such as 2027-01-31")
-    .nullable()
-    .default(null),
+  expires: orNull(z.union([z.iso.date(), z.iso.datetime({ offset: true })], notDate)),
   /** The SHA-256 of its token, in hexadecimal. */
   sha256: z.hash("sha256"),
 });

@@ -1,6 +1,6 @@
 import { CliError, parseJson, toPrintable } from "evaluator-kit";
 import { z } from "zod";
-import { describeIssue } from "../config/router-config.ts";
+import { describeIssue, orNull } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { readLines } from "../report/read-records.ts";
@@ -14,8 +14,8 @@ const decisionSchema = z.object({
   probabilities: shares,
   confidence: z.number().nullable(),
   promise: z.object({ act: z.string().nullable() }).nullish(),
-  evaluatorModelId: z.string().nullable().default(null),
-  wire: z.string().nullable().default(null),
+  evaluatorModelId: orNull(z.string()),
+  wire: orNull(z.string()),
 });
 
 const feedbackSchema = z.object({ requestId: z.string(), feedback: tier });
@@ -67,10 +67,6 @@ const labelSchema = promptObject
     "has costs, but not of all models that it scores",
   )
   .transform(withMessages);
-
-function orNull<TSchema extends z.ZodType>(schema: TSchema) {
-  return schema.nullable().default(null);
-}
 
 function withMessages<TLine extends z.output<typeof promptObject>>(line: TLine) {
   const { prompt, messages, ...rest } = line;

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
-import type { Tier } from "../decision/tier-question.ts";
+import type { Note } from "../report/read-records.ts";
 import type { MessageRecord } from "./message-record.ts";
 
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
@@ -52,14 +52,6 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/** A further line on a message: the tier that would have been right, a thumb, or a blind comparison. */
-type Note = Pick<MessageRecord, "time" | "instance" | "requestId"> &
-  (
-    | { readonly feedback: Tier }
-    | { readonly thumb: "up" | "down" }
-    | { readonly blind: { readonly spentUsd: number } }
-  );
-
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
@@ -83,7 +75,7 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
   };
   return {
     path,
-    add: (record: MessageRecord | Note): void => {
+    add: (record: MessageRecord | (Note & Pick<MessageRecord, "instance">)): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
       waiting.push(`${JSON.stringify(record)}\n`);
       if (waiting.length === 1) void inTurn(writeWaiting);

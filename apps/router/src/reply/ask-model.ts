@@ -87,7 +87,10 @@ async function readStream(stream: ReadableStream<object>, { attempt, pieces }: R
 
 async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
   const parser = eventParser((data) => {
-    if (data !== "[DONE]") pieces.add(parsePart(data));
+    if (data === "[DONE]") return;
+    const part = parseJson(data);
+    if (part === null) throw new BrokenReplyError(notJson);
+    pieces.add(part as object);
   });
   await readBody(body, (text) => {
     parser.feed(text);
@@ -103,14 +106,6 @@ function eventParser(onData: (data: string) => void) {
     },
     onEvent: ({ data }) => onData(data),
   });
-}
-
-function parsePart(data: string): object {
-  try {
-    return (JSON.parse(data) ?? {}) as object;
-  } catch (error) {
-    throw new BrokenReplyError(notJson, { cause: error });
-  }
 }
 
 /** Returns the text of a body of up to 16 MiB. @throws BrokenReplyError */
@@ -155,15 +150,13 @@ export async function passRequest(
   const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
   const isHidden = body["stream"] === true && !isCounted;
   const hasOptions = !isHidden || "stream_options" in body;
-  const values = {
-    model: target.model,
-    ...(isHidden && { stream_options: { ...options, include_usage: true } }),
-  };
+  const counted = isHidden && { stream_options: { ...options, include_usage: true } };
   const fetch: typeof globalThis.fetch = (input, init) => {
     const own = new Headers(init?.headers);
     for (const name of passedHeaders) if (given[name]) own.set(name, given[name]);
     const open = hasOptions ? json : json.replace("{", '{"stream_options":{},');
-    const text = replaceValues(open, values); // not kept while the reply flows
+    // Not kept while the reply flows.
+    const text = replaceValues(open, { model: target.model, ...counted });
     return target.upstream.fetch(input, { ...init, body: text, headers: own });
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
@@ -178,7 +171,7 @@ export async function passRequest(
     readUsage(whole);
     return attempt.send(redact(whole));
   }
-  const pass = createEventReader({ readUsage, meter, isHidden });
+  const pass = createEventReader(readUsage, meter, isHidden);
   const pieces = redact.inPieces();
   await readBody(taken.body, (text) => attempt.send(pieces.add(pass(text))));
   // The last event may lack its blank line.
@@ -221,15 +214,12 @@ const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 /** An event is about a token; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;
 
-interface EventReading {
-  readonly readUsage: (data: string) => void;
-  readonly meter: TokenMeter;
-  /** Whether events of usage alone are left out. */
-  readonly isHidden: boolean;
-}
-
-/** Returns a function that reads the events in a text, and returns the text to pass on. */
-function createEventReader({ readUsage, meter, isHidden }: EventReading) {
+/** Returns a function that reads the events in a text, and returns it; events of usage alone may be hidden. */
+function createEventReader(
+  readUsage: (data: string) => void,
+  meter: TokenMeter,
+  isHidden: boolean,
+) {
   let shown = "";
   const parser = eventParser((data) => {
     meter.characters += CHARACTERS_PER_EVENT;

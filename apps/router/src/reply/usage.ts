@@ -90,6 +90,9 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
   return dollars / 1_000_000;
 }
 
+/** Anthropic's count of the largest image that it does not shrink. */
+export const TOKENS_PER_IMAGE = 1600;
+
 /** A rule of thumb for English, for replies without a reported count. */
 const CHARACTERS_PER_TOKEN = 4;
 

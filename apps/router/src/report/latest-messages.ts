@@ -4,7 +4,7 @@ import { parseJson, systemErrorCode } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
-import { type LoggedRecord, noteOf, recordOf } from "./read-records.ts";
+import { type LoggedRecord, type Note, noteOf, recordOf } from "./read-records.ts";
 
 const text = z.string().max(256, "is too long").optional();
 const time = z
@@ -114,7 +114,7 @@ const MOST_SEARCHED_BYTES = 512 * 1024 * 1024;
 /** Returns a message with its last note; null if the searched part of the log has none of this id. */
 export async function findMessage(path: string, id: string) {
   const quoted = JSON.stringify(id);
-  const found = { record: null as LoggedRecord | null, note: null as ReturnType<typeof noteOf> };
+  const found = { record: null as LoggedRecord | null, note: null as Note | null };
   await visitLatest(path, { mostBytes: MOST_SEARCHED_BYTES }, (line) => {
     if (!line.includes(quoted)) return true;
     const [record, note] = [recordOf(line), noteOf(line)];

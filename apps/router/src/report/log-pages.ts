@@ -9,7 +9,7 @@ import {
   messageFilter,
   visitLatest,
 } from "./latest-messages.ts";
-import { type LoggedRecord, messageOf, type noteOf } from "./read-records.ts";
+import { type LoggedRecord, messageOf, type Note } from "./read-records.ts";
 import { dollars, promiseOf, Totals, totalsHead } from "./totals.ts";
 
 /** Returns a message as `/decisions.json` lists it; costs and times are null if unknown. */
@@ -96,10 +96,8 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
   </form>`;
 }
 
-type Note = ReturnType<typeof noteOf>;
-
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
-export function messagePage(record: LoggedRecord, note: Note): string {
+export function messagePage(record: LoggedRecord, note: Note | null): string {
   const { tierUsed, model, requestId } = record;
   const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
@@ -147,7 +145,7 @@ function factsOf(record: LoggedRecord): Html {
 
 const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model"]);
 
-function thumbsOf(requestId: string, note: Note): Html {
+function thumbsOf(requestId: string, note: Note | null): Html {
   const noted = note?.thumb ?? `${note?.feedback} was right`;
   const buttons = (["up", "down"] as const).map((thumb) => {
     const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";

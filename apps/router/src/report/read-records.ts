@@ -64,6 +64,9 @@ const noteSchema = z.object({
   blind: blindSchema.optional(),
 });
 
+/** A note in the decision log. */
+export type Note = z.infer<typeof noteSchema>;
+
 /** Parses a message of the log; null for any other line. */
 export function recordOf(line: string): LoggedRecord | null {
   return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
@@ -71,8 +74,7 @@ export function recordOf(line: string): LoggedRecord | null {
 
 /** Parses a message of the log, or the cost of a blind comparison as a message of the key `blind`. */
 export function messageOf(line: string): LoggedRecord | null {
-  const record = recordOf(line);
-  return record ?? blindRecordOf(line);
+  return recordOf(line) ?? blindRecordOf(line);
 }
 
 function blindRecordOf(line: string): LoggedRecord | null {

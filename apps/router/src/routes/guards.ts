@@ -80,10 +80,9 @@ function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
     const site = req.header("sec-fetch-site") ?? "none";
     // The request line may hold a whole address that differs from the header.
     if (!hosts.has(req.header("host")?.toLowerCase() ?? "") || !hosts.has(new URL(req.url).host)) {
-      throw new HttpError(
-        403,
-        "This router answers to its own address only; ROUTER_ALLOWED_HOSTS adds a proxy's host.",
-      );
+      const error =
+        "This router answers to its own address only; ROUTER_ALLOWED_HOSTS adds a proxy's host.";
+      throw new HttpError(403, error);
     }
     if (origin !== undefined && !origins.has(origin)) {
       throw new HttpError(403, "This router answers to its own page only.");

@@ -2,10 +2,11 @@ import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
 import { describeIssue } from "../config/router-config.ts";
-import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import { findMessage, listMessages, parseFilter } from "../report/latest-messages.ts";
+import type { Note } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type ClientEnv, readJson } from "./client-request.ts";
 import type { Guards } from "./guards.ts";
@@ -85,13 +86,8 @@ function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: stri
   throw new HttpError(400, `${usage}: ${describeIssue(error, "the body")}.`);
 }
 
-type NoteFields = { readonly requestId: string } & (
-  | { readonly thumb: "up" | "down" }
-  | { readonly feedback: Tier }
-);
-
 /** Notes feedback on a message; the page that is read next has it. */
-async function addNote({ log, options }: LogParts, note: NoteFields): Promise<void> {
+async function addNote({ log, options }: LogParts, note: Omit<Note, "time">): Promise<void> {
   if (log === null) throw new HttpError(409, withoutLog("feedback"));
   const [time, instance] = [new Date().toISOString(), options.instance ?? "router"];
   log.add({ time, instance, ...note });

@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 import type { Tier } from "../../decision/tier-question.ts";
-import { ask, tiers } from "./router.ts";
+import { ask, post, tiers } from "./router.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
 import type { PastMessage } from "./session.ts";
 
@@ -160,11 +160,7 @@ async function showSecond(card: HTMLElement, message: string, tiers: [string, Ti
 async function sendFeedback(bar: HTMLElement, requestId: string, tier: Tier): Promise<void> {
   const said = reveal(bar, ".said");
   try {
-    const response = await fetch("/feedback", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ requestId, tier }),
-    });
+    const response = await post("/feedback", { requestId, tier });
     const problem = response.ok ? null : ((await response.json()) as { error: string }).error;
     said.textContent = problem ?? `Noted: ${tier} would have been right.`;
   } catch {

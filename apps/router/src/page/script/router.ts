@@ -63,7 +63,12 @@ function toFailure(thrown: unknown) {
   return { name: "error", data: { error } } as const;
 }
 
-function post(path: string, body: object, signal: AbortSignal | null = null): Promise<Response> {
+/** Posts JSON to the router. */
+export function post(
+  path: string,
+  body: object,
+  signal: AbortSignal | null = null,
+): Promise<Response> {
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
   return fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
 }
