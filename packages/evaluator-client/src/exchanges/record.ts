@@ -15,9 +15,6 @@ import { emulatorHeader, readReply, RecordingError, writeExchange } from "./stor
 
 type Request = Exchange["request"];
 
-// Shorter words, such as the "local" of an emulator, are no secret and occur in texts by chance.
-const SHORTEST_KEY = 8;
-
 /** How exchanges are recorded. */
 export interface RecordOptions extends ExchangeOptions {
   /** Sends to the service. @default the global fetch */
@@ -76,8 +73,7 @@ function toStored({ method, path, headers, body }: AskedRequest): Request {
 function keysIn({ headers }: AskedRequest): string[] {
   return Object.entries(headers)
     .filter(([name]) => isSecretHeader(name))
-    .flatMap(([, value]) => value.split(/\s+/))
-    .filter((word) => word.length >= SHORTEST_KEY);
+    .flatMap(([, value]) => value.split(/\s+/));
 }
 
 /** Returns a file name from the question ids and the digest, so that the same request replaces its file. */

@@ -41,7 +41,7 @@ const keptHeaders = new Set([
  * undefined if it is not JSON.
  *
  * @param known - The request, or another JSON value without secrets: parts of a key in it do not count.
- * @throws {RecordingError} if any header or the body holds one of the keys, also in part or encoded.
+ * @throws {RecordingError} if any header or the body holds one of the keys, also in part, escaped or in base64.
  */
 export async function readReply(reply: Response, keys: readonly string[], known: unknown) {
   const { status, headers } = reply;
