@@ -41,39 +41,32 @@ test("an exchange that names no model answers any, one that does answers its own
   );
 });
 
-test("what no exchange answers has a nearest one, and the place where it differs", () => {
-  const ledger = new ReplayLedger([exchange("only")]);
-  const other = request({ a: 1, b: [{ c: 2, d: "private" }] });
-  expect(ledger.take(other)).toBeNull();
-  expect(ledger.nearest(other)).toEqual({ name: "only", difference: "body.b.0.d differs" });
+test("a request without a header that the exchange has is not answered", () => {
+  const ledger = new ReplayLedger([exchange("only", { "content-type": "application/json" })]);
+  expect(ledger.take(same)).toBeNull();
   expect(ledger.unused().map(({ name }) => name)).toEqual(["only"]);
-  expect(new ReplayLedger([]).nearest(other)).toBeNull();
 });
 
 test.each([
-  ["equal scalars", "a", "a", null],
+  ["equal scalars", "a", "a", true],
   [
     "equal objects in another order",
     { a: 1, b: [1, { c: null }] },
     { b: [1, { c: null }], a: 1 },
-    null,
+    true,
   ],
-  ["another scalar", { a: { b: 1 } }, { a: { b: 2 } }, "body.a.b differs"],
-  ["another type", { a: "1" }, { a: 1 }, "body.a differs"],
-  ["null for an object", { a: {} }, { a: null }, "body.a differs"],
-  ["an array for an object", { a: {} }, { a: [] }, "body.a differs"],
-  ["a missing key", { a: 1, b: 2 }, { a: 1 }, "body.b is missing"],
-  ["an unexpected key", { a: 1 }, { a: 1, b: 2 }, "body.b is unexpected"],
-  ["a key that may be a text", { "to me": 1 }, {}, 'body["…"] is missing'],
-  ["a shorter array", [1, 2], [1], "body.1 is missing"],
-  ["a longer array", [1], [1, 2], "body.1 is unexpected"],
-  ["an inherited name", {}, JSON.parse('{"__proto__":1}'), "body.__proto__ is unexpected"],
-])("%s", (_name, expected, actual, difference) => {
+  ["another scalar", { a: { b: 1 } }, { a: { b: 2 } }, false],
+  ["another type", { a: "1" }, { a: 1 }, false],
+  ["null for an object", { a: {} }, { a: null }, false],
+  ["an array for an object", { a: {} }, { a: [] }, false],
+  ["a missing key", { a: 1, b: 2 }, { a: 1 }, false],
+  ["an unexpected key", { a: 1 }, { a: 1, b: 2 }, false],
+  ["a shorter array", [1, 2], [1], false],
+  ["a longer array", [1], [1, 2], false],
+  ["an inherited name", {}, JSON.parse('{"__proto__":1}'), false],
+])("%s: answered or not", (_name, expected, actual, isAnswered) => {
   const base = exchange("only");
   const only = { ...base, request: { ...base.request, body: expected } };
   const asked = { ...base.request, body: actual };
-  expect(new ReplayLedger([only]).nearest(asked)).toEqual({
-    name: "only",
-    difference,
-  });
+  expect(new ReplayLedger([only]).take(asked) !== null).toBe(isAnswered);
 });

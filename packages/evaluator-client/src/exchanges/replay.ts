@@ -62,7 +62,7 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     const exchange = ledger.take(request);
     const call = calls.getStore() ?? { questionIds: [], hasAsked: false };
     call.hasAsked = true;
-    if (exchange === null) throw toMissing(request, ledger.nearest(request), { path, ...call });
+    if (exchange === null) throw toMissing(request, { path, ...call });
     const { status, headers, body } = exchange.response;
     const text = [204, 205, 304].includes(status) ? null : JSON.stringify(body);
     return new Response(text, { status, headers });
@@ -107,7 +107,6 @@ const unusedFetch =
 
 function toMissing(
   request: AskedRequest,
-  nearest: ReturnType<ReplayLedger["nearest"]>,
   { path, questionIds }: { path: string; questionIds: readonly string[] },
 ): MissingExchangeError {
   const digest = requestDigest(request);
@@ -117,7 +116,6 @@ function toMissing(
     `No exchange in ${path} answers the ${listQuestions(questionIds)}`,
     model === null ? "" : `, asked of ${model}`,
     ` over ${wire} (digest ${digest.slice(0, 12)}).`,
-    nearest === null ? "" : ` The nearest is ${nearest.name}, but ${nearest.difference}.`,
     " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
