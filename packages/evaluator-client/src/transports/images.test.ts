@@ -121,7 +121,6 @@ test("the decisions form takes every format", async () => {
 });
 
 const tooLarge = image(Buffer.concat([onePixel, Buffer.alloc(16 * 1024 * 1024)]));
-const missingByte = { image: `data:image/png;base64,${base64.slice(0, -1)}` };
 
 test.each<[string, State, RegExp]>([
   ["contract", [image(onePixel)], /this transport takes no parts and no images/],
@@ -134,9 +133,6 @@ test.each<[string, State, RegExp]>([
   ["successor", [], /an empty list/],
   ["successor", [image("http://example.com/a.png")], /neither a data: URL .* nor an https:/],
   ["successor", [image("data:image/svg+xml;base64,AAAA")], /neither a data: URL/],
-  ["successor", [missingByte], /is not one/],
-  ["successor", [{ image: "data:image/png;base64,iVBORw0KGgo*" }], /is not one/],
-  ["successor", [{ image: jpeg.image.replace("jpeg", "gif") }], /format gif.* is not one/],
   ["successor", [{ json: { a: [Number.NaN] } }], /"state\.0" has JSON that at "json\.a\.0" is a/],
   ["successor", [{ ...jpeg, json: 1 }], /is neither text, \{ json \} nor an image/],
   ["successor", [{ url: "x" }] as unknown as State, /is neither text/],
