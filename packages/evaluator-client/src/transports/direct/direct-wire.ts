@@ -84,10 +84,7 @@ function toDirectBody({ state, questions }: EvaluationRequest, model: string): s
 
 /** Returns a body with images: the state contains a name for each, and `assets` the bytes by name. */
 function toDirectPartsBody(parts: readonly StatePart[], questions: Questions, model: string) {
-  const images = imagesIn(parts);
-  const others = parts.filter((part) => !isImage(part));
-  const names = unusedNames(images.length, JSON.stringify([others, questions]));
-  const nameOf = new Map(images.map((part, index) => [part, names[index] as string]));
+  const nameOf = new Map(imagesIn(parts).map((part, index) => [part, `[image-${index + 1}]`]));
   const assets = [...nameOf].map(([part, name]) => {
     // Addresses were rejected with the request.
     const { format, base64 } = imageDataOf(part) as ImageData;
@@ -102,18 +99,8 @@ function toDirectPartsBody(parts: readonly StatePart[], questions: Questions, mo
     if (typeof part === "string") return part;
     return isImage(part) ? nameOf.get(part) : part.json;
   });
-  const head = { model, state, ...(images.length > 0 && { assets: Object.fromEntries(assets) }) };
+  const head = { model, state, ...(nameOf.size > 0 && { assets: Object.fromEntries(assets) }) };
   return `${JSON.stringify(head).slice(0, -1)},"questions":${toQuestionsJson(questions)}}`;
-}
-
-/** Returns names for images that the text does not contain: the vendor would read them as images too. */
-function unusedNames(count: number, text: string): string[] {
-  const used = new Set(Array.from(text.matchAll(/\[image-(\d+)\]/g), ([, number]) => number));
-  const names: string[] = [];
-  for (let number = 1; names.length < count; number += 1) {
-    if (!used.has(String(number))) names.push(`[image-${number}]`);
-  }
-  return names;
 }
 
 function readDirectResponse(json: unknown, _: Questions, vendor: string): DirectReply {
