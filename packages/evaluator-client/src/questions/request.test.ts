@@ -127,6 +127,7 @@ test.each<[string, unknown, boolean]>([
   ["more words than tokens", "word ".repeat(33_000), true],
   ["as many words as tokens", "word ".repeat(32_000), false],
   ["words in an object", { mail: { parts: ["one two ".repeat(17_000)] } }, true],
+  ["empty lines", "\n ".repeat(40_000), false],
   ["one endless word", "x".repeat(257_000), true],
   ["a long word that may be few tokens", "x".repeat(250_000), false],
   ["a short text", "Your invoice", false],

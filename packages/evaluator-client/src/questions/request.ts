@@ -155,8 +155,8 @@ function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 4;
   let characters = 2;
-  for (const [key, item] of Object.entries(value))
-    characters += key.length + 4 + charactersIn(item);
+  for (const key in value)
+    characters += key.length + 4 + charactersIn((value as Record<string, unknown>)[key]);
   return characters;
 }
 
@@ -168,19 +168,12 @@ const MOST_TOKENS = 32_000;
 
 /** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
 export function isSurelyTooLong(state: unknown): boolean {
-  if (sumOfTexts(state, lengthOf) < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
   const read = withoutImageBytes(state);
-  if (sumOfTexts(read, lengthOf) > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
-  return sumOfTexts(read, wordsOf) > MOST_TOKENS;
+  const characters = charactersIn(read);
+  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
+  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
+  const words = JSON.stringify(read)
+    .replace(/\\./g, " ")
+    .match(/\p{L}+/gu);
+  return words !== null && words.length > MOST_TOKENS;
 }
-
-function sumOfTexts(value: unknown, measure: (text: string) => number): number {
-  if (typeof value === "string") return measure(value);
-  if (typeof value !== "object" || value === null) return 0;
-  let sum = 0;
-  for (const key in value) sum += sumOfTexts((value as Record<string, unknown>)[key], measure);
-  return sum;
-}
-
-const lengthOf = (text: string) => text.length;
-const wordsOf = (text: string) => text.match(/\p{L}+/gu)?.length ?? 0;
