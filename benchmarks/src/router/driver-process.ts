@@ -1,13 +1,10 @@
-import { createGateway, generateText } from "ai";
-import type { Questions } from "evaluator-client";
 import { serveParent } from "evaluator-kit/child";
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 import { roundsOf } from "../calls/run-round.ts";
-import { loadClient } from "../client-build.ts";
 import { apiKey, gatewayHeaders, openPost, replyText } from "../sample-requests.ts";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
-export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
+export type RouteKind = "chat" | "pass-through" | "upstream-by-hand";
 
 /** The setup of a driver; `origin` is of the router or its reference. */
 interface DriverSetUp {
@@ -15,12 +12,11 @@ interface DriverSetUp {
   readonly origin: string | null;
   /** The gateway's base URL. */
   readonly gateway: string;
-  readonly clientFolder: string;
 }
 
 const post = await openPost();
 /** The router's question (contract section 4.6). */
-const tierQuestions = greeting.request.body.questions as Questions;
+const { questions } = greeting.request.body;
 const model = "openai/gpt-5-nano";
 const json = { "content-type": "application/json" };
 const textHeaders = {
@@ -61,24 +57,11 @@ const openers: Readonly<Record<RouteKind, Parameters<typeof roundsOf<DriverSetUp
   async "upstream-by-hand"({ gateway }) {
     return async (number) => {
       const message = `hi ${number}`;
-      const asked = { state: { user_message: message }, questions: tierQuestions };
+      const asked = { state: { user_message: message }, questions };
       const decision = await post(`${gateway}/evaluation-model`, gatewayHeaders, asked);
       const reply = await post(`${gateway}/language-model`, textHeaders, promptOf(message));
       const { answers } = decision as { answers: { tier: { choice: unknown } } };
       verify(answers.tier.choice, textOf(reply));
-    };
-  },
-  async "upstream-by-libraries"({ gateway, clientFolder }) {
-    globalThis.AI_SDK_LOG_WARNINGS = false;
-    const { createEvaluator, gatewayTransport } = await loadClient(clientFolder);
-    const transport = gatewayTransport({ apiKey, baseUrl: gateway, env: {} });
-    const evaluator = createEvaluator({ transport });
-    const textModel = createGateway({ apiKey, baseURL: gateway })(model);
-    return async (number) => {
-      const state = { user_message: `hi ${number}` };
-      const { answers } = await evaluator.evaluate({ state, questions: tierQuestions });
-      const { text } = await generateText({ model: textModel, prompt: state.user_message });
-      verify((answers["tier"] as { choice?: unknown }).choice, text);
     };
   },
 };

@@ -11,7 +11,6 @@ import type { DriverService, RouteKind } from "./driver-process.ts";
 const titles: Readonly<Record<RouteKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",
   "upstream-by-hand": "the two upstream calls, raw undici",
-  "upstream-by-libraries": "the two upstream calls, this SDK and `ai`",
   chat: "`POST /chat` at the router",
 };
 const kinds = Object.keys(titles) as readonly RouteKind[];
@@ -39,12 +38,12 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
 async function startDriver(
   kind: RouteKind,
   servers: Readonly<Partial<Record<RouteKind, StartedServer>>>,
-  { server, clientFolder }: SectionContext,
+  { server }: SectionContext,
 ) {
   const child = startChild<DriverService>(new URL("driver-process.ts", import.meta.url));
   const { gateway } = server.addresses;
   const through = servers[kind];
-  await child.ask("setUp", { kind, origin: through?.origin ?? null, gateway, clientFolder });
+  await child.ask("setUp", { kind, origin: through?.origin ?? null, gateway });
   const run = async (options: RoundOptions) => {
     const before = await through?.cpuUs();
     const round = await child.ask("run", options);
