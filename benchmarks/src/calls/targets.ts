@@ -29,10 +29,6 @@ export const targets = {
   dispatch: { title: "undici `dispatch`, own handler", open: openUndiciDispatch },
   fetch: { title: "global `fetch`", open: openGlobalFetch },
   "sdk-gateway": { title: "this SDK, gateway, undici", open: openOwn("gateway") },
-  "sdk-gateway-new-questions": {
-    title: "this SDK, gateway, undici, questions built for each call",
-    open: openOwn("gateway", { areQuestionsKept: false }),
-  },
   "sdk-gateway-fetch": {
     title: "this SDK, gateway, `fetch`",
     open: openOwn("gateway", { fetch: globalThis.fetch }),
@@ -128,14 +124,8 @@ function answersIn(body: unknown): GivenAnswers {
   return (body as { answers: GivenAnswers }).answers;
 }
 
-/** Opens this SDK with every check on; if `areQuestionsKept`, the questions are built once, as a person does. */
-function openOwn(
-  name: "gateway" | "direct",
-  {
-    areQuestionsKept = true,
-    ...fetching
-  }: { areQuestionsKept?: boolean; fetch?: typeof globalThis.fetch } = {},
-) {
+/** Opens this SDK with every check on. */
+function openOwn(name: "gateway" | "direct", fetching: { fetch?: typeof globalThis.fetch } = {}) {
   return async ({ addresses, clientFolder }: TargetSetUp): Promise<Ask> => {
     const client = await loadClient(clientFolder);
     const access = { apiKey, baseUrl: addresses[name], env: {}, ...fetching };
@@ -145,11 +135,8 @@ function openOwn(
     };
     // Without the vendor's limits, which would pace it.
     const evaluator = client.createEvaluator({ transport: transports[name](), limits: {} });
-    const kept = buildQuestions(client);
-    return async (state) => {
-      const built = areQuestionsKept ? kept : buildQuestions(client);
-      return (await evaluator.evaluate({ state, questions: built })).answers;
-    };
+    const built = buildQuestions(client);
+    return async (state) => (await evaluator.evaluate({ state, questions: built })).answers;
   };
 }
 
