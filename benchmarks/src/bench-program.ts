@@ -25,8 +25,6 @@ export interface SectionContext {
   readonly otherClientFolder: string | null;
   /** The targets of the parts that measure calls. */
   readonly targets: readonly TargetName[];
-  /** Where asking processes leave CPU profiles, or null. */
-  readonly profileFolder: string | null;
   /** Prints the progress. */
   readonly tell: (line: string) => void;
 }
@@ -92,8 +90,7 @@ function benchCommand(context: CliContext) {
         .argParser(wordList(targetNames))
         .default(targetNames, "all"),
     )
-    .option("--against <folder>", "measure the SDK of another checkout too, in calls", path)
-    .option("--profile <folder>", "write a CPU profile of each asking process there", path);
+    .option("--against <folder>", "measure the SDK of another checkout too, in calls", path);
 }
 
 /** Returns the program that runs the chosen sections. */
@@ -118,7 +115,7 @@ async function runBench(
   options: ReturnType<ReturnType<typeof benchCommand>["opts"]>,
   { stdout, stderr }: CliContext,
 ): Promise<void> {
-  const { long, only: names, targets, against, profile: profileFolder = null } = options;
+  const { long, only: names, targets, against } = options;
   const tell = (line: string) => void stderr.write(`… ${line}\n`);
   const cpu = cpus()[0]?.model.trim() ?? "unknown";
   const today = new Date().toISOString();
@@ -129,7 +126,7 @@ async function runBench(
   await using server = await startServer();
   const scale = long === true ? longScale : shortScale;
   const clients = { clientFolder: client.folder, otherClientFolder: other?.folder ?? null };
-  const context = { scale, server, ...clients, targets, profileFolder, tell };
+  const context = { scale, server, ...clients, targets, tell };
   for (const name of names) {
     for (const table of await sections[name](context)) stdout.write(printTable(table));
   }

@@ -27,8 +27,7 @@ const allocationFlags = ["--expose-gc", "--min-semi-space-size=256", "--max-semi
 async function measureAllocations(context: SectionContext): Promise<Map<string, number>> {
   context.tell("calls, allocation");
   const allocated = new Map<string, number>();
-  const scope = { ...context, profileFolder: null };
-  const contestants = await startContestants(scope, allocationFlags);
+  const contestants = await startContestants(context, allocationFlags);
   for (const { name, process } of contestants) {
     allocated.set(name, await process.ask("measureAllocation", 500));
     await process.close();

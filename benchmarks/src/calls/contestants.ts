@@ -1,3 +1,4 @@
+import { execArgv } from "node:process";
 import { startChild } from "evaluator-kit/child";
 import { rotate } from "../figures.ts";
 import type { SectionContext } from "../bench-program.ts";
@@ -6,21 +7,17 @@ import type { Round, RoundOptions } from "./run-round.ts";
 import { type TargetName, targets } from "./targets.ts";
 
 /**
- * Starts a process for each target, with these flags, and one more for each that measures another build.
+ * Starts a process for each target, with these and this process's flags, and one more for each that measures another build.
  * Each lives for the whole run.
  */
 export async function startContestants(
-  { targets: names, server, clientFolder, otherClientFolder, profileFolder }: SectionContext,
-  execArgv: readonly string[] = [],
+  { targets: names, server, clientFolder, otherClientFolder }: SectionContext,
+  flags: readonly string[] = [],
 ) {
   const file = new URL("asking-process.ts", import.meta.url);
   const start = async (target: TargetName, folder: string, isOther = false) => {
     const name = isOther ? `${target}@other` : target;
-    const profile =
-      profileFolder === null
-        ? []
-        : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`];
-    const process = startChild<AskingService>(file, [...execArgv, ...profile]);
+    const process = startChild<AskingService>(file, [...execArgv, ...flags]);
     await process.ask("setUp", { target, clientFolder: folder, addresses: server.addresses });
     const title = targets[target].title + (isOther ? ", other build" : "");
     return { name, title, process, run: (round: RoundOptions) => process.ask("run", round) };

@@ -38,7 +38,7 @@ export async function triageSection(context: SectionContext): Promise<ReportTabl
 async function measureRate(concurrency: number, context: SectionContext): Promise<string[]> {
   const { scale, tell } = context;
   const mails = scale.mailsPerCallInFlight * concurrency;
-  const [raw] = await startContestants({ ...context, targets: ["undici"], profileFolder: null });
+  const [raw] = await startContestants({ ...context, targets: ["undici"] });
   if (raw === undefined) throw new Error("Nobody asks.");
   const rounds: (Awaited<ReturnType<typeof runTriage>> & { rawMs: number })[] = [];
   await raw.run({ concurrency, maxCalls: concurrency }); // connects
