@@ -12,7 +12,6 @@ import {
 const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
 const jsonSchema = z.record(z.string(), z.unknown());
 const shapeSchema = z.object({
-  stop: z.nullish(z.union([z.string(), z.array(z.string())])),
   tools: z.nullish(
     z.array(
       z.object({
@@ -43,7 +42,7 @@ const shapeSchema = z.object({
 
 /** Reads the wanted tools and JSON, in OpenAI's form. */
 function readShape(body: unknown): ReplyShape {
-  const { tools, tool_choice, parallel_tool_calls, response_format, stop } =
+  const { tools, tool_choice, parallel_tool_calls, response_format } =
     shapeSchema.safeParse(body).data ?? {};
   const isJson = ["json_object", "json_schema"].includes(response_format?.type ?? "");
   return {
@@ -58,7 +57,6 @@ function readShape(body: unknown): ReplyShape {
         : (tool_choice ?? "auto"),
     isParallel: parallel_tool_calls !== false,
     json: isJson ? (response_format?.json_schema?.schema ?? response_format?.schema ?? {}) : null,
-    stopSequences: typeof stop === "string" ? [stop] : (stop ?? []),
   };
 }
 

@@ -193,8 +193,7 @@ test.each([
   [{ response_format: { type: "json_schema", json_schema: { schema: mood } } }, '{"mood":"sad"}'],
   [{ response_format: { type: "json_object", schema: mood } }, '{"mood":"sad"}'],
   [{ response_format: { type: "json_object" } }, expect.stringMatching(/^\{"reply":/)],
-  [{ response_format: { type: "text" }, stop: " comes" }, "This reply"],
-  [{ stop: ["local", "reply"] }, "This "],
+  [{ response_format: { type: "text" } }, expect.stringMatching(/^This reply comes/)],
 ])("a chat with %j has the wanted form", async (wanted, content) => {
   const { fetch } = createEmulator({ engine: "openai" });
   const messages = [{ role: "user", content: "A sad film" }];

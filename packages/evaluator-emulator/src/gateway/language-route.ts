@@ -27,7 +27,6 @@ const shapeSchema = z.object({
   // The other tools are run by the provider.
   tools: z.prefault(z.array(z.union([toolSchema, otherTool])), []),
   toolChoice: z.optional(z.looseObject({ type: z.string(), toolName: z.optional(z.string()) })),
-  stopSequences: z.optional(z.array(z.string())),
   responseFormat: z.optional(
     z.object({ type: z.string(), schema: z.optional(z.record(z.string(), z.unknown())) }),
   ),
@@ -40,8 +39,12 @@ const shapeSchema = z.object({
 
 /** Reads the wanted tools and JSON (language model specification v4). */
 function readShape(body: unknown): ReplyShape {
-  const { data } = shapeSchema.safeParse(body);
-  const { tools = [], toolChoice, responseFormat, providerOptions } = data ?? {};
+  const {
+    tools = [],
+    toolChoice,
+    responseFormat,
+    providerOptions,
+  } = shapeSchema.safeParse(body).data ?? {};
   const kind = toolChoice?.type ?? "auto";
   return {
     tools: tools.filter((tool) => tool !== null),
@@ -53,7 +56,6 @@ function readShape(body: unknown): ReplyShape {
           : "auto",
     isParallel: providerOptions?.openai?.parallelToolCalls !== false,
     json: responseFormat?.type === "json" ? (responseFormat.schema ?? {}) : null,
-    stopSequences: data?.stopSequences,
   };
 }
 
@@ -128,19 +130,16 @@ function callParts(call: PlayedCall): readonly object[] {
 }
 
 function replyEnd(reply: Reply, gatewayMetadata: object) {
-  const { calls, inputTokens, outputTokens, stopSequence } = reply;
+  const { calls, inputTokens, outputTokens } = reply;
   const isCalling = calls.length > 0;
   return {
     finishReason: isCalling
       ? { unified: "tool-calls", raw: "tool_calls" }
-      : { unified: "stop", raw: stopSequence === null ? "stop" : "stop_sequence" },
+      : { unified: "stop", raw: "stop" },
     usage: {
       inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: outputTokens, text: outputTokens, reasoning: 0 },
     },
-    providerMetadata: {
-      gateway: gatewayMetadata,
-      ...(stopSequence !== null && { anthropic: { stopSequence } }),
-    },
+    providerMetadata: { gateway: gatewayMetadata },
   };
 }

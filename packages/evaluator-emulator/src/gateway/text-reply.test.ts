@@ -111,14 +111,3 @@ test("a schema that only the instructions have is filled too", () => {
   const broken = { role: "system", content: "json schema: {seats}" };
   expect(replyTo([broken, message])?.text).toContain("You asked");
 });
-
-test("the stop sequence that comes first ends the text", () => {
-  const stopSequences = ["", "never", "model", "emulator"];
-  const reply = replyTo([message], { stopSequences });
-  expect(reply).toMatchObject({
-    text: "This reply comes from the local ",
-    stopSequence: "emulator",
-    outputTokens: 8,
-  });
-  expect(replyTo([message])).toMatchObject({ stopSequence: null });
-});

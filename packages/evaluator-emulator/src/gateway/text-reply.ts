@@ -19,8 +19,6 @@ export interface ReplyShape {
   readonly isParallel: boolean;
   /** The schema of the wanted JSON, `{}` for any; null for text. */
   readonly json: Readonly<Record<string, unknown>> | null;
-  /** Texts that end the reply in front of them. */
-  readonly stopSequences?: readonly string[] | undefined;
 }
 
 /** A call of one of the caller's tools. */
@@ -47,12 +45,9 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
   const intro = hasResults ? "The tools answered" : "You asked";
   const sentence = `${origin} ${intro}: "${shortened(message)}"`;
   const json = wantedJson(messages, shape);
-  const whole = calls.length > 0 ? "" : shapeText(sentence, message, json);
-  const stopSequence = firstOf(shape.stopSequences, whole);
-  const text = stopSequence === null ? whole : whole.slice(0, whole.indexOf(stopSequence));
+  const text = calls.length > 0 ? "" : shapeText(sentence, message, json);
   return {
     text,
-    stopSequence,
     calls,
     inputTokens: estimateTextTokens(messages.map(textOf).join("\n")),
     outputTokens: estimateTextTokens(text + calls.map(({ input }) => input).join("")),
@@ -76,12 +71,6 @@ function wantedJson(messages: z.infer<typeof promptSchema>, { json }: ReplyShape
   } catch {
     return json;
   }
-}
-
-/** Returns the stop sequence that begins first in a text. */
-function firstOf(stopSequences: ReplyShape["stopSequences"], text: string): string | null {
-  const found = stopSequences?.filter((each) => each !== "" && text.includes(each)) ?? [];
-  return found.toSorted((one, other) => text.indexOf(one) - text.indexOf(other))[0] ?? null;
 }
 
 function shapeText(reply: string, message: string, json: ReplyShape["json"]): string {
