@@ -62,13 +62,24 @@ export function connectUpstream({
     name,
     type,
     keyVariable,
-    fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
+    fetch: (input, init) =>
+      fetch(input, { ...init, redirect: "manual", dispatcher } as RequestInit),
     async languageModel(model, fetch) {
       const openModel = await (opening ??= open[type]());
       return openModel(model, { ...service, fetch });
     },
   };
 }
+
+type Dispatch = (options: object, handler: object) => boolean;
+
+/** The dispatcher of `fetch` without its limits: it ends 300 s of silence, and the call would be sent again. */
+const dispatcher: { readonly dispatch: Dispatch } = {
+  dispatch(options, handler) {
+    const own: typeof dispatcher = Reflect.get(globalThis, Symbol.for("undici.globalDispatcher.1"));
+    return own.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
+  },
+};
 
 interface Service {
   readonly baseURL?: string;
