@@ -4,6 +4,7 @@ import {
   createCommand,
   exitCodes,
   packageVersion,
+  printable,
   type Program,
   type ProgramOptions,
   runCommand,
@@ -34,7 +35,7 @@ async function createProgram(words: readonly string[], context: CliContext): Pro
     "\nWithout a command: serve. .env.example lists the variables, in .env or the environment.",
   );
   addServe(program, context);
-  addReport(program, context);
+  addLogCommands(program, context);
   addEval(program, context);
   const keys = program
     .command("keys")
@@ -74,18 +75,32 @@ function addSelfCheck(program: Command, context: CliContext): void {
     });
 }
 
-function addReport(program: Command, context: CliContext): void {
-  program
-    .command("report")
-    .description("Sum up a decision log.")
-    .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
-    .action(async (log) => {
-      const path = log ?? context.env["ROUTER_DECISION_LOG"];
-      const missing = "No decision log is named, and ROUTER_DECISION_LOG is not set.";
-      if (path === undefined) throw new UsageError(missing);
-      const { printTotals } = await import("./report/totals.ts");
-      context.stdout.write(await printTotals(path));
-    });
+/** Adds the commands that describe a decision log. */
+function addLogCommands(program: Command, context: CliContext): void {
+  const add = (name: string, description: string) => {
+    const command = program.command(name).description(description);
+    return command.argument("[log]", "the decision log (ROUTER_DECISION_LOG)");
+  };
+  add("report", "Sum up a decision log.").action(async (log) => {
+    const { printTotals } = await import("./report/totals.ts");
+    context.stdout.write(await printTotals(logPath(log, context)));
+  });
+  add("labels", "Count the labels in a decision log, and name their readers.").action(
+    async (log) => {
+      const path = logPath(log, context);
+      const { readLabels } = await import("./labels/read-labels.ts");
+      const { length } = await readLabels(path, (text) => void context.stderr.write(text));
+      context.stdout.write(
+        printable`Labels: ${String(length)}. They are read by:\n  npx evaluator-cli calibrate ${path} --answers ${path} --last\n  npx evaluator-router eval ${path}\n  npx evaluator-router fit ${path}\n`,
+      );
+    },
+  );
+}
+
+function logPath(log: string | undefined, { env }: CliContext): string {
+  const path = log ?? env["ROUTER_DECISION_LOG"];
+  if (path !== undefined) return path;
+  throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
 }
 
 function addEval(program: Command, context: CliContext): void {

@@ -81,6 +81,28 @@ test.each([
   expect(stderr).toContain("\nFor its options: evaluator-router report --help\n");
 });
 
+test("labels counts the feedback on the log's decisions, and names its readers", async () => {
+  const decided = {
+    ...record,
+    requestId: "a",
+    probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
+    confidence: 1,
+  };
+  const lines = [
+    decided,
+    { requestId: "a", feedback: "fast" },
+    { requestId: "b", feedback: "fast" },
+  ];
+  const path = await logOf(lines.map((line) => JSON.stringify(line)));
+  const { code, stdout, stderr } = await startProgram("main.ts", {}, ["labels", path]).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("Not used: 1") });
+  expect(stdout).toBe(`Labels: 1. They are read by:
+  npx evaluator-cli calibrate ${path} --answers ${path} --last
+  npx evaluator-router eval ${path}
+  npx evaluator-router fit ${path}
+`);
+});
+
 test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
   const { code, stdout, stderr } = await runHere("report", {}, [path]);
