@@ -3,7 +3,6 @@ import { setImmediate } from "node:timers/promises";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
-import { visit } from "jsonc-parser";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
@@ -184,29 +183,32 @@ export async function passRequest(
  */
 function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
   const known = new Map(Object.entries(values));
-  let [replaced, from, start] = ["", 0, -1];
-  let value: unknown;
-  const replace = (begin: number, end: number) => {
-    if (value === undefined) return;
-    replaced += json.slice(from, begin) + JSON.stringify(value);
-    [from, value] = [end, undefined];
-  };
-  const open = (at: number) => {
-    const isWhole = start === -1; // the fields of others are not visited
-    start = at;
-    return isWhole;
-  };
-  const close = (at: number) => replace(start, at + 1);
-  visit(json, {
-    onObjectProperty: (name) => void (value = known.get(name.toLowerCase())),
-    onLiteralValue: (_, at, length) => replace(at, at + length),
-    onObjectBegin: open,
-    onArrayBegin: open,
-    onObjectEnd: close,
-    onArrayEnd: close,
-  });
+  let [replaced, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') {
+      stringEnd.lastIndex = at + 1;
+      stringEnd.test(json);
+      string = json.slice(at, stringEnd.lastIndex);
+      at = stringEnd.lastIndex - 1;
+    }
+    if (depth === 1 && character === ":") [field, start] = [JSON.parse(string) as string, at + 1];
+    const isEnd = depth === 1 && (character === "," || character === "}");
+    const value = isEnd ? known.get(field.toLowerCase()) : undefined;
+    if (value !== undefined) {
+      const given = json.slice(start, at);
+      replaced +=
+        json.slice(from, start) + given.replace(given.trim(), () => JSON.stringify(value));
+      from = at;
+    }
+    if (character === "{" || character === "[") depth += 1;
+    if (character === "}" || character === "]") depth -= 1;
+  }
   return replaced + json.slice(from);
 }
+
+/** The end of a string: a quote behind an even number of backslashes. */
+const stringEnd = /(?<!\\)(?:\\\\)*"/g;
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
 const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];

@@ -37,7 +37,8 @@ test.each([
 test.each([
   ["16 MB of escapes", `"${String.raw`\n`.repeat(8 * 1024 * 1024)}"`],
   ["16 MB of lists", `[${"[],".repeat(5 * 1024 * 1024)}0]`],
-  ["200 levels of lists", "[".repeat(200) + "]".repeat(200)],
+  ["16 MB of backslashes", `"${String.raw`\\`.repeat(8 * 1024 * 1024)}"`],
+  ["100,000 levels of lists", "[".repeat(100_000) + "]".repeat(100_000)],
 ])("%s pass unchanged", async (_, value) => {
   const sent = await sentFor(`{"a":${value},"model":"auto"}`);
   expect(sent === `{"a":${value},"model":"a/b"}`).toBe(true);
