@@ -42,8 +42,8 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly isStopping?: () => boolean;
 };
 
-/** Returns the router as a web application, with every endpoint and every guard. */
-export function createApp(parts: AppParts): Hono<ClientEnv> {
+/** Returns the router as a web application, with every endpoint and every guard, and the number of its calls. */
+export function createApp(parts: AppParts) {
   const { options, services, prices, reportDefect } = parts;
   const { calibration = null, fit = null, log = null, ledger = null, blindShadow } = parts;
   const { policy, instance, pingMs } = options;
@@ -75,7 +75,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   app.get("/metrics", async (c) =>
     c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
   );
-  return app;
+  return Object.assign(app, { callsInFlight: guards.callsInFlight });
 }
 
 function addStatusRoutes(

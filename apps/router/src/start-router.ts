@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "evaluator-kit";
 import { createApp } from "./create-app.ts";
@@ -60,6 +61,8 @@ export async function startRouter({ limits: given, ...parts }: RouterParts) {
       const grace = setTimeout(() => connections.cut(), graceMs);
       await once(server, "close");
       clearTimeout(grace);
+      // The last client may have left: then its message is still to be recorded and settled.
+      for (let waits = 0; app.callsInFlight() > 0 && waits < 100; waits += 1) await wait(10);
       await services.close();
     },
   };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { MessageRecord } from "../records/message-record.ts";
 import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { hangingUpstream } from "../testing/upstreams.ts";
@@ -74,14 +75,19 @@ test.each(situations)(
   },
 );
 
-test("a reply without end does not hold the router back from stopping", async () => {
+test("a reply without end does not hold the router back from stopping, and is recorded", async () => {
   const upstream = hangingUpstream();
-  const limits = { graceMs: 1 };
-  const { origin, host, close } = await startTestRouter({ reply: upstream.answer }, { limits });
+  const records: MessageRecord[] = [];
+  const parts = {
+    limits: { graceMs: 1 },
+    observe: (record: MessageRecord) => records.push(record),
+  };
+  const { origin, host, close } = await startTestRouter({ reply: upstream.answer }, parts);
   const request = rawRequest("POST /chat", [`Host: ${host}`, json, length], body);
   const { received } = await rawClient(origin, request);
   await upstream.reached;
   await close();
+  expect(records).toMatchObject([{ outcome: "stopped" }]);
   await upstream.ended;
   expect(await received).toBe("");
 });
