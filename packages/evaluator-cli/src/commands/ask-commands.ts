@@ -10,7 +10,6 @@ import {
   lastOption,
   limit,
   seedOption,
-  serverNames,
   typedKinds,
   type TypedWord,
 } from "./shared-options.ts";
@@ -26,8 +25,7 @@ ${lines.join("\n")}
   Missing parts come from the environment, as in the client, and so do the keys:
   AI_GATEWAY_API_KEY, EVALUATOR_DIRECT_API_KEY (direct, decisions),
   EVALUATOR_LOGPROBS_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
-  price=USD (of a million input tokens, logprobs), debias=raw,
-  server=${serverNames.join("|")}.`;
+  price=USD (of a million input tokens, logprobs).`;
 
 /** The option of every command that asks one engine. */
 export const engineOption = new Option(

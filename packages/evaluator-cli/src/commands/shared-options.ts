@@ -59,9 +59,6 @@ export const engineForms = {
   logprobs: ["=URL@MODEL", "a chat server that gives log-probabilities"],
 } as const;
 
-/** The servers that `server=` names. */
-export const serverNames = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
-
 /** The typed options or levels of a question, each with its description. */
 type Names = readonly (readonly [name: string, description: string])[];
 

@@ -152,7 +152,7 @@ test.each([
   [["--boolean", "So?", "--engine", "smoke=http://127.0.0.1:1"], 1, "an engine is one of"],
   [["--boolean", "So?", "--engine", "decisions=http://127.0.0.1:1"], 1, "EVALUATOR_MODEL_ID"],
   [["--boolean", "So?", "--engine", "gateway,key=NOT_SET"], 1, "NOT_SET names an environment"],
-  [["--boolean", "So?", "--engine", "gateway,kee=A"], 1, "key, price, debias, server"],
+  [["--boolean", "So?", "--engine", "gateway,kee=A"], 1, "Use key or price."],
   [["--boolean", "So?", "--questions", "state.json"], 1, "state.json cannot be used:"],
   [["--boolean", "So?", "--questions", "none.json"], 1, "no such file"],
 ])("the words %j end with %i: %s", async (words, expected, message) => {

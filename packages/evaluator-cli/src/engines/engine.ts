@@ -6,14 +6,12 @@ import {
   ConfigurationError,
   createCatalog,
   createEvaluator,
-  type Debias,
   directTransport,
   type DirectWire,
   type Evaluation,
   type Evaluator,
   EvaluatorError,
   gatewayTransport,
-  type LabelServerName,
   logprobsTransport,
   type Transport,
 } from "evaluator-client";
@@ -26,7 +24,7 @@ import {
   printable,
   UsageError,
 } from "evaluator-kit";
-import { type engineForms, readSetting, serverNames } from "../commands/shared-options.ts";
+import { type engineForms, readSetting } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms;
 
@@ -38,9 +36,9 @@ const transports: Readonly<Record<Kind, (typed: Typed, env: Environment) => Tran
   },
   direct: (typed, env) => openDirect("systemone", typed, env),
   decisions: (typed, env) => openDirect("decisions", typed, env),
-  logprobs: ({ baseUrl, model, key: apiKey, debias, server, price: usd }, env) => {
+  logprobs: ({ baseUrl, model, key: apiKey, price: usd }, env) => {
     const price = usd === undefined ? undefined : { inputUsdPerMillionTokens: usd };
-    return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, debias, server, price }) });
+    return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, price }) });
   },
 };
 
@@ -161,25 +159,19 @@ function parseEngine(text: string, env: Environment) {
   }
   const [, kind, baseUrl, model] = match;
   const set = new Map(given.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
-  const setting = oneOf(["key", "price", "debias", "server"]);
-  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, setting);
+  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, settingName);
   return {
     kind: kind as Kind,
     baseUrl,
     model,
     key: readKey(set.get("key"), env),
     price: readSetting("price", set.get("price"), decimal()),
-    debias: readSetting("debias", set.get("debias"), oneOf<Debias>(["raw", "balanced"])),
-    server: readSetting("server", set.get("server"), oneOf<LabelServerName>(serverNames)),
   };
 }
 
-function oneOf<TWord extends string>(words: readonly TWord[]) {
-  return (text: string): TWord => {
-    const word = words.find((candidate) => candidate === text);
-    if (word !== undefined) return word;
-    throw new InvalidArgumentError(`Use one of ${words.join(", ")}.`);
-  };
+function settingName(text: string): string {
+  if (text === "key" || text === "price") return text;
+  throw new InvalidArgumentError("Use key or price.");
 }
 
 function readKey(variable: string | undefined, env: Environment): string | null | undefined {
