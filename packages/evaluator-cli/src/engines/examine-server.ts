@@ -19,11 +19,11 @@ type Findings = Awaited<ReturnType<typeof probeServer>> & {
 /** Prints the findings about a server, with the lines that reach it or the changes to make. */
 export async function examineServer(
   url: string,
-  { key, model: wanted, json: isJson }: AskOptions<"doctor">,
+  { model: wanted, json: isJson }: AskOptions<"doctor">,
   context: CliContext,
 ): Promise<void> {
   const baseUrl = readUrl(url);
-  const apiKey = readKey(key, context);
+  const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
   const models = await listModels(baseUrl, apiKey, context);
   const server = { baseUrl, apiKey, model: chooseModel(models, wanted, baseUrl) };
   const probes = await probeServer(server, context);
@@ -43,12 +43,6 @@ function readUrl(typed: string): string {
     return url.href.replace(/(?:\/v1)?\/?$/, "");
   }
   throw new UsageError(printable`"${typed}" is no address such as http://127.0.0.1:11434.`);
-}
-
-function readKey(variable: string | undefined, { env }: CliContext): string | null {
-  const key = env[variable ?? apiKeyVariables.logprobs] ?? null;
-  if (key !== null || variable === undefined) return key;
-  throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
 }
 
 function chooseModel(models: readonly string[], wanted: string | undefined, baseUrl: string) {
@@ -80,7 +74,7 @@ async function listModels(baseUrl: string, apiKey: string | null, { signal }: Cl
     });
   if (status === 401 || status === 403) {
     const what = apiKey === null ? "wants a key" : "refuses the key";
-    const advice = "Name the variable that holds it with --key VARIABLE.";
+    const advice = `Set ${apiKeyVariables.logprobs}.`;
     throw new CliError(printable`${baseUrl} ${what} (${String(status)}). ${advice}`);
   }
   if (status >= 300 && status < 400) {
