@@ -1,13 +1,6 @@
 import { ConnectionError } from "../errors.ts";
 
-type Fate =
-  | "unreachable"
-  | "insecure"
-  | "unsendable"
-  | "http2"
-  | "unprocessed"
-  | "lost"
-  | "unknown";
+type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
 const codes: Readonly<Partial<Record<Fate, string>>> = {
@@ -22,7 +15,6 @@ const codes: Readonly<Partial<Record<Fate, string>>> = {
   insecure: `CRL_HAS_EXPIRED CRL_NOT_YET_VALID CRL_SIGNATURE_FAILURE EPROTO INVALID_CA INVALID_PURPOSE
     PATH_LENGTH_EXCEEDED UND_ERR_PRX_TLS`,
   http2: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
-  unprocessed: "ERR_HTTP2_UNPROCESSED",
   lost: `ECONNABORTED ECONNRESET ENOTCONN EPIPE ESHUTDOWN ETIMEDOUT ERR_SOCKET_CLOSED
     ERR_SOCKET_CONNECTION_TIMEOUT ERR_STREAM_DESTROYED ERR_STREAM_PREMATURE_CLOSE ERR_STREAM_WRITE_AFTER_END
     HPE_CLOSED_CONNECTION HPE_INVALID_EOF_STATE UND_ERR_ABORTED UND_ERR_BODY_TIMEOUT UND_ERR_HEADERS_TIMEOUT
@@ -84,16 +76,13 @@ export function toConnectionError(thrown: unknown, context: FailureContext): Con
   const message = isUnsent
     ? describeUnsent(fate, origin + because) + hint
     : `The connection to ${origin} broke before a whole response arrived${because}${note}.`;
-  const isRetryable = fate === "unreachable" || fate === "unprocessed" || fate === "lost";
+  const isRetryable = fate === "unreachable" || fate === "lost";
   return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
 }
 
 function describeUnsent(fate: Fate, to: string): string {
   if (fate === "http2") {
     return `The server at ${to} speaks only HTTP/2, and this call was sent over HTTP/1.1; nothing was billed. Use an https address without EVALUATOR_HTTP2=0, the option "dispatcher" and the option "fetch", or pass a "fetch" that speaks HTTP/2.`;
-  }
-  if (fate === "unprocessed") {
-    return `The server at ${to} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
   }
   if (fate === "insecure") {
     return `No secure connection to ${to}; check its certificate and the base URL.`;
@@ -104,12 +93,7 @@ function describeUnsent(fate: Fate, to: string): string {
   return `Could not connect to ${to}; check the base URL and the network.`;
 }
 
-const unsentFates: ReadonlySet<Fate> = new Set([
-  "unreachable",
-  "unsendable",
-  "http2",
-  "unprocessed",
-]);
+const unsentFates: ReadonlySet<Fate> = new Set(["unreachable", "unsendable", "http2"]);
 
 function wasNeverSent(thrown: unknown, fate: Fate, wasSent: boolean | undefined): boolean {
   if (unsentFates.has(fate)) return true;

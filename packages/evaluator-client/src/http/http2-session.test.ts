@@ -43,9 +43,11 @@ async function openSession() {
   });
   const post = (body: string, signal = new AbortController().signal) => {
     const endpoint = { method: "POST", url: `${origin}/path`, headers: {} } as const;
-    const exchange = new UndiciExchange({ endpoint, hint: "" }, { signal });
+    const http1 = { path: "/path", method: "POST" } as const;
     const http2Headers = { ":method": "POST", ":path": "/path" };
-    session.send({ http2Headers, body, exchange });
+    const request = { endpoint, hint: "", http1, http2Headers };
+    const exchange = new UndiciExchange(request, body, { signal });
+    session.send(exchange);
     return exchange.response;
   };
   const changed = () => new Promise<void>((resolve) => onChange.mockImplementationOnce(resolve));

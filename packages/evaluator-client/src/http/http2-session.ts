@@ -1,26 +1,15 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type IncomingHttpHeaders,
-} from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Socket } from "node:net";
 import { type Clock, readRuntime } from "../clock.ts";
-import type { OriginRequest, UndiciExchange } from "./undici-exchange.ts";
+import type { UndiciExchange } from "./undici-exchange.ts";
 
-type Http2Request = Pick<OriginRequest, "http2Headers" | "body" | "exchange">;
-
-interface SessionListener<TRequest> {
-  /** Called for a request that the server has surely not processed. */
-  readonly onUnprocessed: (request: TRequest) => void;
-  /** Called when the session may take more requests, or none any more. */
-  readonly onChange: () => void;
-}
-
-interface SessionOptions<TRequest> extends SessionListener<TRequest> {
+interface SessionOptions {
   /** The most streams until the server's own limit is known. */
   readonly most: number;
+  /** Called for a request that the server has surely not processed. */
+  readonly onUnprocessed: (exchange: UndiciExchange) => void;
+  /** Called when the session may take more requests, or none any more. */
+  readonly onChange: () => void;
   readonly clock?: Clock;
 }
 
@@ -41,10 +30,11 @@ const SILENT_WITH_CALLS_MS = 3000;
 const PING_MS = 2000;
 
 /** An HTTP/2 session over one socket. Without calls in flight, it does not keep the process alive. */
-export class Http2Session<TRequest extends Http2Request> {
+export class Http2Session {
+  /** The most streams at once. */
+  most: number;
   readonly #session: ClientHttp2Session;
-  readonly #listener: SessionListener<TRequest>;
-  #most: number;
+  readonly #listener: Pick<SessionOptions, "onUnprocessed" | "onChange">;
   #inFlight = 0;
   #aborts = 0;
   readonly #clock: Clock;
@@ -52,13 +42,12 @@ export class Http2Session<TRequest extends Http2Request> {
   /** Streams above this id were not processed. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isChecking = false;
-  #isDraining = false;
   #stopWatching = () => {};
 
   constructor(
     origin: string,
     socket: Socket,
-    { most, clock = readRuntime({}).clock, ...listener }: SessionOptions<TRequest>,
+    { most, clock = readRuntime({}).clock, ...listener }: SessionOptions,
   ) {
     const session = connect(origin, {
       createConnection: () => socket,
@@ -67,12 +56,12 @@ export class Http2Session<TRequest extends Http2Request> {
     });
     this.#session = session;
     this.#listener = listener;
-    this.#most = most;
+    this.most = most;
     this.#clock = clock;
     this.#heardAtMs = clock.now();
     session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
     session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
-      this.#most = maxConcurrentStreams;
+      this.most = maxConcurrentStreams;
       this.#hear();
       listener.onChange();
     });
@@ -86,16 +75,11 @@ export class Http2Session<TRequest extends Http2Request> {
   }
 
   get isOver(): boolean {
-    return this.#isDraining || this.#session.closed || this.#session.destroyed;
-  }
-
-  /** The most streams at once. */
-  get most(): number {
-    return this.#most;
+    return this.#session.closed || this.#session.destroyed;
   }
 
   get isFull(): boolean {
-    return this.#inFlight >= this.#most;
+    return this.#inFlight >= this.most;
   }
 
   /** Whether it takes a request now; after a silence, it does so when a ping has an answer. */
@@ -105,32 +89,32 @@ export class Http2Session<TRequest extends Http2Request> {
     return !this.#isChecking;
   }
 
-  send(request: TRequest): void {
-    const { http2Headers, body, exchange } = request;
+  send(exchange: UndiciExchange): void {
+    const { request, body } = exchange;
     const startedAtMs = this.#clock.now();
-    const stream = this.#session.request(http2Headers, { endStream: body === null });
+    const stream = this.#session.request(request.http2Headers, { endStream: body === null });
     if (this.#inFlight === 0) {
       this.#session.ref();
       this.#watch();
     }
     this.#inFlight += 1;
     let isAnswered = false;
-    stream.on("response", (headers) => {
-      const { ":status": status = 0 } = headers;
+    stream.on("response", ({ ":status": status = 0, ...headers }) => {
       this.#hear();
       isAnswered = true;
-      exchange.onResponseStart(null, status, withoutStatus(headers));
+      // Without Node's list of sensitive headers, a symbol.
+      exchange.onResponseStart(null, status, Object.fromEntries(Object.entries(headers)));
     });
     stream.on("data", (chunk: Uint8Array) => {
       this.#hear();
-      receive(exchange, chunk);
+      exchange.onResponseData(null, chunk);
     });
     let failure: Error | null = null;
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {
       this.#release();
       if (exchange.isOver) return;
-      if (this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(request);
+      if (this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
       if (isAnswered && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
       exchange.onResponseError(null, failure ?? streamError());
     });
@@ -140,8 +124,7 @@ export class Http2Session<TRequest extends Http2Request> {
 
   /** Takes no more requests, and ends after those in flight. */
   drain(): void {
-    this.#isDraining = true;
-    if (!this.#session.destroyed) this.#session.close();
+    this.#session.close();
     this.#listener.onChange();
   }
 
@@ -201,20 +184,6 @@ export class Http2Session<TRequest extends Http2Request> {
 
   #endUnheard(): void {
     if (this.#isChecking) this.#session.destroy();
-  }
-}
-
-/** Returns the headers without the status and without Node's list of sensitive ones, a symbol. */
-function withoutStatus(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const entries = Object.entries(headers);
-  return Object.fromEntries(entries.filter(([name]) => name !== ":status"));
-}
-
-function receive(exchange: UndiciExchange, chunk: Uint8Array): void {
-  try {
-    exchange.onResponseData(null, chunk);
-  } catch (error) {
-    exchange.onResponseError(null, error as Error); // the body is too large
   }
 }
 

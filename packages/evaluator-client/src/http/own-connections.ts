@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { isIP, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { EnvHttpProxyAgent } from "undici";
-import { ConfigurationError } from "../errors.ts";
+import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import { ConfigurationError, ConnectionError } from "../errors.ts";
 import type { Http2Session } from "./http2-session.ts";
-import type { Http1Dispatcher, OriginRequest } from "./undici-exchange.ts";
+import type { UndiciExchange } from "./undici-exchange.ts";
 
 /** A way to an origin: over HTTP/2 if it may, or through proxies. */
 interface Way {
@@ -15,68 +15,38 @@ interface Way {
   readonly hasHttp2: boolean;
 }
 
-/** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
-const shared = new Map<string, { dispatcher: Http1Dispatcher; users: Set<object> }>();
+/** Connections that all HTTP clients share, by origin or proxies, with the users of each. */
+const shared = new Map<string, { connections: Connections; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
-/** Returns the dispatcher of a way, which all clients share, and notes its user. */
-export function dispatcherOf(way: Way, user: object): Http1Dispatcher {
+/** Sends over the connections of a way, which all clients share, and notes their user. */
+export function sendOver(way: Way, user: object, exchange: UndiciExchange): void {
   const connect: unknown = Reflect.get(Socket.prototype, "connect");
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
     connectInUse = connect;
-    for (const { dispatcher } of shared.values()) dispatcher.close().catch(() => undefined);
+    for (const { connections } of shared.values()) connections.close().catch(() => undefined);
     shared.clear();
   }
   let entry = shared.get(way.key);
   if (entry === undefined) {
-    entry = { dispatcher: createDispatcher(way), users: new Set() };
+    entry = { connections: new Connections(way), users: new Set() };
     shared.set(way.key, entry);
   }
   entry.users.add(user);
-  return entry.dispatcher;
+  entry.connections.send(exchange);
 }
 
-/** Closes the dispatchers that only this user uses, once their requests are over. */
+/** Closes the connections that only this user uses, once their requests are over. */
 export async function leave(user: object): Promise<void> {
   const closing: Promise<void>[] = [];
-  for (const [key, { dispatcher, users }] of shared) {
+  for (const [key, { connections, users }] of shared) {
     if (!users.delete(user) || users.size > 0) continue;
     shared.delete(key);
-    closing.push(dispatcher.close());
+    closing.push(connections.close());
   }
   await Promise.all(closing);
-}
-
-function createDispatcher({ origin, proxies, hasHttp2 }: Way): Http1Dispatcher {
-  return hasHttp2 ? new OriginDispatcher(origin) : overUndici(origin, proxies);
-}
-
-/** Loads undici, which costs more processor time than the rest of this package. */
-function loadUndici() {
-  return import("./undici-dispatchers.ts").catch(({ message: reason }: Error) => {
-    const message = `undici cannot be loaded: ${reason}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
-    throw new ConfigurationError(message, { option: "transport" });
-  });
-}
-
-function overUndici(origin: string, proxies: Way["proxies"]): Http1Dispatcher {
-  let opened: Http1Dispatcher | null = null;
-  const opening = loadUndici().then(({ createDispatcher: create }) => {
-    return (opened = create(origin, proxies));
-  });
-  return {
-    dispatch(request) {
-      if (opened !== null) return opened.dispatch(request);
-      const { exchange } = request;
-      opening.then(
-        (dispatcher) => exchange.isOver || dispatcher.dispatch(request),
-        (error: Error) => exchange.onResponseError(null, error),
-      );
-    },
-    close: async () => (await opening).close(),
-  };
 }
 
 /** The most sessions of one origin. Chosen: 800 calls at once at a usual server. */
@@ -91,34 +61,29 @@ const MOST_REFUSALS = 5;
 /** As long as undici gives a connection, in milliseconds. */
 const CONNECT_MS = 10_000;
 
-/** A request that waits for a session, or for the protocol of its origin. */
-interface WaitingRequest extends OriginRequest {
-  /** How often a server has not processed it. */
-  refusals: number;
-}
-
 /**
- * Sends the requests of one https origin: over HTTP/2 if the server offers it, else over undici, which
- * is loaded only then.
+ * The connections of a way: HTTP/2 sessions if an https server offers it, else those of a dispatcher of
+ * undici, which is loaded only then.
  */
-class OriginDispatcher {
-  readonly #origin: string;
-  readonly #waiting: WaitingRequest[] = [];
-  readonly #sessions = new Set<Http2Session<WaitingRequest>>();
-  #http1: Http1Dispatcher | null = null;
+class Connections {
+  readonly #way: Way;
+  /** Requests that wait for a session, or for the protocol of their origin. */
+  readonly #waiting: UndiciExchange[] = [];
+  readonly #sessions = new Set<Http2Session>();
+  #http1: Dispatcher | null = null;
   #mostSessions = MOST_SESSIONS;
   /** The limit of the latest session, which is the first limit of the next. */
   #mostStreams = FIRST_STREAMS;
-  #isConnecting = false;
+  #connecting: Promise<void> | null = null;
   #isClosing = false;
 
-  constructor(origin: string) {
-    this.#origin = origin;
+  constructor(way: Way) {
+    this.#way = way;
   }
 
-  dispatch(request: OriginRequest): void {
-    if (this.#http1 !== null) return this.#http1.dispatch(request);
-    this.#waiting.push({ ...request, refusals: 0 });
+  send(exchange: UndiciExchange): void {
+    if (this.#http1 !== null) return sendOverHttp1(this.#http1, exchange);
+    this.#waiting.push(exchange);
     this.#send();
   }
 
@@ -126,19 +91,20 @@ class OriginDispatcher {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#send();
+    await this.#connecting;
     await this.#http1?.close();
   }
 
   #send(): void {
     this.#forgetEnded();
-    for (let request = this.#waiting[0]; request !== undefined; request = this.#waiting[0]) {
+    for (let exchange = this.#waiting[0]; exchange !== undefined; exchange = this.#waiting[0]) {
       const sessions = [...this.#sessions];
-      const session = request.exchange.isOver ? null : sessions.find((one) => one.takes());
+      const session = exchange.isOver ? null : sessions.find((one) => one.takes());
       if (session === undefined) break;
       this.#waiting.shift();
-      session?.send(request);
+      session?.send(exchange);
     }
-    if (this.#waiting.length > 0 && this.#mayConnect()) void this.#connect();
+    if (this.#waiting.length > 0 && this.#mayConnect()) this.#connecting = this.#connect();
     else if (this.#isClosing && this.#waiting.length === 0) {
       for (const session of this.#sessions) if (!session.isOver) session.drain();
     }
@@ -152,65 +118,76 @@ class OriginDispatcher {
   /** Another session is opened only if all are full. */
   #mayConnect(): boolean {
     const areFull = [...this.#sessions].every((session) => session.isFull);
-    return !this.#isConnecting && areFull && this.#sessions.size < this.#mostSessions;
+    return this.#connecting === null && areFull && this.#sessions.size < this.#mostSessions;
   }
 
   /** All requests that wait share one handshake, which shows the server's protocol. */
   async #connect(): Promise<void> {
-    this.#isConnecting = true;
-    const opening = openSocket(this.#origin);
+    const { origin, hasHttp2 } = this.#way;
+    const opening = hasHttp2 ? openSocket(origin) : Promise.resolve(null);
     try {
-      const [socket, { Http2Session }] = await Promise.all([
-        opening,
-        import("./http2-session.ts"), // while the handshake takes its time
-      ]);
-      if (socket.alpnProtocol === "h2") this.#addSession(socket, Http2Session);
+      const loading = hasHttp2 ? import("./http2-session.ts") : null; // while the handshake takes its time
+      const [socket, http2] = await Promise.all([opening, loading]);
+      const isHttp2 = socket?.alpnProtocol === "h2" && http2 !== null;
+      if (isHttp2) this.#addSession(socket, http2.Http2Session);
       else await this.#useHttp1(socket);
     } catch (error) {
       (await opening.catch(() => null))?.destroy();
       if (this.#sessions.size > 0) this.#mostSessions = this.#sessions.size;
       else
-        for (const { exchange } of this.#waiting.splice(0))
+        for (const exchange of this.#waiting.splice(0))
           exchange.onResponseError(null, error as Error);
     }
-    this.#isConnecting = false;
+    this.#connecting = null;
     this.#send();
   }
 
   #addSession(socket: TLSSocket, Session: typeof Http2Session): void {
-    const session: Http2Session<WaitingRequest> = new Session(this.#origin, socket, {
+    const session = new Session(this.#way.origin, socket, {
       most: this.#mostStreams,
       onChange: () => {
         this.#mostStreams = session.most;
         this.#send();
       },
-      onUnprocessed: (request) => this.#sendAgain(request),
+      onUnprocessed: (exchange) => this.#sendAgain(exchange),
     });
     this.#sessions.add(session);
   }
 
-  #sendAgain(request: WaitingRequest): void {
-    request.refusals += 1;
-    if (request.refusals > MOST_REFUSALS) {
-      const error = new Error("The server processed none of the attempts to send the request.");
-      return request.exchange.onResponseError(
-        null,
-        Object.assign(error, { code: "ERR_HTTP2_UNPROCESSED" }),
-      );
+  #sendAgain(exchange: UndiciExchange): void {
+    exchange.refusals += 1;
+    if (exchange.refusals > MOST_REFUSALS) {
+      const message = `The server at ${this.#way.origin} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
+      const error = new ConnectionError(message, { isRetryable: true, maybeBilled: false });
+      return exchange.onResponseError(null, error);
     }
-    this.#waiting.unshift(request);
+    this.#waiting.unshift(exchange);
     this.#send();
   }
 
-  /** After a connection fails, the protocol is asked for again. */
-  async #useHttp1(socket: TLSSocket): Promise<void> {
-    const { dispatcherFrom } = await loadUndici();
-    const http1 = dispatcherFrom(this.#origin, socket, () => (this.#http1 = null));
+  async #useHttp1(socket: TLSSocket | null): Promise<void> {
+    const { createDispatcher } = await loadUndici();
+    const http1 = createDispatcher(this.#way, socket, () => {
+      // The protocol is asked for again.
+      if (socket !== null) this.#http1 = null;
+    });
     this.#http1 = http1;
-    for (const request of this.#waiting.splice(0))
-      if (!request.exchange.isOver) http1.dispatch(request);
+    for (const exchange of this.#waiting.splice(0))
+      if (!exchange.isOver) sendOverHttp1(http1, exchange);
     if (this.#isClosing) void http1.close();
   }
+}
+
+/** Loads undici, which costs more processor time than the rest of this package. */
+function loadUndici() {
+  return import("./undici-dispatchers.ts").catch(({ message: reason }: Error) => {
+    const message = `undici cannot be loaded: ${reason}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
+    throw new ConfigurationError(message, { option: "transport" });
+  });
+}
+
+function sendOverHttp1(dispatcher: Dispatcher, exchange: UndiciExchange): void {
+  dispatcher.dispatch({ ...exchange.request.http1, body: exchange.body }, exchange);
 }
 
 async function openSocket(origin: string): Promise<TLSSocket> {

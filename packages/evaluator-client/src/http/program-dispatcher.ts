@@ -12,7 +12,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 /** Where undici 8 keeps the dispatcher of the whole program. */
 const newerKey = Symbol.for("undici.globalDispatcher.2");
 /** Where undici 6 and 7 keep it. */
-export const olderKey = Symbol.for("undici.globalDispatcher.1");
+const olderKey = Symbol.for("undici.globalDispatcher.1");
 
 // The bundled undici. Its `fetch` also takes dispatchers of undici 6, whose handlers are others than ours.
 const fetchUsesOlder = Number.parseInt(globalThis.process?.versions.undici ?? "", 10) < 8;
@@ -26,9 +26,13 @@ export function readDispatchers(): { newer: unknown; older: unknown } {
   return { newer: Reflect.get(globalThis, newerKey), older: Reflect.get(globalThis, olderKey) };
 }
 
-/** Notes the dispatchers that undici has just set. In a bundle, their classes may have other names. */
-export function noteOwnDispatchers(before: ReturnType<typeof readDispatchers>): void {
-  if (before.newer === undefined) ownDispatchers = Object.values(readDispatchers());
+/**
+ * Notes the dispatchers that undici has just set; in a bundle, their classes may have other names. Restores
+ * the program's dispatcher of undici 6 or 7.
+ */
+export function afterUndiciLoaded({ newer, older }: ReturnType<typeof readDispatchers>): void {
+  if (newer === undefined) ownDispatchers = Object.values(readDispatchers());
+  if (older !== undefined) Reflect.set(globalThis, olderKey, older);
 }
 
 /** The last found replacement, and the globals that decided it. */

@@ -1,35 +1,24 @@
 // First: it looks at the program's dispatchers before undici is loaded.
-import { afterUndiciLoaded } from "./before-undici.ts";
+import { dispatchersBefore } from "./before-undici.ts";
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import type { Http1Dispatcher } from "./undici-exchange.ts";
+import { afterUndiciLoaded } from "./program-dispatcher.ts";
 
-afterUndiciLoaded();
+afterUndiciLoaded(dispatchersBefore);
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
 // The attempt's own limit covers headers and body, so undici's are off.
 const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
 
-/** Creates the dispatcher of an origin, or of the proxies. */
+/** Creates the dispatcher of the proxies, or of an origin; it begins with the open socket if there is one. */
 export function createDispatcher(
-  origin: string,
-  proxies: EnvHttpProxyAgent.Options | null,
-): Http1Dispatcher {
-  return overHttp1(
-    proxies === null
-      ? new Pool(origin, options)
-      : new EnvHttpProxyAgent({ ...proxies, ...options }),
-  );
-}
-
-/** Creates the dispatcher of an origin that begins with an open socket. */
-export function dispatcherFrom(
-  origin: string,
-  first: Socket,
+  { origin, proxies }: { origin: string; proxies: EnvHttpProxyAgent.Options | null },
+  first: Socket | null,
   onConnectFailed: () => void,
-): Http1Dispatcher {
+): Dispatcher {
+  if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options });
   const connectAnew = buildConnector({ allowH2: false });
-  let held: Socket | null = first;
+  let held = first;
   const connect: buildConnector.connector = (target, callback) => {
     const socket = held;
     held = null;
@@ -40,12 +29,5 @@ export function dispatcherFrom(
       callback(...result);
     });
   };
-  return overHttp1(new Pool(origin, { ...options, connect }));
-}
-
-function overHttp1(dispatcher: Dispatcher): Http1Dispatcher {
-  return {
-    dispatch: ({ http1, body, exchange }) => void dispatcher.dispatch({ ...http1, body }, exchange),
-    close: () => dispatcher.close(),
-  };
+  return new Pool(origin, { ...options, connect });
 }

@@ -6,7 +6,9 @@ import { UndiciExchange } from "./undici-exchange.ts";
 /** An exchange that undici has begun, and the aborts that undici gets. */
 function exchangeWith(abortable: Abortable) {
   const endpoint = { method: "POST", url: "http://localhost/", headers: {} } as const;
-  const exchange = new UndiciExchange({ endpoint, hint: "" }, abortable);
+  const http1 = { path: "/", method: "POST" } as const;
+  const request = { endpoint, hint: "", http1, http2Headers: {} };
+  const exchange = new UndiciExchange(request, "{}", abortable);
   const aborts: unknown[] = [];
   exchange.onRequestStart({ abort: (reason: unknown) => aborts.push(reason) });
   return { exchange, aborts };

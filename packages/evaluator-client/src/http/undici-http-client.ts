@@ -11,7 +11,7 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
-import { dispatcherOf, leave } from "./own-connections.ts";
+import { leave, sendOver } from "./own-connections.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
@@ -20,88 +20,79 @@ const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
 
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
- * replacement of `fetch` or of undici's, else through the proxies of the environment, else over a `Pool`.
+ * replacement of `fetch` or of undici's, else through the proxies of the environment, else over its own
+ * connections.
  */
-export function createHttpClient({ fetch: given, ...options }: HttpClientOptions): HttpClient {
-  const client = given === undefined ? new UndiciHttpClient(options) : fetchHttpClient(given);
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { fetch: givenFetch, env } = options;
+  const given = givenFetch === undefined ? givenDispatcher(options) : "fetch";
+  const proxies = given === null ? proxiesInUse(env) : null;
+  const hasHttp2 = givenFetch === undefined && readHttp2(env);
+  const overFetch = fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
+  const user = {};
+  let isClosed = false;
   return {
     prepare(endpoint) {
       passOverContinueFrom(endpoint.url);
-      return client.prepare(endpoint);
+      const way = wayTo(endpoint.url, proxies, hasHttp2);
+      const request = {
+        endpoint,
+        hint: given === null ? proxyHint(endpoint.url, env) : "",
+        http1: toHttp1(endpoint),
+        http2Headers: way.hasHttp2 ? toHttp2Headers(endpoint) : {},
+      };
+      const sendOverFetch = overFetch.prepare(endpoint);
+      return (body, abortable) => {
+        if (isClosed) return Promise.reject(closedError());
+        const other = given ?? replacementInUse(proxies !== null);
+        if (other === "fetch") return sendOverFetch(body, abortable);
+        const exchange = new UndiciExchange(request, body, abortable);
+        if (exchange.isOver) return exchange.response;
+        if (other === null) sendOver(way, user, exchange);
+        else dispatchOver(other, exchange);
+        return exchange.response;
+      };
     },
-    close: () => client.close(),
+    async close() {
+      isClosed = true;
+      await leave(user);
+    },
   };
 }
 
-class UndiciHttpClient implements HttpClient {
-  readonly #given: AnyDispatcher | null;
-  readonly #env: HttpClientOptions["env"];
-  readonly #proxies: ReturnType<typeof proxiesInUse>;
-  readonly #hasHttp2: boolean;
-  readonly #overFetch = fetchHttpClient((url, init) => fetch(url, init));
-  #isClosed = false;
+function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | null {
+  if (dispatcher === undefined || typeof dispatcher?.dispatch === "function")
+    return dispatcher ?? null;
+  const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
+  throw new ConfigurationError(message, { option: "dispatcher" });
+}
 
-  constructor({ dispatcher, env }: HttpClientOptions) {
-    if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {
-      const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
-      throw new ConfigurationError(message, { option: "dispatcher" });
-    }
-    this.#given = dispatcher ?? null;
-    this.#env = env;
-    this.#proxies = this.#given === null ? proxiesInUse(env) : null;
-    this.#hasHttp2 = readHttp2(env);
-  }
-
-  prepare(endpoint: HttpEndpoint): ReturnType<HttpClient["prepare"]> {
-    const given = this.#given;
-    const { origin, hostname, protocol } = new URL(endpoint.url);
-    const proxies = isInRange(hostname, this.#proxies?.noProxy ?? "") ? null : this.#proxies;
-    const hasHttp2 = protocol === "https:" && proxies === null && this.#hasHttp2;
-    const way = { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
-    const target = targetOf(endpoint);
-    const own = {
-      http1: { ...target, headers: Object.entries(endpoint.headers).flat() },
-      http2Headers: hasHttp2 ? toHttp2Headers(endpoint) : {},
-    };
-    const hint = given === null ? proxyHint(endpoint.url, this.#env) : "";
-    const context = { endpoint, hint };
-    const sendOverFetch = this.#overFetch.prepare(endpoint);
-    return (body, abortable) => {
-      if (this.#isClosed) return Promise.reject(closedError());
-      const other = given ?? replacementInUse(this.#proxies !== null);
-      if (other === "fetch") return sendOverFetch(body, abortable);
-      const exchange = new UndiciExchange(context, abortable);
-      if (exchange.isOver) return exchange.response;
-      if (other === null) dispatcherOf(way, this).dispatch({ ...own, body, exchange });
-      else dispatchOver(other, { ...target, headers: { ...endpoint.headers }, body }, exchange);
-      return exchange.response;
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await leave(this);
-  }
+/** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
+function wayTo(url: string, all: ReturnType<typeof proxiesInUse>, mayHaveHttp2: boolean) {
+  const { origin, hostname, protocol } = new URL(url);
+  const proxies = isInRange(hostname, all?.noProxy ?? "") ? null : all;
+  const hasHttp2 = protocol === "https:" && proxies === null && mayHaveHttp2;
+  return { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
 }
 
 /** Sends over a dispatcher of the program. */
-function dispatchOver(
-  dispatcher: AnyDispatcher,
-  options: Dispatcher.DispatchOptions,
-  exchange: UndiciExchange,
-): void {
+function dispatchOver(dispatcher: AnyDispatcher, exchange: UndiciExchange): void {
+  const { endpoint, http1 } = exchange.request;
   // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
   const version = "isMockActive" in dispatcher ? {} : { allowH2: false };
+  const options = { ...http1, headers: { ...endpoint.headers }, body: exchange.body, ...version };
   try {
-    (dispatcher as Dispatcher).dispatch({ ...options, ...version }, exchange);
+    (dispatcher as Dispatcher).dispatch(options, exchange);
   } catch (error) {
     exchange.onResponseError(null, error as Error); // some versions throw
   }
 }
 
-function targetOf({ url, method }: HttpEndpoint) {
+/** Returns the options of requests to an endpoint over HTTP/1.1. */
+function toHttp1({ url, method, headers }: HttpEndpoint) {
   const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search, method, ...noTimeouts };
+  const path = pathname + search;
+  return { origin, path, method, headers: Object.entries(headers).flat(), ...noTimeouts };
 }
 
 /** Headers of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2). */
