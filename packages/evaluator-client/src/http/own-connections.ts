@@ -155,7 +155,7 @@ class Connections {
   }
 
   #sendAgain(exchange: UndiciExchange): void {
-    exchange.refusals += 1;
+    exchange.onUnprocessed();
     if (exchange.refusals > MOST_REFUSALS) {
       const message = `The server at ${this.#way.origin} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
       const error = new ConnectionError(message, { isRetryable: true, maybeBilled: false });

@@ -41,6 +41,16 @@ test("is over at once for a signal that has aborted", async () => {
   expect([exchange.isOver, aborts.length]).toEqual([true, 1]);
 });
 
+test("was not sent if no server has processed it, and costs nothing", async () => {
+  const abortable: Abortable = { signal: new AbortController().signal };
+  const { exchange } = exchangeWith(abortable);
+  expect(abortable.wasSent).toBe(true);
+  exchange.onUnprocessed();
+  expect(abortable.wasSent).toBe(false);
+  exchange.onResponseError(null, new Error("The next connection fails."));
+  await expect(exchange.response).rejects.toMatchObject({ maybeBilled: false });
+});
+
 test("makes no signal where there is a cheaper way to listen", async () => {
   const listeners: ((reason: unknown) => void)[] = [];
   const { exchange } = exchangeWith({

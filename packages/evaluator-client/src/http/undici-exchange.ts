@@ -63,6 +63,13 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     if (this.isOver) this.#end();
   }
 
+  /** Notes that the server has surely not processed the request, which may be sent again. */
+  onUnprocessed(): void {
+    this.refusals += 1;
+    this.#controller = null;
+    this.#abortable.wasSent = false;
+  }
+
   onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
     if (status < 200) return;
     this.#status = status;
