@@ -107,23 +107,24 @@ test("ends a session whose server is gone while calls wait, also one that takes 
   }
 });
 
-test("waits for an answer that takes long while the server answers pings", async () => {
-  const { session, clock, post, changed } = await openSession();
-  expect(await post("{}")).toMatchObject({ text: "{}" });
-  const controller = new AbortController();
-  const slow = post("hang", controller.signal);
-  for (let silence = 0; silence < 6; silence++) {
-    const pinged = changed();
-    await clock.advance(3000);
-    await pinged;
-    expect(session.takes()).toBe(true);
-  }
-  const released = changed();
-  controller.abort("enough");
-  await expect(slow).rejects.toBe("enough");
-  await released;
-  expect(clock.waiting).toBe(0);
-});
+test.each([false, true])(
+  "waits for an answer that takes long while the server answers pings; takes no more calls: %s",
+  async (isDraining) => {
+    const { session, clock, post } = await openSession();
+    const controller = new AbortController();
+    const slow = post("hang", controller.signal);
+    expect(await post("{}")).toMatchObject({ text: "{}" });
+    if (isDraining) session.drain();
+    for (let silence = 0; silence < 6; silence++) {
+      await clock.advance(3000);
+      await expect.poll(() => clock.waiting).toBe(1); // the ping has an answer
+      expect(session.takes()).toBe(!isDraining);
+    }
+    controller.abort("enough");
+    await expect(slow).rejects.toBe("enough");
+    await expect.poll(() => clock.waiting).toBe(0);
+  },
+);
 
 test("is full at its limit, and has room again when a call ends", async () => {
   const { session, post } = await openSession();

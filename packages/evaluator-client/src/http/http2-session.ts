@@ -169,17 +169,16 @@ export class Http2Session {
     this.#session.ref();
     // After a look at the socket: if this process was blocked, the answer may be there.
     const cancel = this.#clock.schedule(PING_MS, () => setImmediate(() => this.#endUnheard()));
-    const done = () => {
+    const onReply = (error: Error | null) => {
+      if (error === null) this.#hear();
       cancel();
       this.#isChecking = false;
       if (this.#inFlight === 0) this.#session.unref();
       this.#listener.onChange();
     };
-    const isSent = this.#session.ping((error) => {
-      if (error === null) this.#hear();
-      done();
-    });
-    if (!isSent) this.#session.destroy();
+    // Node sends no ping over a session that takes no more requests, but settings, which get a reply too.
+    if (this.#session.closed) this.#session.settings({}, onReply);
+    else if (!this.#session.ping(onReply)) this.#session.destroy();
   }
 
   #endUnheard(): void {
