@@ -30,7 +30,7 @@ interface Call {
 }
 
 /** Listens for HTTP/2 on loopback, and answers each whole request. */
-async function listen(answer: (call: Call) => void, settings: Settings = {}) {
+async function listen(answer: (call: Call) => void, settings: Settings = {}, port = 0) {
   const server = createSecureServer({ ...trustedCertificate(), settings });
   const sessions: ServerHttp2Session[] = [];
   const bodies: string[] = [];
@@ -50,7 +50,7 @@ async function listen(answer: (call: Call) => void, settings: Settings = {}) {
       });
     });
   });
-  await start(server);
+  await start(server, port);
   /** Ends all sessions, and resolves when the port is free. */
   const close = async () => {
     for (const session of sessions) session.close();
@@ -242,6 +242,11 @@ test("serves an origin that changes its protocol", async () => {
   });
   await start(over1, port);
   expect(await post("{}")).toMatchObject({ text: "[]" });
+  over1.close();
+  await listen(echo, {}, port);
+  const changed = { name: "ConnectionError", isRetryable: true, maybeBilled: false };
+  await expect(post("{}")).rejects.toMatchObject(changed);
+  expect(await post("{}")).toMatchObject({ text: "{}" });
 });
 
 test("speaks HTTP/1.1 if EVALUATOR_HTTP2 is 0, and refuses other values", async () => {

@@ -2,6 +2,7 @@
 import { dispatchersBefore } from "./before-undici.ts";
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { ConnectionError } from "../errors.ts";
 import { afterUndiciLoaded } from "./program-dispatcher.ts";
 
 afterUndiciLoaded(dispatchersBefore);
@@ -25,8 +26,13 @@ export function createDispatcher(
     // Later, since undici does not resume within its own call.
     if (socket?.destroyed === false) return queueMicrotask(() => callback(null, socket));
     connectAnew(target, (...result) => {
-      if (result[0] !== null) onConnectFailed();
-      callback(...result);
+      const [error] = result;
+      if (error === null) return callback(...result);
+      onConnectFailed();
+      const isSpoken = Reflect.get(error, "code") !== "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
+      if (first === null || isSpoken) return callback(error, null);
+      const message = `The server at ${origin} no longer speaks HTTP/1.1; nothing was sent, and nothing was billed. The next attempt asks for its protocol.`;
+      callback(new ConnectionError(message, { isRetryable: true, maybeBilled: false }), null);
     });
   };
   return new Pool(origin, { ...options, connect });
