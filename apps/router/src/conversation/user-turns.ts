@@ -7,6 +7,8 @@ const reminders = [
   ["environment_context", "skill", "turn_aborted", "user_shell_command"], // Codex
   ["system-reminder", "local-command-caveat", "local-command-stdout", "bash-input"], // Claude Code
   ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
+  ["current_datetime", "system_notification", "mode_changed_notice"], // GitHub Copilot
+  ["user_shell_command_output"],
 ].flat();
 
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
@@ -21,6 +23,8 @@ const notices = [
   "The connection dropped mid-response. Resume directly", // Qwen Code
   "You are the component that summarizes a conversation",
   "First, reason in your <analysis> block",
+  "Please create a detailed summary of the conversation so far. The history is", // GitHub Copilot
+  "The conversation history has been summarized to free up context.",
 ];
 
 /** Elements around the user's own words: only their tags go. */
