@@ -24,6 +24,13 @@ export class EvaluatorError extends Error {
     this.name = new.target.name;
     this.isRetryable = isRetryable;
   }
+
+  /** Errors of other copies count too: a dependency may have its own, and jest loads modules again. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    let one = (value as EvaluatorError | null | undefined)?.attempts === undefined ? null : value;
+    while (one !== null && one?.constructor?.name !== this.name) one = Object.getPrototypeOf(one);
+    return one !== null;
+  }
 }
 
 /** An option or environment variable is missing or wrong; nothing was sent. */

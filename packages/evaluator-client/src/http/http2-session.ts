@@ -116,7 +116,10 @@ export class Http2Session {
       if (exchange.isOver) return;
       if (this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
       if (isAnswered && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
-      exchange.onResponseError(null, failure ?? streamError());
+      const reset = Object.assign(new Error("The stream was reset."), {
+        code: "ERR_HTTP2_STREAM_ERROR",
+      });
+      exchange.onResponseError(null, failure ?? reset);
     });
     exchange.onRequestStart({ abort: () => this.#abort(stream, startedAtMs) });
     if (body !== null) stream.end(body);
@@ -184,8 +187,4 @@ export class Http2Session {
   #endUnheard(): void {
     if (this.#isChecking) this.#session.destroy();
   }
-}
-
-function streamError(): Error {
-  return Object.assign(new Error("The stream was reset."), { code: "ERR_HTTP2_STREAM_ERROR" });
 }

@@ -96,7 +96,8 @@ class Connections {
   }
 
   #send(): void {
-    this.#forgetEnded();
+    for (const session of this.#sessions) if (session.isOver) this.#sessions.delete(session);
+    if (this.#sessions.size === 0) this.#mostSessions = MOST_SESSIONS;
     for (let exchange = this.#waiting[0]; exchange !== undefined; exchange = this.#waiting[0]) {
       const sessions = [...this.#sessions];
       const session = exchange.isOver ? null : sessions.find((one) => one.takes());
@@ -108,11 +109,6 @@ class Connections {
     else if (this.#isClosing && this.#waiting.length === 0) {
       for (const session of this.#sessions) if (!session.isOver) session.drain();
     }
-  }
-
-  #forgetEnded(): void {
-    for (const session of this.#sessions) if (session.isOver) this.#sessions.delete(session);
-    if (this.#sessions.size === 0) this.#mostSessions = MOST_SESSIONS;
   }
 
   /** Another session is opened only if all are full. */
@@ -201,12 +197,9 @@ async function openSocket(origin: string): Promise<TLSSocket> {
     ALPNProtocols: ["h2", "http/1.1"],
   });
   socket.setKeepAlive(true, 60_000).setNoDelay(true);
-  const timer = setTimeout(() => socket.destroy(connectTimeout()), CONNECT_MS);
+  const late = new Error(`There was no connection within ${CONNECT_MS} ms.`);
+  Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" });
+  const timer = setTimeout(() => socket.destroy(late), CONNECT_MS);
   await once(socket, "secureConnect").finally(() => clearTimeout(timer));
   return socket;
-}
-
-function connectTimeout(): Error {
-  const message = `There was no connection within ${CONNECT_MS} ms.`;
-  return Object.assign(new Error(message), { code: "UND_ERR_CONNECT_TIMEOUT" });
 }
