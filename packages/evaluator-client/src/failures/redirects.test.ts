@@ -1,15 +1,18 @@
 import { expect, test } from "vitest";
 import { privateFailure, transportsTo } from "../testing/private-call.ts";
-import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { httpResponse, servers } from "../testing/socket-server.ts";
 
 const statuses = [301, 302, 303, 307, 308];
 const ways = Object.entries(transportsTo).flatMap(([way, transportTo]) =>
-  statuses.map((status) => ({ way, transportTo, status })),
+  servers.flatMap(([kind, listen]) =>
+    statuses.map((status) => ({ way: `${way}, ${kind}`, transportTo, listen, status })),
+  ),
 );
 
-test.each(ways)("$way sends nothing to where a $status points", async ({ transportTo, status }) => {
-  await using elsewhere = await listenOnSocket(() => undefined);
-  await using server = await listenOnSocket((socket) =>
+test.each(ways)("$way: sends nothing to where a $status points", async (given) => {
+  const { transportTo, listen, status } = given;
+  await using elsewhere = await listen(() => undefined);
+  await using server = await listen((socket) =>
     socket.write(httpResponse(status, "", { Location: `${elsewhere.origin}/quagga` })),
   );
   const error = await privateFailure(transportTo(server.origin));

@@ -1,79 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  constants,
-  createSecureServer,
-  type Http2SecureServer,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  type Settings,
-} from "node:http2";
+import { constants, createSecureServer } from "node:http2";
 import { createServer as createHttp1Server } from "node:https";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { ConnectionError, type EvaluatorError } from "../errors.ts";
+import { type Call, echo, listenForHttp2, originOf, start } from "../testing/http2-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
   constants;
-
-interface Call {
-  readonly stream: ServerHttp2Stream;
-  readonly session: ServerHttp2Session;
-  readonly body: string;
-  /** The number of the request on the whole server, from 0. */
-  readonly index: number;
-  /** The number of the request on its session, from 0. */
-  readonly ofSession: number;
-}
-
-/** Listens for HTTP/2 on loopback, and answers each whole request. */
-async function listen(answer: (call: Call) => void, settings: Settings = {}, port = 0) {
-  const server = createSecureServer({ ...trustedCertificate(), settings });
-  const sessions: ServerHttp2Session[] = [];
-  const bodies: string[] = [];
-  server.on("session", (session) => {
-    sessions.push(session);
-    session.on("error", () => undefined);
-    let ofSession = 0;
-    session.on("stream", (stream) => {
-      const order = ofSession;
-      ofSession += 1;
-      let body = "";
-      stream.on("error", () => undefined);
-      stream.on("data", (bytes) => (body += String(bytes)));
-      stream.on("end", () => {
-        const index = bodies.push(body) - 1;
-        if (!stream.destroyed) answer({ stream, session, body, index, ofSession: order });
-      });
-    });
-  });
-  await start(server, port);
-  /** Ends all sessions, and resolves when the port is free. */
-  const close = async () => {
-    for (const session of sessions) session.close();
-    server.close();
-    await once(server, "close");
-  };
-  return { origin: originOf(server), sessions, bodies, close };
-}
-
-async function start(server: Http2SecureServer | ReturnType<typeof createHttp1Server>, port = 0) {
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-}
-
-function originOf(server: { address(): unknown }): string {
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function echo({ stream, body }: Pick<Call, "stream" | "body">): void {
-  stream.respond({ ":status": 200 });
-  stream.end(body);
-}
 
 function connect(origin: string, env: Record<string, string> = {}) {
   const http = createHttpClient({ env });
@@ -101,7 +38,7 @@ async function expectAllEchoed(origin: string, all: readonly string[]): Promise<
 }
 
 test("sends many calls over one session", async () => {
-  const server = await listen(echo);
+  const server = await listenForHttp2(echo);
   await expectAllEchoed(server.origin, bodies(64));
   expect(server.sessions).toHaveLength(1);
   expect(server.bodies.toSorted()).toEqual(bodies(64).toSorted());
@@ -112,15 +49,21 @@ test.each([
   [10, 7],
   [100, 1],
 ])("keeps the limit of %i streams, over %i sessions", async (limit, sessions) => {
-  const server = await listen(echo, { maxConcurrentStreams: limit });
+  const server = await listenForHttp2(echo, { maxConcurrentStreams: limit });
   await expectAllEchoed(server.origin, bodies(64));
   await expectAllEchoed(server.origin, bodies(64));
   expect(server.sessions.length).toBeLessThanOrEqual(sessions);
   expect(new Set(server.bodies)).toEqual(new Set(bodies(64)));
 });
 
+test("sends through windows of one byte", async () => {
+  const server = await listenForHttp2(echo, { initialWindowSize: 1 });
+  await expectAllEchoed(server.origin, bodies(8));
+  expect(server.sessions).toHaveLength(1);
+});
+
 test("sends a refused stream again, five times", async () => {
-  const server = await listen((call) =>
+  const server = await listenForHttp2((call) =>
     call.index < 5 ? call.stream.close(NGHTTP2_REFUSED_STREAM) : echo(call),
   );
   await expectAllEchoed(server.origin, ["{}"]);
@@ -128,7 +71,7 @@ test("sends a refused stream again, five times", async () => {
 });
 
 test("gives up a stream that is refused each time, which costs nothing", async () => {
-  const server = await listen(({ stream }) => stream.close(NGHTTP2_REFUSED_STREAM));
+  const server = await listenForHttp2(({ stream }) => stream.close(NGHTTP2_REFUSED_STREAM));
   const error = await connect(server.origin).fail("{}");
   expect(error).toBeInstanceOf(ConnectionError);
   expect(error).toMatchObject({ isRetryable: true, maybeBilled: false });
@@ -137,12 +80,26 @@ test("gives up a stream that is refused each time, which costs nothing", async (
 });
 
 test("loses and doubles nothing when each session ends after 20 streams", async () => {
-  const server = await listen((call) => {
+  const server = await listenForHttp2((call) => {
     if (call.ofSession === 19) call.session.goaway(NGHTTP2_NO_ERROR);
     echo(call);
   });
   await expectAllEchoed(server.origin, bodies(200));
   expect(server.bodies.toSorted()).toEqual(bodies(200).toSorted());
+});
+
+test.each([
+  ["no error", NGHTTP2_NO_ERROR],
+  ["an error", NGHTTP2_INTERNAL_ERROR],
+])("a call above the last stream of a GOAWAY with %s moves to another session", async (_, code) => {
+  const server = await listenForHttp2((call) =>
+    call.index === 1 ? call.session.goaway(code, 1) : echo(call),
+  );
+  const { post } = connect(server.origin);
+  expect(await post("[1]")).toMatchObject({ text: "[1]" });
+  expect(await post("[2]")).toMatchObject({ text: "[2]" });
+  expect(server.bodies).toEqual(["[1]", "[2]", "[2]"]);
+  expect(server.sessions).toHaveLength(2);
 });
 
 const ends: [string, (call: Call) => void][] = [
@@ -160,7 +117,7 @@ const ends: [string, (call: Call) => void][] = [
 ];
 
 test.each(ends)("calls %s a lost connection that may be billed", async (_, end) => {
-  const server = await listen(end);
+  const server = await listenForHttp2(end);
   const error = await connect(server.origin).fail("{}");
   expect(error).toMatchObject({ name: "ConnectionError", isRetryable: true, maybeBilled: true });
   expect(error.message).toContain("may have been billed");
@@ -168,7 +125,7 @@ test.each(ends)("calls %s a lost connection that may be billed", async (_, end) 
 
 test("keeps the session when a call is aborted", async () => {
   const codes: number[] = [];
-  const server = await listen((call) => {
+  const server = await listenForHttp2((call) => {
     call.stream.once("close", () => codes.push(call.stream.rstCode));
     if (call.index > 0) echo(call);
   });
@@ -184,12 +141,12 @@ test("keeps the session when a call is aborted", async () => {
   expect(codes).toContain(NGHTTP2_CANCEL);
 });
 
-test("moves on to a new session after 500 aborts, and loses no other call", async () => {
-  const server = await listen((call) => {
+test("moves on to a new session after each 500 aborts, and loses no other call", async () => {
+  const server = await listenForHttp2((call) => {
     if (call.body !== "hang") setImmediate(() => echo(call));
   });
   const { post } = connect(server.origin);
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < 60; round += 1) {
     const controller = new AbortController();
     const hanging = Array.from({ length: 48 }, () => post("hang", controller.signal));
     const others = bodies(8).map((body) => post(body));
@@ -198,7 +155,7 @@ test("moves on to a new session after 500 aborts, and loses no other call", asyn
     const outcomes = await Promise.allSettled(hanging);
     expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
   }
-  expect(server.sessions).toHaveLength(2);
+  expect(server.sessions).toHaveLength(6);
 });
 
 test("reads an answer whose request was not read whole", async () => {
@@ -215,7 +172,7 @@ test("reads an answer whose request was not read whole", async () => {
 
 test("reads early hints, trailers and large answers", async () => {
   const large = JSON.stringify("x".repeat(3_000_000));
-  const server = await listen(({ stream }) => {
+  const server = await listenForHttp2(({ stream }) => {
     stream.additionalHeaders({ ":status": 103, link: "</style.css>" });
     stream.respond({ ":status": 200, "x-a": "b" }, { waitForTrailers: true });
     stream.on("wantTrailers", () => stream.sendTrailers({ "x-end": "1" }));
@@ -232,7 +189,7 @@ test("reads early hints, trailers and large answers", async () => {
 });
 
 test("serves an origin that changes its protocol", async () => {
-  const over2 = await listen(echo);
+  const over2 = await listenForHttp2(echo);
   const port = Number(new URL(over2.origin).port);
   const { post } = connect(over2.origin);
   expect(await post("{}")).toMatchObject({ text: "{}" });
@@ -243,7 +200,7 @@ test("serves an origin that changes its protocol", async () => {
   await start(over1, port);
   expect(await post("{}")).toMatchObject({ text: "[]" });
   over1.close();
-  await listen(echo, {}, port);
+  await listenForHttp2(echo, {}, port);
   const changed = { name: "ConnectionError", isRetryable: true, maybeBilled: false };
   await expect(post("{}")).rejects.toMatchObject(changed);
   expect(await post("{}")).toMatchObject({ text: "{}" });
@@ -264,7 +221,7 @@ test("speaks HTTP/1.1 if EVALUATOR_HTTP2 is 0, and refuses other values", async 
 });
 
 test("an idle session does not keep a program alive", async () => {
-  const server = await listen(echo);
+  const server = await listenForHttp2(echo);
   const program = fileURLToPath(new URL("../testing/one-call-program.ts", import.meta.url));
   const words = [program, server.origin, trustedCertificate().cert];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
