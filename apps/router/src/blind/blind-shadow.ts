@@ -52,12 +52,11 @@ export function openBlindShadow(
   if (log === null) {
     throw new CliError("ROUTER_BLIND_SHARE needs ROUTER_DECISION_LOG, where comparisons are kept.");
   }
-  const { leaseMs, instance } = options;
-  const { share, usdPerDay } = options.blind;
+  const { leaseMs, instance, blind } = options;
   const stop = new AbortController();
   const comparison: ComparisonOptions = {
     ...parts,
-    usdPerDay,
+    usdPerDay: blind.usdPerDay,
     ledger: ledger ?? new Ledger(() => openLedger(log.path), { leaseMs }),
     note: (requestId, note) =>
       log.add({ time: new Date().toISOString(), instance, requestId, blind: note }),
@@ -70,7 +69,7 @@ export function openBlindShadow(
   return {
     /** Returns a listener that also keeps the text, and the comparison that follows the reply. */
     watch(message: Message, first: Decision, given: ReplyListener) {
-      const isDrawn = random() < share && inFlight.size < MOST_IN_FLIGHT;
+      const isDrawn = random() < blind.share && inFlight.size < MOST_IN_FLIGHT;
       if (!isDrawn || !isComparable(message, first)) return null;
       const { listener, collected } = collectText(given);
       const end = (decision: Decision, reply: GeneratedReply) => {

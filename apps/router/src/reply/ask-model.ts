@@ -170,7 +170,7 @@ export async function passRequest(
     readUsage(whole);
     return attempt.send(redact(whole));
   }
-  const pass = createEventReader(readUsage, meter, isHidden);
+  const pass = eventReader(readUsage, meter, isHidden);
   const pieces = redact.inPieces();
   await readBody(taken.body, (text) => attempt.send(pieces.add(pass(text))));
   // The last event may lack its blank line.
@@ -217,11 +217,7 @@ const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 const CHARACTERS_PER_EVENT = 4;
 
 /** Returns a function that reads the events in a text, and returns it; events of usage alone may be hidden. */
-function createEventReader(
-  readUsage: (data: string) => void,
-  meter: TokenMeter,
-  isHidden: boolean,
-) {
+function eventReader(readUsage: (data: string) => void, meter: TokenMeter, isHidden: boolean) {
   let shown = "";
   const parser = eventParser((data) => {
     meter.characters += CHARACTERS_PER_EVENT;
