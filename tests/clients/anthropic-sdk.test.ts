@@ -210,6 +210,8 @@ const rejected: [status: number, expected: number, type: string][] = [
   [400, 400, "invalid_request_error"],
   [403, 502, "api_error"],
   [429, 429, "rate_limit_error"],
+  [503, 529, "overloaded_error"],
+  [529, 529, "overloaded_error"],
 ];
 
 test.each(rejected)("a reply's status %i is %i, the error %s", async (status, expected, type) => {

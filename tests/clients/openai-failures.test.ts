@@ -93,6 +93,19 @@ test("every HTTP error is in OpenAI's form, wherever it comes from", async () =>
   }
 });
 
+test("the package asks an overloaded model again", async () => {
+  let overloaded = 3; // the router's own attempts
+  const reply = () => {
+    overloaded -= 1;
+    const [status, headers] = [529, { "retry-after": "0" }];
+    return overloaded < 0 ? replyStream(["fine"]) : Response.json({}, { status, headers });
+  };
+  const { client, seen } = await openAiClient({ reply });
+  const { choices } = await client.chat.completions.create({ model: "nano", messages: greeting });
+  expect(choices[0]?.message.content).toBe("fine");
+  expect(seen).toHaveLength(4);
+});
+
 test("a failed evaluation is the package's own error, and is not asked for again", async () => {
   const { client, seen } = await openAiClient({
     evaluation: () => Response.json({ error: { message: "Moved." } }, { status: 500 }),
