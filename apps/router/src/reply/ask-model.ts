@@ -213,14 +213,24 @@ const stringEnd = /(?<!\\)(?:\\\\)*"/g;
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
 const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
-/** An event is about a token; a token is about four characters. */
+/** An event has about a token at least; a token is about four characters. */
 const CHARACTERS_PER_EVENT = 4;
+
+/** The texts in an event of each API, up to their ten-thousandth escape: more could take the stack's room. */
+const eventTexts =
+  /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
+
+function charactersOf(event: string): number {
+  let sum = 0;
+  for (const [, text = ""] of event.matchAll(eventTexts)) sum += text.length;
+  return Math.max(CHARACTERS_PER_EVENT, sum);
+}
 
 /** Returns a function that reads the events in a text, and returns it; events of usage alone may be hidden. */
 function eventReader(readUsage: (data: string) => void, meter: TokenMeter, isHidden: boolean) {
   let shown = "";
   const parser = eventParser((data) => {
-    meter.characters += CHARACTERS_PER_EVENT;
+    meter.characters += charactersOf(data);
     const hasUsage = /"usage":\s*\{/.test(data);
     if (hasUsage) readUsage(data);
     const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);

@@ -2,18 +2,24 @@ import { expect, test } from "vitest";
 import { callFor, targetAt } from "../testing/reply-calls.ts";
 import { connectUpstream } from "./upstream.ts";
 
-/** Returns the text that a service gets for the model `a/b`. */
-async function sentFor(json: string): Promise<unknown> {
+/** Passes a request on to a service with an answer of events; returns the texts that it got, and the reply. */
+async function passOn(json: string, events = "data: [DONE]\n\n") {
   const sent: unknown[] = [];
   const fetch: typeof globalThis.fetch = async (_input, init) => {
     sent.push(init?.body);
-    return new Response("data: [DONE]\n\n");
+    return new Response(events);
   };
   const service = { type: "openai-chat", name: "a", baseUrl: "http://a.invalid/v1" } as const;
   const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }));
   const body = JSON.parse(json) as Record<string, unknown>;
   const request = { upstreamType: service.type, json, body, unsupported: null };
-  await callFor([target], { passed: { ...request, usageOf: () => null } }).reply;
+  const reply = await callFor([target], { passed: { ...request, usageOf: () => null } }).reply;
+  return { sent, reply };
+}
+
+/** Returns the text that a service gets for the model `a/b`. */
+async function sentFor(json: string): Promise<unknown> {
+  const { sent } = await passOn(json);
   expect(sent).toHaveLength(1);
   return sent[0];
 }
@@ -42,4 +48,33 @@ test.each([
 ])("%s pass unchanged", async (_, value) => {
   const sent = await sentFor(`{"a":${value},"model":"auto"}`);
   expect(sent === `{"a":${value},"model":"a/b"}`).toBe(true);
+});
+
+const long = "a".repeat(400);
+
+test.each([
+  [{ choices: [{ delta: { content: 'a "word" and more' } }] }, 5],
+  [{ choices: [{ delta: { reasoning_content: long, content: "" } }] }, 100],
+  [{ choices: [{ delta: { tool_calls: [1, 2].map(() => ({ arguments: long })) } }] }, 200],
+  [{ type: "content_block_delta", delta: { type: "text_delta", text: long } }, 100],
+  [{ type: "content_block_delta", delta: { type: "signature_delta", signature: long } }, 1],
+  [{ type: "response.output_text.delta", item_id: long, delta: "a".repeat(40) }, 10],
+  [{}, 1],
+])(
+  "without a report, the tokens of %j are those of its text, at least one",
+  async (event, output) => {
+    const { reply } = await passOn("{}", `data: ${JSON.stringify(event)}\n\n`);
+    expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output } });
+  },
+);
+
+test("an event of 15 MB passes, and its text counts", async () => {
+  for (const [text, output] of [
+    [long.repeat(39_000), 3_900_000],
+    [String.raw`a\n`.repeat(5_000_000), 7499],
+  ] as const) {
+    const { reply } = await passOn("{}", `data: {"delta":"${text}"}\n\n`);
+    expect(reply.replyError).toBeNull();
+    expect(reply.billed?.usage.output).toBeGreaterThanOrEqual(output);
+  }
 });

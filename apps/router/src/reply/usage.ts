@@ -106,10 +106,10 @@ export function billedTokens(
   { isWhole = false } = {},
 ): BilledTokens {
   if (isWhole && reported !== null) return { usage: reported, isEstimate: false };
-  const input = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
+  const length = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
+  const input = reported?.input ?? estimateTokens(length);
   const output = Math.max(estimateTokens(characters), reported?.output ?? 0);
-  const counts = { ...(reported ?? noUsage), output };
-  const usage = mergeUsage({ ...noUsage, input: estimateTokens(input) }, counts);
+  const usage = { ...noUsage, ...reported, input, output };
   return { usage, isEstimate: output !== reported?.output };
 }
 
