@@ -89,7 +89,7 @@ test("from 300 messages on there is a sentence; without thumbs it names the judg
   const pairs = pairsOf(worlds["a gap"] as World, 300, seededRandom(1));
   expect(describeBlind(pairs.slice(1))).toBe("Blind shadow: 299 of 300 messages are compared.");
   expect(describeBlind(pairs)).toMatch(
-    /^Blind shadow, 300 messages, beside always the dearest tier: as routed [\d.]+ \([\d.]+ to [\d.]+\) % cheaper, quality -[\d.]+ \(.+\) points; always the cheapest 98.0 \(98.0 to 98.0\) % cheaper, quality .+ points\. The judge is calibrated by \d+ good and \d+ bad thumbs\.$/,
+    /^Blind shadow, 300 messages, beside always the dearest tier: as routed [\d.]+ \([\d.]+ to [\d.]+\) % cheaper, quality −[\d.]+ \(.+\) points; always the cheapest 98.0 \(98.0 to 98.0\) % cheaper, quality .+ points\. The judge is calibrated by \d+ good and \d+ bad thumbs\.$/,
   );
   const random = seededRandom(2);
   const guessed = pairs.map((pair) => Object.assign({ ...pair }, { isGood: random() < 0.5 }));

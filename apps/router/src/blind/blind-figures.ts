@@ -1,6 +1,6 @@
-import type { Estimate } from "evaluator-calibration/reports";
 import { estimate, figure } from "../labels/figures.ts";
 import { meanOf } from "../labels/tier-points.ts";
+import { points } from "../labels/verdict.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
 import { type BlindNote, type Note, noteOf } from "../report/read-records.ts";
@@ -65,17 +65,13 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   const { thumbs, separation, routed, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
   const figures = ({ saving, quality }: typeof routed) =>
-    `${inHundredths(saving)} % cheaper${isBlind ? "" : `, quality ${inHundredths(quality)} points`}`;
+    `${figure(saving, points)} % cheaper${isBlind ? "" : `, quality ${figure(quality, points)} points`}`;
   const rated = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
   const calibrated = isBlind
     ? `The judge does not separate ${rated}, so the quality is unknown.`
     : `The judge is calibrated by ${rated}.`;
   const alone = `Only the judge rates quality: ${rated}, ${LEAST_THUMBS} of each calibrate it.`;
   return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routed)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibrated}`;
-}
-
-function inHundredths(estimate: Estimate): string {
-  return figure(estimate, (each) => (Math.round(1000 * each) / 10 + 0).toFixed(1));
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;

@@ -54,10 +54,8 @@ async function decideTexts(
     },
   });
   const progress = createProgress(context);
-  const requests = texts.map((text) => ({
-    state: { user_message: text },
-    questions: tierQuestions,
-  }));
+  const questions = tierQuestions;
+  const requests = texts.map((text) => ({ state: { user_message: text }, questions }));
   const options = { order: "completion", signal: context.signal } as const;
   const batch = evaluator.with(cached).evaluateMany(requests, options);
   for await (const item of batch) {

@@ -41,12 +41,10 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
 /** Right tier by row, used tier by column; null if fewer models than tiers are compared. */
 function confusionOf(prompts: Prompts): number[][] | null {
   if (prompts.some(({ models }) => models !== null && models < tierNames.length)) return null;
-  return tierNames.map((row) =>
-    tierNames.map(
-      (column) =>
-        prompts.filter(({ used, rightTier }) => used === column && rightTier === row).length,
-    ),
-  );
+  return tierNames.map((row) => {
+    const ofRow = prompts.filter(({ rightTier }) => rightTier === row);
+    return tierNames.map((column) => ofRow.filter(({ used }) => used === column).length);
+  });
 }
 
 /** Returns the first ways for each category, from the file's first category on. */
@@ -132,11 +130,8 @@ export function adviseOn(
 ) {
   const prompts = all.filter(({ isRepeat }) => !isRepeat);
   const nothing = { threshold: null, saving: null, quality: null };
-  const doubt = findDoubt(
-    prompts,
-    prompts.map(({ decision }) => hardness(decision)),
-    options,
-  );
+  const values = prompts.map(({ decision }) => hardness(decision));
+  const doubt = findDoubt(prompts, values, options);
   if (doubt !== null) return { ...doubt, ...nothing };
   const { gain, saving, quality } = weigh(prompts, options);
   const figures = { "the gain over a random mix at equal cost": gain, "the saving": saving };

@@ -70,17 +70,14 @@ export function doubtOf(n: number, of: Estimate & { name: string; chance: number
 
 /** Describes a routing beside always frontier. */
 export function describeRouting(threshold: number, saving: number, quality: Estimate): string {
-  const difference = points(quality.value);
   const half = points((quality.high - quality.low) / 2);
   const percent = Math.floor(100 * saving + ROUNDING);
-  return `With ${Number(threshold.toPrecision(2))}: ${percent} % cheaper, quality ${difference} ± ${half} points`;
+  return `With ${Number(threshold.toPrecision(2))}: ${percent} % cheaper, quality ${points(quality.value)} ± ${half} points`;
 }
 
-function points(quality: number): string {
-  return (100 * quality)
-    .toFixed(1)
-    .replace(/^-0\.0$/, "0.0")
-    .replace("-", "\u2212");
+/** Returns a quality in hundredths, without the sign of -0. */
+export function points(quality: number): string {
+  return (Math.round(1000 * quality) / 10 + 0).toFixed(1).replace("-", "\u2212");
 }
 
 /** Worlds of two values that pass at 2.5 % although their mean is 0: with none 16 %, one 4.8 %, two 2.4 %. */

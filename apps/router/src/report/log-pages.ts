@@ -1,4 +1,4 @@
-import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
+import { html, type Html, page, table } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { linksOf, TOOL } from "../page/load-page.ts";
@@ -196,19 +196,14 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
   });
 }
 
-interface ReportPage {
-  readonly heading: string;
+type ReportPage = Pick<Parameters<typeof page>[0], "heading" | "about" | "contents" | "body"> & {
   /** The page that the navigation marks. */
   readonly path: Parameters<typeof linksOf>[0];
-  /** Below the heading. */
-  readonly about: HtmlValue;
-  readonly contents?: readonly PageLink[];
   readonly isEmulated: boolean;
-  readonly body: Html;
-}
+};
 
 /** Returns a page of the decision log, without a script. */
-function reportPage({ path, about, isEmulated, ...parts }: ReportPage): string {
+function reportPage({ path, about = null, isEmulated, ...parts }: ReportPage): string {
   return page({
     ...parts,
     tool: TOOL,

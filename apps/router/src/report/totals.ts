@@ -62,8 +62,7 @@ export class Totals {
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    const unknown = "The savings are unknown: no reply has a known price.";
-    return `${total} ${compared > 0 ? saved : unknown}`;
+    return `${total} ${compared > 0 ? saved : "The savings are unknown: no reply has a known price."}`;
   }
 
   /** Returns a table for each way of grouping that has groups; a row begins with its group's name. */
