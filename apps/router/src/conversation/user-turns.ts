@@ -3,12 +3,11 @@ import { type Conversation, type Message, type Part, textOf } from "./conversati
 
 /** Elements that coding agents put around a message: these go with their text. */
 const reminders = [
-  ["environment_details", "user_info"], // Cline and its forks
+  ["environment_details", "user_info", "mode_changed_notice"], // Cline and its forks; Copilot
   ["environment_context", "skill", "turn_aborted", "user_shell_command"], // Codex
   ["system-reminder", "local-command-caveat", "local-command-stdout", "bash-input"], // Claude Code
   ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
-  ["current_datetime", "system_notification", "mode_changed_notice"], // GitHub Copilot
-  ["user_shell_command_output"],
+  ["current_datetime", "system_notification", "user_shell_command_output"], // GitHub Copilot
 ].flat();
 
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */

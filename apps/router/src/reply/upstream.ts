@@ -71,11 +71,9 @@ export function connectUpstream({
   };
 }
 
-type Dispatch = (options: object, handler: object) => boolean;
-
 /** The dispatcher of `fetch` without its limits: it ends 300 s of silence, and the call would be sent again. */
-const dispatcher: { readonly dispatch: Dispatch } = {
-  dispatch(options, handler) {
+const dispatcher = {
+  dispatch(options: object, handler: object): boolean {
     const own: typeof dispatcher = Reflect.get(globalThis, Symbol.for("undici.globalDispatcher.1"));
     return own.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
   },

@@ -1,8 +1,13 @@
-import type { KindName } from "evaluator-client";
+import {
+  evaluationRequestSchema,
+  type KindName,
+  type Questions,
+  type State,
+} from "evaluator-client";
 import { z } from "zod";
 
-// The assistant reads these schemas; the client checks each request with its own. They have no union,
-// since LangChain's adapter keeps one alternative of a union, and no `z.record`, which drops `__proto__`.
+// The assistant reads these schemas; the client's own check what it sends. They have no union, since
+// LangChain's adapter keeps one alternative of a union, and no `z.record`, which drops the key `__proto__`.
 
 const criteriaOf = {
   boolean: "optional, an object with `true` and `false`: what counts as yes and what as no",
@@ -33,18 +38,21 @@ const question = {
 const image = { ...text, description: "a data: URL in base64, or an https: address" };
 const statePart = { type: ["string", "object"], properties: { json: {}, image } };
 
+const state = z.unknown().meta({
+  type: ["string", "object", "array"],
+  items: statePart,
+  description:
+    "the subject of the questions, all the model knows: text, an object, or a list of texts, { json } and { image }",
+});
+const questions = z.unknown().meta({
+  ...object,
+  additionalProperties: question,
+  description: "id to question; the model sees no id",
+});
+const isState = (given: unknown) => typeof given === "string" || typeof given === "object";
 const evaluateInput = z.object({
-  state: z.unknown().meta({
-    type: ["string", "object", "array"],
-    items: statePart,
-    description:
-      "the subject of the questions, all the model knows: text, an object, or a list of texts, { json } and { image }",
-  }),
-  questions: z.unknown().meta({
-    ...object,
-    additionalProperties: question,
-    description: "id to question; the model sees no id",
-  }),
+  state: state.pipe(z.custom<State>(isState, "not text, an object or a list of parts")),
+  questions: questions.pipe(evaluationRequestSchema.shape.questions as z.core.$ZodType<Questions>),
 });
 
 /** The fields that only answers of one kind have. */

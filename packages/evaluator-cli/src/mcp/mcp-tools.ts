@@ -20,14 +20,11 @@ import {
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
-  type Questions,
-  type State,
   valuesOf,
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
 import type { Clock } from "evaluator-kit";
 import { repeat } from "evaluator-runs/commands";
-import type { z } from "zod";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
 import { tools } from "./mcp-schemas.ts";
 
@@ -76,15 +73,14 @@ export function createMcpServer(context: ToolContext): McpServer {
     { ...tools.evaluate, description, annotations },
     async (request, extra) => {
       const endProgress = reportProgress(extra, context.clock);
-      const run = () => evaluate(toRequest(request), context, extra.signal);
+      const run = () => evaluate(request, context, extra.signal);
       return await toResult(run).finally(endProgress);
     },
   );
   server.registerTool(
     "estimate",
     { ...tools.estimate, annotations: lookup },
-    ({ times, ...request }, { signal }) =>
-      toResult(() => estimate({ ...toRequest(request), times }, context, signal)),
+    (request, { signal }) => toResult(() => estimate(request, context, signal)),
   );
   server.registerTool(
     "list_models",
@@ -121,13 +117,6 @@ function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
       openWorldHint: !isLocal,
     },
   };
-}
-
-type Asked = z.infer<typeof tools.evaluate.inputSchema>;
-
-/** Returns a request that the client has yet to check. */
-function toRequest({ state, questions }: Asked): EvaluationRequest {
-  return { state: state as State, questions: questions as Questions };
 }
 
 function nameLabels({ fittedOn }: CalibrationArtifact): string {

@@ -146,13 +146,15 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   const lost = { type: "boolean", instructions: "Is it?", levels: ["It is."] };
   expect(await call("evaluate", { state: "x", questions: { q: lost } })).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining('The question "q" is not') }],
+    content: [{ text: expect.stringContaining('Unrecognized key: "levels" at questions.q') }],
   });
   const packed = { state: "x", questions: JSON.stringify(question.questions) };
-  expect(await call("evaluate", packed)).toMatchObject({
-    isError: true,
-    content: [{ text: expect.stringContaining("an object of questions by their ids") }],
-  });
+  for (const tool of ["evaluate", "estimate"]) {
+    expect(await call(tool, packed)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("expected an object at questions") }],
+    });
+  }
   const limited = await connect([], { faults: [{ kind: "status", status: 403 }] });
   const refused = await limited.call("evaluate", question);
   expect(refused.isError).toBe(true);

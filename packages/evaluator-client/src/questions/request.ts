@@ -26,8 +26,7 @@ export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
-      const message = "A request is a state and an object of questions by their ids, and no more.";
-      throw new InvalidRequestError(message);
+      throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
     const { state } = request;
     checkState(state, images);
