@@ -8,8 +8,7 @@ import { afterUndiciLoaded } from "./program-dispatcher.ts";
 afterUndiciLoaded(dispatchersBefore);
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
-// The attempt's own limit covers headers and body, so undici's are off.
-const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+const options = { allowH2: false };
 
 /** Creates the dispatcher of the proxies, or of an origin; it begins with the open socket if there is one. */
 export function createDispatcher(
@@ -18,7 +17,7 @@ export function createDispatcher(
   onConnectFailed: () => void,
 ): Dispatcher {
   if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options });
-  const connectAnew = buildConnector({ allowH2: false });
+  const connectAnew = buildConnector(options);
   let held = first;
   const connect: buildConnector.connector = (target, callback) => {
     const socket = held;
