@@ -114,7 +114,7 @@ export class Http2Session {
     stream.once("close", () => {
       this.#release();
       if (exchange.isOver) return;
-      if (this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
+      if (!isAnswered && this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
       if (isAnswered && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
       const reset = Object.assign(new Error("The stream was reset."), {
         code: "ERR_HTTP2_STREAM_ERROR",

@@ -102,6 +102,18 @@ test.each([
   expect(server.sessions).toHaveLength(2);
 });
 
+test("a call whose answer has begun is not sent again, and may be billed", async () => {
+  const server = await listenForHttp2((call) => {
+    if (call.index === 0) return echo(call);
+    call.stream.respond({ ":status": 200 });
+    call.stream.write("[", () => call.session.goaway(NGHTTP2_NO_ERROR, 1));
+  });
+  const { post, fail } = connect(server.origin);
+  await post("[1]");
+  expect(await fail("[2]")).toMatchObject({ isRetryable: true, maybeBilled: true });
+  expect(server.bodies).toEqual(["[1]", "[2]"]);
+});
+
 const ends: [string, (call: Call) => void][] = [
   ["a reset before the answer", ({ stream }) => stream.close(NGHTTP2_INTERNAL_ERROR)],
   ["a reset by the server's cancel", ({ stream }) => stream.close(NGHTTP2_CANCEL)],
