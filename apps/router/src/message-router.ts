@@ -17,6 +17,7 @@ import type { RouterKey } from "./keys/router-key.ts";
 import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
+import type { ReplyPlan } from "./reply/upstream.ts";
 import { billedTokens, costOf, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
@@ -80,14 +81,15 @@ export class MessageRouter {
     const { current } = this.#routing.services.replies;
     const allowed = allowedTiers(key, current);
     // A key may have a model and no tier.
-    const tiers: readonly Tier[] = allowed.length > 0 ? allowed.toReversed() : [cheapestTier];
+    const tiers: readonly Tier[] = allowed.length > 0 ? allowed : [cheapestTier];
     const plans = tiers.map((tier) => {
       const decision = decideUnasked({ tier }, "requested", this.#routing);
       return planOf(keepAllowed(decision, key, this.#routing), current, key);
     });
-    const at = await budget.reserve({ evaluated, conversation, plans });
-    const within = allowed.slice(0, allowed.length - at);
-    return at === 0 ? call : { ...call, key: { ...key, tiers: within, cause: "budget" } };
+    const fitting = await budget.reserve({ evaluated, conversation, plans });
+    if (fitting.length === plans.length) return call;
+    const within = tiers.filter((_, at) => fitting.includes(plans[at] as ReplyPlan));
+    return { ...call, key: { ...key, tiers: within, cause: "budget" } };
   }
 
   /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */

@@ -15,7 +15,7 @@ interface DearestCase {
   readonly evaluated: string | null;
   /** Null for a decision alone. */
   readonly conversation: Conversation | null;
-  /** One of them replies; the dearest is first. */
+  /** One of them replies; of equal costs, the first one is the cheapest. */
   readonly plans: readonly ReplyPlan[];
 }
 
@@ -39,17 +39,17 @@ export class CallBudget {
     [this.#key, this.#ledger, this.#prices] = [key, ledger, prices];
   }
 
-  /** Reserves the dearest plan that fits, and returns its index. @throws HttpError (400, 429, 503) */
-  async reserve({ evaluated, conversation, plans }: DearestCase): Promise<number> {
+  /** Reserves the dearest plan that fits, and returns it with all cheaper ones. @throws HttpError (400, 429, 503) */
+  async reserve({ evaluated, conversation, plans }: DearestCase): Promise<readonly ReplyPlan[]> {
     if (evaluated !== null) this.#evaluationUsd = evaluationUsd(evaluated);
     if (conversation !== null) {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
     const usdOf = conversation === null ? () => this.#evaluationUsd : this.#usdOf.bind(this);
-    const costs = plans.map(usdOf);
-    // A cheaper tier may reply in place of a dearer one.
-    const amounts = costs.map((_, at) => toNano(Math.max(...costs.slice(at))));
+    const costs = plans.map((plan) => [plan, toNano(usdOf(plan))] as const).toReversed();
+    const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
+    const amounts = dearestFirst.map(([, nano]) => nano);
     const { held, at, room } = await this.#ledger.reserve(this.#key, amounts).catch(() => {
       throw new HttpError(503, unwritable);
     });
@@ -57,7 +57,7 @@ export class CallBudget {
     if (held === null) throw this.#refusal(room.resetAtMs);
     const renew = () => void this.#renew(({ nano }) => nano);
     this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
-    return at;
+    return dearestFirst.slice(at).map(([plan]) => plan);
   }
 
   /** Reduces the reservation to the plan that replies; the cost so far is charged if the router dies. */

@@ -21,7 +21,7 @@ function planFor(usdPerMillionTokens: number): ReplyPlan {
   return { targets: [{ model: "maker/model", upstream: {}, price }] } as unknown as ReplyPlan;
 }
 
-const [dear, cheap] = [planFor(100), planFor(1)];
+const [dear, cheap, cheaper] = [planFor(100), planFor(1), planFor(0.5)];
 const usdOf = (plan: ReplyPlan) =>
   evaluationUsd(evaluated) + dearestUsd(plan, expectedTokens(conversation), prices);
 
@@ -35,12 +35,12 @@ async function reservedCall({ plans = [dear], spentUsd = 0 } = {}) {
   if (held !== null) await ledger.settle(key, held, toNano(spentUsd));
   const budget = new CallBudget(key, { ledger, prices });
   onTestFinished(() => budget.settle(0, 0));
-  const at = await budget.reserve({ evaluated, conversation, plans });
+  const fitting = await budget.reserve({ evaluated, conversation, plans });
   const amounts = async () => {
     const state = await ledger.state(key);
     return { reserved: reservedNano(state), spent: state.dayNano - toNano(spentUsd) };
   };
-  return { budget, at, amounts };
+  return { budget, fitting, amounts };
 }
 
 test("the evaluation and the dearest reply are reserved", async () => {
@@ -48,15 +48,24 @@ test("the evaluation and the dearest reply are reserved", async () => {
   expect(await amounts()).toEqual({ reserved: toNano(usdOf(dear)), spent: 0 });
 });
 
-test("a cheaper tier is reserved at the dearest of those that may reply for it", async () => {
-  const { at, amounts } = await reservedCall({ plans: [cheap, dear, cheap] });
-  expect(at).toBe(0);
+test("the dearest plan that fits is reserved, whatever its place, and all cheaper ones may reply", async () => {
+  const { fitting, amounts } = await reservedCall({ plans: [cheap, dear, cheaper] });
+  expect(fitting).toEqual([dear, cheap, cheaper]);
   expect((await amounts()).reserved).toBe(toNano(usdOf(dear)));
+  const less = await reservedCall({
+    plans: [cheap, dear, cheaper],
+    spentUsd: 10 - 2 * usdOf(cheap),
+  });
+  expect(less.fitting).toEqual([cheaper]); // near the limit
 });
 
-test("near the limit the cheapest tier is reserved", async () => {
-  const { at, amounts } = await reservedCall({ plans: [dear, cheap], spentUsd: 9 });
-  expect(at).toBe(1);
+test("near the limit the cheapest tier is reserved, of equal ones the first", async () => {
+  const { fitting, amounts } = await reservedCall({
+    plans: [cheap, planFor(1), dear],
+    spentUsd: 9,
+  });
+  expect(fitting).toEqual([cheap]);
+  expect(fitting[0]).toBe(cheap);
   expect((await amounts()).reserved).toBe(toNano(usdOf(cheap)));
 });
 

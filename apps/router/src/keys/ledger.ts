@@ -31,10 +31,9 @@ export class Ledger {
       const first = room.isNear ? amounts.length - 1 : 0;
       const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
       const nano = amounts[at];
-      const { leaseMs } = this;
       const none = { held: null as Held | null, at, room };
       if (nano === undefined) return [state, none];
-      const held = { id: randomUUID(), nano, known: 0, paid: 0, renewedMs, leaseMs };
+      const held = { id: randomUUID(), nano, known: 0, paid: 0, renewedMs, leaseMs: this.leaseMs };
       const next = { ...state, requests: state.requests + 1, held: [...state.held, held] };
       return [next, { ...none, held, room: roomOf(key, next) }];
     });

@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { parseRouterOptions } from "../router-options.ts";
+import { tierNames } from "../decision/tier-question.ts";
+import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { chatEvents } from "../testing/provider-events.ts";
@@ -59,4 +60,22 @@ test("a client's own model name is capped like auto, also in a later step of a t
   const second = await router.ask("gpt-4o", { max_tokens: 10 });
   expect(second.headers.get("x-router-tier")).toBe("nano");
   expect(second.headers.get("x-router-cause")).toBe("budget");
+});
+
+test("tiers are capped by their prices, in whichever order they have them", async () => {
+  const price = (usd: number) => ({
+    inputUsdPerMillionTokens: usd,
+    outputUsdPerMillionTokens: usd,
+  });
+  const usd = { nano: 1000, fast: 1, balanced: 10, frontier: 100 };
+  const prices = new Map(tierNames.map((tier) => [defaultTierModels[tier], price(usd[tier])]));
+  const router = await budgetRouter(1, { reply: () => wholeReply(1) }, { prices });
+  const tierFor = async (maxTokens: number) =>
+    (await router.ask("auto", { max_tokens: maxTokens })).headers.get("x-router-tier");
+  expect(await tierFor(5000)).toBe("frontier"); // nano has no room
+  expect(await tierFor(50_000)).toBe("balanced");
+  await router.spend(0.85);
+  expect(await tierFor(10)).toBe("fast");
+  expect(await tierFor(100_000)).toBe("fast");
+  expect(await tierFor(1_000_000)).toBeNull();
 });
