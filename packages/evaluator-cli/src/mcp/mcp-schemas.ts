@@ -6,8 +6,9 @@ import {
 } from "evaluator-client";
 import { z } from "zod";
 
-// The assistant reads these schemas; the client's own check what it sends. They have no union, since
-// LangChain's adapter keeps one alternative of a union, and no `z.record`, which drops the key `__proto__`.
+// The assistant reads these schemas; the client's own check what it sends. A value of several types has none:
+// `anyOf` loses alternatives in LangChain's adapter, and Gemini refuses every request with a list of types.
+// Codex drops the description of a value without a type.
 
 const criteriaOf = {
   boolean: "optional, an object with `true` and `false`: what counts as yes and what as no",
@@ -15,39 +16,28 @@ const criteriaOf = {
   score: "a list of levels from low to high, each a sentence",
 } satisfies Record<KindName, string>;
 const kinds = Object.keys(criteriaOf);
-const text = { type: "string" };
-const object = { type: "object" };
+const criteria = Object.entries(criteriaOf).map(([kind, form]) => `of ${kind}: ${form}`);
 
 const question = {
-  ...object,
+  type: "object",
   properties: {
-    type: { ...text, enum: kinds },
-    instructions: { ...text, minLength: 1, description: "the question, in words" },
-    criteria: {
-      type: ["object", "array"],
-      additionalProperties: text,
-      items: text,
-      description: Object.entries(criteriaOf)
-        .map((one) => one.join(": "))
-        .join("; "),
-    },
+    type: { type: "string", enum: kinds },
+    instructions: { type: "string", minLength: 1, description: "the question, in words" },
+    criteria: { description: "depends on the type" },
   },
   required: ["type", "instructions"],
   additionalProperties: false,
 };
-const image = { ...text, description: "a data: URL in base64, or an https: address" };
-const statePart = { type: ["string", "object"], properties: { json: {}, image } };
 
-const state = z.unknown().meta({
-  type: ["string", "object", "array"],
-  items: statePart,
-  description:
-    "the subject of the questions, all the model knows: text, an object, or a list of texts, { json } and { image }",
-});
+const state = z
+  .unknown()
+  .describe(
+    "the subject of the questions, all the model knows: text, a JSON object, or a list of texts, { json: object } and { image: a data: URL in base64 or an https: address }",
+  );
 const questions = z.unknown().meta({
-  ...object,
+  type: "object",
   additionalProperties: question,
-  description: "id to question; the model sees no id",
+  description: `id to question; the model sees no id. Criteria ${criteria.join("; ")}`,
 });
 const isState = (given: unknown) => typeof given === "string" || typeof given === "object";
 const evaluateInput = z.object({

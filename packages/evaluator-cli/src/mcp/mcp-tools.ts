@@ -63,7 +63,7 @@ export function createMcpServer(context: ToolContext): McpServer {
   const fitted =
     artifact &&
     `Answers of one model to the questions of a calibration are ${nameLabels(artifact)}; their result has \`decisions\`. About all others: `;
-  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fitted ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
+  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fitted ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
   const { sentence, annotations } = effectsOf(context);
   const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
