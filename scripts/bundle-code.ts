@@ -45,7 +45,7 @@ export async function bundleCode(bundle: Bundle): Promise<string[]> {
 /** Lets libraries that are no modules load Node's; on the first line, for the map. */
 function withRequire(code: string): string {
   if (!/^var __require =/m.test(code)) return code;
-  return `import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url); ${code}`;
+  return `const require = process.getBuiltinModule; ${code}`;
 }
 
 const added = "added-chunk-";

@@ -2,8 +2,6 @@
 import { createRequire } from "node:module";
 import type stringWidth from "string-width";
 
-const require = createRequire(import.meta.url);
-
 // One column a character, and nothing to clean.
 const printableAscii = /^[ -~]*$/;
 // Own, because `util.stripVTControlCharacters` takes quadratic time on rows of unfinished escapes.
@@ -70,7 +68,7 @@ export function truncateColumns(text: string, columns: number): string {
 
 // Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.
 function widthOf(text: string): number {
-  const library = require("string-width") as { default: typeof stringWidth };
+  const library = createRequire(import.meta.url)("string-width") as { default: typeof stringWidth };
   return library.default(text);
 }
 
