@@ -111,6 +111,8 @@ test("a program's text that continues a reply begins no turn", () => {
 test("requests for titles, tags and follow-ups are a client's task", () => {
   const task = "### Task:\nGenerate a concise title";
   expect(isClientTask(conversation(["user", text(task)]), task)).toBe(true);
+  const commit = "Write an insightful and concise Git commit message in the present tense";
+  expect(isClientTask(conversation(["user", text(commit)]), commit)).toBe(true);
   const isTask = (system: string) =>
     isClientTask(conversation(["system", text(system)], ["user", text("hi")]), "hi");
   expect(isTask("You are a title generator.")).toBe(true);

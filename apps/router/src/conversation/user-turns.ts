@@ -74,6 +74,7 @@ const tasks = [
   "Provide a concise, 5-word-or-less title", // LibreChat
   "Analyze this conversation and provide:\n1. The detected language",
   "Generate a concise, single-line task title", // Claude Code
+  "Write an insightful and concise Git commit message", // czg
 ];
 
 /** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
