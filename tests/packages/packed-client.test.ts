@@ -117,15 +117,21 @@ const ask = evaluator.evaluate({ state: "text", questions: { sure: boolean("Sure
 ask.catch((error) => console.log(error.name, error.constructor.name, error.message));
 `;
 
+/** Bundles the failing call, and returns the file. */
+async function bundleFailing(format: string): Promise<string> {
+  const out = format === "cjs" ? "failing.cjs" : "failing.min.mjs";
+  await writeFile(join(project, "failing.mjs"), failing);
+  const bundle = `${root}/node_modules/.bin/esbuild failing.mjs --bundle --minify --platform=node`;
+  await outputOf(`${bundle} --format=${format} --outfile=${out}`, { cwd: project });
+  return out;
+}
+
 test.each([
   ["cjs", /^ConnectionError ConnectionError Could not connect/],
   ["esm", /^ConfigurationError ConfigurationError undici cannot be loaded: .*--external:undici/],
 ])("minified as %s, errors keep their names", async (format, printed) => {
-  await writeFile(join(project, "failing.mjs"), failing);
-  const out = format === "cjs" ? "failing.cjs" : "failing.min.mjs";
-  const bundle = `${root}/node_modules/.bin/esbuild failing.mjs --bundle --minify --platform=node`;
-  await outputOf(`${bundle} --format=${format} --outfile=${out}`, { cwd: project });
-  expect(await outputOf(`node ${out} http://127.0.0.1:9`, { cwd: project })).toMatch(printed);
+  const call = `node ${await bundleFailing(format)} http://127.0.0.1:9`;
+  expect(await outputOf(call, { cwd: project })).toMatch(printed);
 });
 
 test("a call that cannot load undici closes its connection, so that the program ends", async () => {
@@ -134,7 +140,7 @@ test("a call that cannot load undici closes its connection, so that the program 
   onTestFinished(() => server.close().closeAllConnections());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const call = `node failing.min.mjs https://127.0.0.1:${port}`;
+  const call = `node ${await bundleFailing("esm")} https://127.0.0.1:${port}`;
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
   expect(await outputOf(call, { cwd: project, env })).toMatch(/^ConfigurationError .*undici/);
 });
@@ -150,9 +156,9 @@ test("is installed beside versions of its peers that no used entry needs", async
 
 const olderDispatcher = `import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
 const older = Symbol.for("undici.globalDispatcher.1");
-const agent = new (class Agent {})();
+const agent = new (class { static error = "factory must be a function."; })();
 agent[Symbol("options")] = {};
-agent[Symbol("factory")] = function defaultFactory() {};
+agent[Symbol("factory")] = (origin, options) => options.connections;
 globalThis[older] = agent;
 const transport = gatewayTransport({ apiKey: "k", baseUrl: "http://127.0.0.1:9", env: {} });
 const evaluator = createEvaluator({ transport, maxRetries: 0 });

@@ -96,25 +96,32 @@ test("a global dispatcher of undici 6 or 7 gets the call from Node's own fetch, 
   expect(handlers[0]).not.toBeInstanceOf(UndiciExchange);
 });
 
-test("in a bundle, whose classes have other names, undici's dispatchers are not taken for the program's", async () => {
-  await using server = await listenOnSocket((socket) => socket.write(realAnswer));
-  const program = `
+test.each([
+  ["loads undici first", 'import "undici";'],
+  ["does not", ""],
+])(
+  "in a bundle that %s, undici's dispatchers of other names are not the program's",
+  async (_, first) => {
+    await using server = await listenOnSocket((socket) => socket.write(realAnswer));
+    const program = `
+    ${first}
     import { createHttpClient } from "./undici-http-client.ts";
     const endpoint = { method: "POST", url: "${server.origin}/", headers: {} };
     const send = createHttpClient({ env: {} }).prepare(endpoint);
     void send("{}", new AbortController()).then(() => send("{}", new AbortController()));
   `;
-  const { outputFiles } = await build({
-    stdin: { contents: program, resolveDir: import.meta.dirname, loader: "ts" },
-    bundle: true,
-    minify: true,
-    write: false,
-    platform: "node",
-  });
-  const child = spawn(process.execPath, ["-"], { stdio: ["pipe", "inherit", "inherit"] });
-  child.stdin.end(outputFiles[0]?.text);
-  await once(child, "close");
-  expect(server.requests).toHaveLength(2);
-  // Node's own fetch adds these.
-  expect(server.requests.join("")).not.toMatch(/sec-fetch-mode|user-agent/i);
-});
+    const { outputFiles } = await build({
+      stdin: { contents: program, resolveDir: import.meta.dirname, loader: "ts" },
+      bundle: true,
+      minify: true,
+      write: false,
+      platform: "node",
+    });
+    const child = spawn(process.execPath, ["-"], { stdio: ["pipe", "inherit", "inherit"] });
+    child.stdin.end(outputFiles[0]?.text);
+    await once(child, "close");
+    expect(server.requests).toHaveLength(2);
+    // Node's own fetch adds these.
+    expect(server.requests.join("")).not.toMatch(/sec-fetch-mode|user-agent/i);
+  },
+);

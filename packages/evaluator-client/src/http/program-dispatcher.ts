@@ -60,7 +60,7 @@ function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replac
   const source = typeof fetch === "function" ? Function.prototype.toString.call(fetch) : null;
   if (source !== null && !source.includes("internal/deps/undici/undici")) return "fetch";
   // undici 8 wraps its dispatcher for older versions; older versions set no newer one.
-  if (isSet(older) && nameOf(older) !== "Dispatcher1Wrapper") return older;
+  if (isSet(older) && !("wrapHandler" in older.constructor)) return older;
   return isSet(newer) ? newer : null;
 }
 
@@ -72,13 +72,15 @@ function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
 
 /** Whether it is an `Agent` without options; composed with an interceptor, it is a Proxy. */
 function isPlainAgent(dispatcher: object): boolean {
-  if (isProxy(dispatcher) || nameOf(dispatcher) !== "Agent") return false;
+  // Class and factory are known by their code: in a bundle they may have other names.
+  if (isProxy(dispatcher) || !/factory must be a/.test(String(dispatcher.constructor)))
+    return false;
   if (Object.hasOwn(dispatcher, "dispatch")) return false;
   const { options, factory } = symbolFields(dispatcher);
   const hasOptions = Object.values(options ?? {}).some(
     (value) => value !== undefined && value !== Number.POSITIVE_INFINITY,
   );
-  return !hasOptions && typeof factory === "function" && factory.name === "defaultFactory";
+  return !hasOptions && /\.connections\b/.test(String(factory));
 }
 
 function symbolFields(dispatcher: object): { options?: object; factory?: unknown } {
@@ -86,8 +88,4 @@ function symbolFields(dispatcher: object): { options?: object; factory?: unknown
   return Object.fromEntries(
     symbols.map((symbol) => [symbol.description, Reflect.get(dispatcher, symbol)]),
   );
-}
-
-function nameOf(dispatcher: object): string {
-  return dispatcher.constructor.name;
 }
