@@ -79,3 +79,24 @@ test("tiers are capped by their prices, in whichever order they have them", asyn
   expect(await tierFor(100_000)).toBe("fast");
   expect(await tierFor(1_000_000)).toBeNull();
 });
+
+test.each([
+  [100, undefined],
+  [3000, { type: "enabled", budget_tokens: 1500 }],
+])("a limit of %d tokens holds with the thinking of a provider", async (limit, thinking) => {
+  const bodies: unknown[] = [];
+  const origin = await startUpstream(async (request, response) => {
+    bodies.push(JSON.parse(await text(request)));
+    response.writeHead(400).end();
+  });
+  const tier = { upstream: "claude", model: "claude-haiku-4-5", price: { input: 1, output: 5 } };
+  const config = await readConfig({
+    upstreams: { claude: { type: "anthropic", baseUrl: `${origin}/v1` } },
+    tiers: { nano: tier, fast: tier, balanced: tier, frontier: tier },
+  });
+  const services = connectServices(parseRouterOptions({}, config));
+  const { ask } = await budgetRouter(1, {}, { services });
+  await ask("nano", { max_tokens: limit, reasoning_effort: "high" }); // the provider's is 38,400 tokens
+  expect(bodies).toEqual([expect.objectContaining({ max_tokens: limit })]);
+  expect((bodies[0] as { thinking?: object }).thinking).toEqual(thinking);
+});

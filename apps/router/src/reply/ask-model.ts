@@ -61,7 +61,8 @@ async function callModel(
 ) {
   const taken = Promise.withResolvers<{ taken: Response; stream?: undefined }>();
   const languageModel = await upstream.languageModel(model, async (input, init) => {
-    const response = await fetch(input, init);
+    const most = upstream.type === "anthropic" ? options.maxOutputTokens : undefined;
+    const response = await fetch(input, most === undefined ? init : limitThinking(init, most));
     const { body, ok } = response;
     if (ok && isTaken(response)) {
       taken.resolve({ taken: response });
@@ -75,6 +76,16 @@ async function callModel(
     languageModel.doStream(options),
   );
   return Promise.race([streamed, taken.promise]);
+}
+
+/** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */
+function limitThinking(init: RequestInit | undefined, most: number): RequestInit | undefined {
+  const { thinking, ...body } = parseJson(init?.body as string) as Record<string, object>;
+  const given = Number(Object(thinking).budget_tokens);
+  const budget_tokens = Math.min(given, Math.floor(most / 2));
+  const limited = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
+  const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
+  return given > 0 ? { ...init, body: text } : init;
 }
 
 async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {
@@ -221,9 +232,8 @@ const eventTexts =
   /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
 
 function charactersOf(event: string): number {
-  let sum = 0;
-  for (const [, text = ""] of event.matchAll(eventTexts)) sum += text.length;
-  return Math.max(CHARACTERS_PER_EVENT, sum);
+  const texts = Array.from(event.matchAll(eventTexts), ([, text = ""]) => text);
+  return Math.max(CHARACTERS_PER_EVENT, texts.join("").length);
 }
 
 /** Returns a function that reads the events in a text, and returns it; events of usage alone may be hidden. */
