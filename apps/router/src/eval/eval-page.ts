@@ -92,8 +92,7 @@ function percent({ share, low, high }: Interval & { readonly share: number }): s
 }
 
 function describeSource({ n, name, decider, asked }: RoutingFigures): string {
-  const stand = decider.isEmulated === true ? ": these figures describe no model" : "";
-  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${stand}. Asked now: ${asked.paid} ($${asked.costUsd.toFixed(6)}); kept from before: ${asked.kept}.`;
+  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${asked.paid} ($${asked.costUsd.toFixed(6)}); kept from before: ${asked.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */

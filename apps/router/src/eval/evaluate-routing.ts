@@ -14,10 +14,11 @@ type Point = JudgedPrompt["dear"];
 
 /** Returns the figures of at least one routed prompt. */
 export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adviseOn>[1]) {
+  const places = prompts.map((prompt) => [prompt.used, prompt.rightTier] as const);
+  const excesses = places.map(
+    ([used, right]) => tierNames.indexOf(used) - tierNames.indexOf(right),
+  );
   const shareOf = (isSo: (excess: number) => boolean) => {
-    const excesses = prompts.map(
-      ({ used, rightTier }) => tierNames.indexOf(used) - tierNames.indexOf(rightTier),
-    );
     const count = excesses.filter(isSo).length;
     return { share: count / prompts.length, ...wilson(count, prompts.length) };
   };

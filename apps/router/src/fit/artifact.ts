@@ -47,10 +47,8 @@ export async function readFit(
   const fit = await readParsedFile(path, { name, parse: parseFit, advice });
   for (const tier of tierNames) {
     const [made, now] = [fit.tiers[tier], tierModels[tier]];
-    if (made === now) continue;
-    throw new CliError(
-      printable`${name} was made for ${made} as ${tier}, which is ${now} here. ${advice}`,
-    );
+    const problem = printable`${name} was made for ${made} as ${tier}, which is ${now} here. ${advice}`;
+    if (made !== now) throw new CliError(problem);
   }
   return {
     needsEvaluation: fit.needsEvaluation,

@@ -100,9 +100,8 @@ export function findPromise(
     });
   const thresholds = thresholdsOf(gains);
   const failed = thresholds.findIndex((threshold) => {
-    const kept = routedAt(threshold).map(
-      ({ used, dear }) => used.quality - keepQuality * dear.quality,
-    );
+    const rows = routedAt(threshold);
+    const kept = rows.map(({ used, dear }) => used.quality - keepQuality * dear.quality);
     return pOfMean(kept, -keepQuality) > level;
   });
   const threshold = thresholds.at(failed === -1 ? -1 : failed - 1);

@@ -52,9 +52,8 @@ export async function applyFit(fitFile: string, file: string, context: CliContex
   const fit = await readFit(resolve(cwd, fitFile), tierModels);
   for await (const { prompt, where, number } of readPrompts(resolve(cwd, file))) {
     const { id, messages, probabilities } = prompt;
-    if (fit.needsEvaluation && probabilities === null) {
-      throw new CliError(`${where}: has no probabilities, which this fit needs.`);
-    }
+    const problem = `${where}: has no probabilities, which this fit needs.`;
+    if (fit.needsEvaluation && probabilities === null) throw new CliError(problem);
     const decided = fit.decide(toText(messages), probabilities);
     stdout.write(`${JSON.stringify({ id: id ?? number, ...decided })}\n`);
   }

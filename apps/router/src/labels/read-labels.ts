@@ -61,9 +61,8 @@ const labelSchema = promptObject
   )
   .refine(
     ({ scores, costs }) =>
-      Object.keys(scores ?? { "": 0 }).every((model) =>
-        Object.hasOwn(costs ?? { [model]: 0 }, model),
-      ),
+      costs === null ||
+      Object.keys(scores ?? { "": 0 }).every((name) => Object.hasOwn(costs, name)),
     "has costs, but not of all models that it scores",
   )
   .transform(withMessages);
@@ -100,11 +99,8 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   }
   const foreign = [...feedbackOf.keys()].filter((id) => !decided.has(id));
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
-  if (foreign.length > 0) {
-    warn(
-      `Not used: ${foreign.length} labels of messages that have no decision in the file (${names.join(", ")}).\n`,
-    );
-  }
+  const unused = `Not used: ${foreign.length} labels of messages that have no decision in the file (${names.join(", ")}).\n`;
+  if (foreign.length > 0) warn(unused);
   checkCosts(labels, path);
   return scaleScores(labels, warn);
 }
