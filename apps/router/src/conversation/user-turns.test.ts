@@ -68,6 +68,7 @@ test.each([
   ["You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary", []],
   ["Another language model started to solve this problem and produced a summary", []],
   ["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is a summary", []],
+  ["<task-notification>\n<task-id>b3</task-id>\n</task-notification>", []],
   ["<system_notification>\nShell command has completed.\n</system_notification>", []],
   ["<mode_changed_notice>\n<plan_mode>a</plan_mode>\n</mode_changed_notice>\n\nGo", ["Go"]],
   ["<user_shell_command_output>\nls\n</user_shell_command_output>", []],
@@ -117,6 +118,7 @@ test("requests for titles, tags and follow-ups are a client's task", () => {
     isClientTask(conversation(["system", text(system)], ["user", text("hi")]), "hi");
   expect(isTask("You are a title generator.")).toBe(true);
   expect(isTask("You are naming a coding session so that")).toBe(true);
+  expect(isTask("Generate a concise, sentence-case title (3-7 words) that captures")).toBe(true);
   const agent = "You are an agent for software engineering. ".repeat(5);
   expect(isTask(`${agent}Never write "AI" into commit messages.`)).toBe(false);
   expect(isClientTask(conversation(["user", text("hi")]), "What is a title generator?")).toBe(

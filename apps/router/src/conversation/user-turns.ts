@@ -5,8 +5,9 @@ import { type Conversation, type Message, type Part, textOf } from "./conversati
 const reminders = [
   ["environment_details", "user_info", "mode_changed_notice"], // Cline and its forks; Copilot
   ["environment_context", "skill", "turn_aborted", "user_shell_command"], // Codex
-  ["system-reminder", "local-command-caveat", "local-command-stdout", "bash-input"], // Claude Code
-  ["command-message", "command-name", "command-args", "bash-stdout", "bash-stderr"],
+  ["system-reminder", "task-notification", "local-command-caveat"], // Claude Code
+  ["local-command-stdout", "bash-input", "bash-stdout", "bash-stderr"],
+  ["command-message", "command-name", "command-args"],
   ["current_datetime", "system_notification", "user_shell_command_output"], // GitHub Copilot
 ].flat();
 
@@ -77,12 +78,14 @@ const tasks = [
   "Write an insightful and concise Git commit message", // czg
 ];
 
+const naming = /\b(?:title generator|naming a coding session|sentence-case title)\b/i;
+
 /** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
 export function isClientTask({ messages }: Conversation, userText: string): boolean {
   if (startsWithOne(tasks, userText.trimStart())) return true;
   const [first] = messages;
   const system = first?.role === "system" ? textOf(first.parts) : "";
-  if (/\b(?:title generator|naming a coding session)\b/i.test(system.slice(0, 2000))) return true;
+  if (naming.test(system.slice(0, 2000))) return true;
   return /\bcommit messages?\b/i.test(system.slice(0, 200)); // later, an agent's text may describe commits
 }
 
