@@ -7,7 +7,7 @@ import type { Decision } from "../decision/decision.ts";
 import { planOf, priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { blindKey, toNano } from "../keys/budget-state.ts";
-import { dearestUsd, expectedTokens } from "../keys/call-budget.ts";
+import { dearestUsd, evaluationUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
@@ -161,9 +161,8 @@ function endsByPrice({ services, prices }: ComparisonOptions) {
   return cheapest.target.model === dearest.target.model ? null : ([cheapest, dearest] as const);
 }
 
-function perToken({ price }: PricedTier): number {
-  return price.inputUsdPerMillionTokens + price.outputUsdPerMillionTokens;
-}
+const perToken = ({ price }: PricedTier) =>
+  price.inputUsdPerMillionTokens + price.outputUsdPerMillionTokens;
 
 type Spending = ComparisonOptions & { readonly spent: { usd: number } };
 
@@ -263,7 +262,8 @@ async function judge(
     });
     return meanOf(shares);
   });
-  return { qualities, costUsd: judged.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) };
+  const costs = judged.map(({ costUsd }) => costUsd ?? evaluationUsd(question + answers.join("")));
+  return { qualities, costUsd: costs.length * meanOf(costs) };
 }
 
 function requestOf(question: string, order: readonly string[]) {
