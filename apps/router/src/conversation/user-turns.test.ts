@@ -68,6 +68,11 @@ test.each([
   ["You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary", []],
   ["Another language model started to solve this problem and produced a summary", []],
   ["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is a summary", []],
+  [
+    "<mode_notice>The user switched to plan mode.</mode_notice>\nand now a plan",
+    ["and now a plan"],
+  ],
+  ['<subagent_notification>{"status":"completed"}</subagent_notification>', []],
   ["<task-notification>\n<task-id>b3</task-id>\n</task-notification>", []],
   ["<system_notification>\nShell command has completed.\n</system_notification>", []],
   ["<mode_changed_notice>\n<plan_mode>a</plan_mode>\n</mode_changed_notice>\n\nGo", ["Go"]],

@@ -3,12 +3,14 @@ import { type Conversation, type Message, type Part, textOf } from "./conversati
 
 /** Elements that coding agents put around a message: these go with their text. */
 const reminders = [
-  ["environment_details", "user_info", "mode_changed_notice"], // Cline and its forks; Copilot
-  ["environment_context", "skill", "turn_aborted", "user_shell_command"], // Codex
+  ["environment_details", "user_info", "mode_notice"], // Cline and its forks
+  ["environment_context", "skill", "turn_aborted"], // Codex
+  ["user_shell_command", "subagent_notification"],
   ["system-reminder", "task-notification", "local-command-caveat"], // Claude Code
   ["local-command-stdout", "bash-input", "bash-stdout", "bash-stderr"],
   ["command-message", "command-name", "command-args"],
-  ["current_datetime", "system_notification", "user_shell_command_output"], // GitHub Copilot
+  ["current_datetime", "system_notification", "mode_changed_notice"], // GitHub Copilot
+  ["user_shell_command_output"],
 ].flat();
 
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
