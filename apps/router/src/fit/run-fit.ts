@@ -8,10 +8,8 @@ import { connectServices } from "../services/connect-services.ts";
 import { printFit, readFit } from "./artifact.ts";
 import { fitLabels } from "./fit-labels.ts";
 
-type FitOptions = Parameters<typeof fitLabels>[1] & {
-  readonly out: string;
-  readonly json?: true | undefined;
-};
+type FitOptions = Parameters<typeof fitLabels>[1] &
+  Readonly<{ out: string; json?: true | undefined }>;
 
 /** Fits the labels of a file, and writes the fit if it may be used. */
 export async function runFit(file: string, typed: FitOptions, context: CliContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { open as openFile, readFile, rm } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
@@ -44,18 +44,23 @@ function fileStore(path: string): KeyStore {
     return parseKeys(text, path);
   };
   const lock = `${path}.lock`;
-  const advice = "Try again. If no other process changes the keys, remove this file.";
   return {
     read,
     async change(edit) {
-      const file = await openFile(lock, "wx").catch((error: unknown) => {
-        throw toFileError(error, `write ${lock}`, advice);
+      const { mtimeMs = Infinity } = (await stat(lock).catch(() => null)) ?? {};
+      // A change takes milliseconds: its process was killed.
+      if (Date.now() - mtimeMs > 10_000) await rm(lock, { force: true });
+      await writeFile(lock, "", { flag: "wx" }).catch((error: unknown) => {
+        throw toFileError(
+          error,
+          `write ${lock}`,
+          "If another process changes the keys, try again.",
+        );
       });
       try {
         const options = { mode: 0o600, advice: "The keys are unchanged." };
         await writeWholeFile(path, printKeys(edit((await read()) ?? [])), options);
       } finally {
-        await file.close();
         await rm(lock);
       }
     },
