@@ -40,7 +40,7 @@ test("a second change at the same time is refused, and loses no key", async () =
   await store.change(() => []); // the lock is gone
   await writeFile(`${path}.lock`, ""); // of another process
   const add = () => store.change((keys) => [...keys, keyOf("carol")]);
-  await expect(add()).rejects.toThrow("If another process changes the keys, try again.");
+  await expect(add()).rejects.toThrow("If a process changes the keys, try again.");
   expect(await store.read()).toEqual([]);
   const old = new Date(Date.now() - 60_000);
   await utimes(`${path}.lock`, old, old); // it was killed

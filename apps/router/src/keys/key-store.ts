@@ -51,11 +51,7 @@ function fileStore(path: string): KeyStore {
       // A change takes milliseconds: its process was killed.
       if (Date.now() - mtimeMs > 10_000) await rm(lock, { force: true });
       await writeFile(lock, "", { flag: "wx" }).catch((error: unknown) => {
-        throw toFileError(
-          error,
-          `write ${lock}`,
-          "If another process changes the keys, try again.",
-        );
+        throw toFileError(error, `write ${lock}`, "If a process changes the keys, try again.");
       });
       try {
         const options = { mode: 0o600, advice: "The keys are unchanged." };
