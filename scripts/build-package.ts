@@ -108,8 +108,10 @@ function toPublished(): object {
     key,
     { types: `./${toTypesPath(path.slice(2))}`, ...codeOf(toName(key)) },
   ]);
+  const main = manifest.exports?.["."]?.slice(2);
   return {
     ...Object.fromEntries(kept),
+    types: main && `./${toTypesPath(main)}`, // for TypeScript's resolution "node10", which reads no exports
     ...addressesFrom(readManifest(root)["repository"]),
     dependencies: { ...toDependencies(), ...publishConfig.dependencies },
     exports: { ...Object.fromEntries(entries), "./package.json": "./package.json" },
