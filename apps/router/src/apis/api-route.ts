@@ -143,6 +143,7 @@ async function sendStream(
     connected.resolve(send);
     const { reply } = await answer;
     if (reply.end === null) {
+      if (isPassedOn) begin(); // the service has begun the reply
       await send(writer().fail(reply.replyError ?? "", statusFor(reply, decision())));
     } else if (!isPassedOn) {
       await send([...begin(), ...writer().end(reply.end)]);

@@ -1,9 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
-import { setImmediate } from "node:timers/promises";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
-import type { Attempt } from "./attempt.ts";
+import { type Attempt, turn } from "./attempt.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target, Upstream } from "./upstream.ts";
@@ -25,10 +24,14 @@ export async function askModel(
   const { upstream, model } = target;
   // The gateway's events are the parts of a language model's stream.
   const isTaken = (response: Response) => upstream.type === "gateway" || isJson(response);
-  const { taken, stream } = await callModel(target, options, { isTaken });
+  const { taken, stream } = await callModel(target, options, isTaken);
   try {
-    if (taken === undefined) await readStream(stream, { attempt, pieces });
-    else if (isJson(taken)) {
+    if (taken === undefined) {
+      for await (const part of stream) {
+        pieces.add(part);
+        await attempt.send(pieces.take());
+      }
+    } else if (isJson(taken)) {
       const whole = new Response(await readText(taken.body), taken);
       const answering = await upstream.languageModel(model, async () => whole);
       pieces.addWhole(await answering.doGenerate(options));
@@ -43,26 +46,21 @@ function isJson({ headers }: Response): boolean {
   return headers.get("content-type")?.includes("json") === true;
 }
 
-interface Taking {
-  /** Whether the caller reads a response in place of the provider, which then waits for it in vain. */
-  readonly isTaken: (response: Response) => boolean;
-  readonly fetch?: typeof globalThis.fetch;
-}
-
 /**
  * Calls a model through its provider, which knows the service's addresses, keys and errors. A
  * provider's chain of web streams costs twice as much for each delta as everything else (benchmark
- * `stream`), so responses that need none are taken.
+ * `stream`), so the caller takes responses that need none, and the provider waits for them in vain.
  */
 async function callModel(
   { upstream, model }: Target,
   options: LanguageModelV4CallOptions,
-  { isTaken, fetch = upstream.fetch }: Taking,
+  isTaken: (response: Response) => boolean,
 ) {
   const taken = Promise.withResolvers<{ taken: Response; stream?: undefined }>();
   const languageModel = await upstream.languageModel(model, async (input, init) => {
     const most = upstream.type === "anthropic" ? options.maxOutputTokens : undefined;
-    const response = await fetch(input, most === undefined ? init : limitThinking(init, most));
+    const sent = most === undefined ? init : limitThinking(init, most);
+    const response = await upstream.fetch(input, sent);
     const { body, ok } = response;
     if (ok && isTaken(response)) {
       taken.resolve({ taken: response });
@@ -86,13 +84,6 @@ function limitThinking(init: RequestInit | undefined, most: number): RequestInit
   const limited = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
   const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
   return given > 0 ? { ...init, body: text } : init;
-}
-
-async function readStream(stream: ReadableStream<object>, { attempt, pieces }: Reading) {
-  for await (const part of stream) {
-    pieces.add(part);
-    await attempt.send(pieces.take());
-  }
 }
 
 async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
@@ -150,42 +141,49 @@ interface Passing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Posts a client's JSON with another model, and passes the answer's text on; chat completions report their usage. */
+/**
+ * Posts a client's JSON with another model, and passes the answer's text on; chat completions report their
+ * usage. A whole answer to a client that streams is returned unread.
+ */
 export async function passRequest(
   target: Target,
   { json, body, usageOf, upstreamType, headers: given = {} }: PassedRequest,
   { attempt, redact, meter, headers }: Passing,
-): Promise<void> {
+): Promise<Response | null> {
   const options = Object(body["stream_options"]) as PassedRequest["body"];
   const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
-  const isHidden = body["stream"] === true && !isCounted;
-  const hasOptions = !isHidden || "stream_options" in body;
+  const isStreamed = body["stream"] === true;
+  const isHidden = isStreamed && !isCounted;
   const counted = isHidden && { stream_options: { ...options, include_usage: true } };
-  const fetch: typeof globalThis.fetch = (input, init) => {
-    const own = new Headers(init?.headers);
-    for (const name of passedHeaders) if (given[name]) own.set(name, given[name]);
-    const open = hasOptions ? json : json.replace("{", '{"stream_options":{},');
+  const fetch: Upstream["fetch"] = (input, init) => {
+    const all = new Headers(init?.headers);
+    for (const name of passedHeaders) if (given[name]) all.set(name, given[name]);
+    const isOpen = !isHidden || "stream_options" in body;
+    const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
     const text = replaceValues(open, { model: target.model, ...counted });
-    return target.upstream.fetch(input, { ...init, body: text, headers: own });
+    return target.upstream.fetch(input, { ...init, body: text, headers: all });
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
-  const { taken = new Response() } = await callModel(target, call, { fetch, isTaken: () => true });
+  const own = { ...target, upstream: { ...target.upstream, fetch } };
+  const { taken = new Response() } = await callModel(own, call, () => true);
   const readUsage = (text: string) => {
     const usage = usageOf(parseJson(text));
     if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
   };
   if (isJson(taken)) {
+    if (isStreamed) return taken;
     const whole = await readText(taken.body);
     meter.characters += whole.length; // an estimate if there is no usage
     readUsage(whole);
-    return attempt.send(redact(whole));
+    await attempt.send(redact(whole));
+    return null;
   }
   const pass = eventReader(readUsage, meter, isHidden);
   const pieces = redact.inPieces();
   await readBody(taken.body, (text) => attempt.send(pieces.add(pass(text))));
-  // The last event may lack its blank line.
-  await attempt.send(pieces.add(pass("\n\n", "")) + pieces.end());
+  await attempt.send(pieces.add(pass(null)) + pieces.end());
+  return null;
 }
 
 /**
@@ -224,21 +222,21 @@ const stringEnd = /(?<!\\)(?:\\\\)*"/g;
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
 const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
-/** An event has about a token at least; a token is about four characters. */
-const CHARACTERS_PER_EVENT = 4;
-
 /** The texts in an event of each API, up to their ten-thousandth escape: more could take the stack's room. */
 const eventTexts =
   /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
 
 function charactersOf(event: string): number {
   const texts = Array.from(event.matchAll(eventTexts), ([, text = ""]) => text);
-  return Math.max(CHARACTERS_PER_EVENT, texts.join("").length);
+  return Math.max(4, texts.join("").length); // an event has about a token at least, of four characters
 }
 
-/** Returns a function that reads the events in a text, and returns it; events of usage alone may be hidden. */
+/**
+ * Returns a function that reads the events in a text, and returns those that are whole, since a comment or an
+ * error may follow; null is the end. Events of usage alone may be hidden.
+ */
 function eventReader(readUsage: (data: string) => void, meter: TokenMeter, isHidden: boolean) {
-  let shown = "";
+  let [shown, held, last] = ["", "", "  "];
   const parser = eventParser((data) => {
     meter.characters += charactersOf(data);
     const hasUsage = /"usage":\s*\{/.test(data);
@@ -246,12 +244,20 @@ function eventReader(readUsage: (data: string) => void, meter: TokenMeter, isHid
     const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
     if (isHidden && !isAlone) shown += `data: ${data}\n\n`;
   });
-  return (text: string, unchanged = text) => {
+  return (text: string | null) => {
     shown = "";
-    parser.feed(text);
-    return isHidden ? shown : unchanged;
+    parser.feed(text ?? "\n\n"); // the last event may lack its blank line
+    if (isHidden || text === null) return isHidden ? shown : held;
+    const seen = last + text;
+    const end = Math.max(...blankLines.map((each) => seen.lastIndexOf(each) + each.length - 2));
+    shown = end === 0 ? "" : held + text.slice(0, end);
+    held = (end === 0 ? held : "") + text.slice(end);
+    last = seen.slice(-2);
+    return shown;
   };
 }
+
+const blankLines = ["\n\n", "\n\r\n", "\r\r"];
 
 /** Chunks of this size wait for their turn. Chosen: a few small deltas need no turn. */
 const LARGE_CHUNK_BYTES = 4096;
@@ -301,12 +307,4 @@ async function read(reader: ReadableStreamDefaultReader<Chunk> | undefined): Pro
 /** The connection's unexpected end is a TypeError; a client's abort and a time limit are none. */
 function toBroken(error: unknown): unknown {
   return error instanceof TypeError ? new BrokenReplyError(brokenOff, { cause: error }) : error;
-}
-
-let lastTurn: Promise<unknown> = Promise.resolve();
-
-/** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */
-export function turn(): Promise<unknown> {
-  lastTurn = lastTurn.then(() => setImmediate());
-  return lastTurn;
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "evaluator-client";
 import type { ReplyListener } from "./reply-piece.ts";
 
@@ -65,4 +66,12 @@ export class Attempt {
     this.limit = limit;
     this.#controller.abort(new DOMException("The reply model took too long.", "TimeoutError"));
   }
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */
+export function turn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
 }

@@ -154,17 +154,17 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 
 /** Receives a reply in the client's API or as pieces. */
 async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
-  const { model, upstream } = target;
   const { passed, meter, signatures, headers = {} } = call;
-  if (upstream.type === passed?.upstreamType) {
-    await passRequest(target, passed, { ...call, attempt, headers });
-    return { finishReason: "other", usage: meter.reported ?? noUsage };
-  }
-  if (passed?.unsupported) throw passed.unsupported;
+  let asked = target;
+  if (target.upstream.type === passed?.upstreamType) {
+    const whole = await passRequest(target, passed, { ...call, attempt, headers });
+    if (whole === null) return { finishReason: "other", usage: meter.reported ?? noUsage };
+    asked = { ...target, upstream: { ...target.upstream, fetch: async () => whole } };
+  } else if (passed?.unsupported) throw passed.unsupported;
+  const { model, upstream } = asked;
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const conversation = signatures?.restore(call.conversation, model) ?? call.conversation;
   const options = toCallOptions(conversation, upstream.type);
-  const { signal: abortSignal } = attempt;
-  await askModel(target, { ...options, headers, abortSignal }, { attempt, pieces });
+  await askModel(asked, { ...options, headers, abortSignal: attempt.signal }, { attempt, pieces });
   return pieces.end();
 }

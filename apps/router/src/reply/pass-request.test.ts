@@ -112,7 +112,7 @@ test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) =>
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
   const usage = { ...noUsage, ...counts };
   expect(await reply).toMatchObject({ end: { usage }, billed: { usage, isEstimate: false } });
-  expect(bytes).toEqual(chunks);
+  expect(bytes.join("")).toBe(chunks.join(""));
 });
 
 test("the usage in a body of JSON is read, and a secret replaced", async () => {
@@ -184,7 +184,7 @@ test("a secret that is cut across chunks is replaced", async () => {
   const chunks = [`data: "${plantedKey.slice(0, 9)}`, `${plantedKey.slice(9)}"\n\n`];
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
   await reply;
-  expect(bytes).toEqual(['data: "', '[secret]"\n\n']);
+  expect(bytes).toEqual(['data: "[secret]"\n\n']);
 });
 
 test("an error of the upstream is a failure, and none of it is passed on", async () => {

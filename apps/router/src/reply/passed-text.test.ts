@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import { callFor, targetAt } from "../testing/reply-calls.ts";
+import { blocksOf, callFor, targetAt } from "../testing/reply-calls.ts";
 import { connectUpstream } from "./upstream.ts";
 
-/** Passes a request on to a service with an answer of events; returns the texts that it got, and the reply. */
-async function passOn(json: string, events = "data: [DONE]\n\n") {
+/** Passes a request on to a service with an answer; returns the texts that it got, the reply and its parts. */
+async function passOn(json: string, answer = new Response("data: [DONE]\n\n")) {
   const sent: unknown[] = [];
   const fetch: typeof globalThis.fetch = async (_input, init) => {
     sent.push(init?.body);
-    return new Response(events);
+    return answer;
   };
   const service = { type: "openai-chat", name: "a", baseUrl: "http://a.invalid/v1" } as const;
   const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }));
   const body = JSON.parse(json) as Record<string, unknown>;
   const request = { upstreamType: service.type, json, body, unsupported: null };
-  const reply = await callFor([target], { passed: { ...request, usageOf: () => null } }).reply;
-  return { sent, reply };
+  const { reply, ...parts } = callFor([target], { passed: { ...request, usageOf: () => null } });
+  return { sent, reply: await reply, ...parts };
 }
 
 /** Returns the text that a service gets for the model `a/b`. */
@@ -63,7 +63,7 @@ test.each([
 ])(
   "without a report, the tokens of %j are those of its text, at least one",
   async (event, output) => {
-    const { reply } = await passOn("{}", `data: ${JSON.stringify(event)}\n\n`);
+    const { reply } = await passOn("{}", new Response(`data: ${JSON.stringify(event)}\n\n`));
     expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output } });
   },
 );
@@ -73,8 +73,47 @@ test("an event of 15 MB passes, and its text counts", async () => {
     [long.repeat(39_000), 3_900_000],
     [String.raw`a\n`.repeat(5_000_000), 7499],
   ] as const) {
-    const { reply } = await passOn("{}", `data: {"delta":"${text}"}\n\n`);
+    const { reply } = await passOn("{}", new Response(`data: {"delta":"${text}"}\n\n`));
     expect(reply.replyError).toBeNull();
     expect(reply.billed?.usage.output).toBeGreaterThanOrEqual(output);
   }
+});
+
+test.each(["\n", "\r\n", "\r"])(
+  "if a reply breaks off, only whole events pass: lines end with %j",
+  async (end) => {
+    const [note, first, second, third] = [": x", "data: a", "data: b", "data: c"].map(
+      (line) => line + end + end,
+    );
+    const all = `${note}${first}${second}${third}data: d`;
+    const whole = `${note}${first}`;
+    const cuts = [whole.length + 3, whole.length + 7 + end.length, all.length - 1];
+    async function* chunks() {
+      for (const [at, cut] of cuts.entries()) yield Buffer.from(all.slice(cuts[at - 1] ?? 0, cut));
+      throw new TypeError("terminated");
+    }
+    const { reply, bytes } = await passOn("{}", new Response(ReadableStream.from(chunks())));
+    expect(reply.replyError).toMatch(/broke off/);
+    expect(bytes).toEqual([whole, `${second}${third}`]);
+  },
+);
+
+test("a whole reply to a client that streams becomes pieces", async () => {
+  const message = { role: "assistant", content: "Hello", reasoning_content: "Well" };
+  const usage = { prompt_tokens: 5, completion_tokens: 7 };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  const passed = await passOn('{"stream":true}', Response.json({ choices, usage }));
+  expect(passed.reply).toMatchObject({
+    end: { finishReason: "stop" },
+    billed: { usage: { input: 5, output: 7 }, isEstimate: false },
+  });
+  expect(blocksOf(passed.pieces)).toEqual(["Well", "Hello"]);
+  expect(passed.bytes).toEqual([]);
+});
+
+test("an error in JSON with the status 200 fails a reply to a client that streams", async () => {
+  const answer = Response.json({ error: { message: "No." } });
+  const { reply, pieces } = await passOn('{"stream":true}', answer);
+  expect(reply).toMatchObject({ end: null, replyError: expect.any(String) });
+  expect(pieces).toEqual([]);
 });

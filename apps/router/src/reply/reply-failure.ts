@@ -24,8 +24,7 @@ export function toReplyFailure(
   const call = findCause(failed, (each) => APICallError.isInstance(each));
   // For a lost connection, the provider of the gateway makes up a status.
   const answered = call === null ? statusCode : (call.statusCode ?? 0);
-  const clear = (words: string | null) =>
-    words !== null && strictly(words) === words ? words : null;
+  const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
   const [code, retryAfter] = [clear(codeOf(call)), clear(retryAfterOf(call))];
   const httpError = statusCode < 400 ? null : { status: statusCode, code, retryAfter };
   return {
@@ -108,9 +107,8 @@ function codeOf(call: APICallError | null): string | null {
 /** An answer that is not in the gateway's form has its call as its cause. */
 function wordsOf({ name, message, cause }: Error): string {
   if (name !== "GatewayResponseError" || !APICallError.isInstance(cause)) return message;
-  return cause.statusCode === undefined
-    ? cause.message
-    : `${cause.message} (status ${cause.statusCode})`;
+  const { statusCode: status, message: words } = cause;
+  return status === undefined ? words : `${words} (status ${status})`;
 }
 
 function toLine(text: string): string {

@@ -11,13 +11,11 @@ export interface TokenUsage {
   readonly reasoning: number | null;
 }
 
-/** A model's prices, named as the catalog and `/tiers` name them. */
+/** A model's prices, named as the catalog and `/tiers` name them. Without a cache's, the input price holds. */
 export interface ModelPrice {
   readonly inputUsdPerMillionTokens: number;
   readonly outputUsdPerMillionTokens: number;
-  /** Without it, the input price holds. */
   readonly cacheReadUsdPerMillionTokens?: number | null;
-  /** Without it, the input price holds. */
   readonly cacheWriteUsdPerMillionTokens?: number | null;
 }
 

@@ -3,7 +3,7 @@ import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
-import { turn } from "../reply/ask-model.ts";
+import { turn } from "../reply/attempt.ts";
 import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";

@@ -41,10 +41,8 @@ export function connectServices(
 ) {
   const { evaluator: env, reply, secrets } = settings.engines;
   const emulator = emulatedEngines(options);
-  const evaluation =
-    env === null
-      ? emulator.evaluation
-      : connectEvaluation(transportFromEnvironment(env), env, options);
+  const configured = env && connectEvaluation(transportFromEnvironment(env), env, options);
+  const evaluation = configured ?? emulator.evaluation;
   const upstream = reply === null ? emulator.upstream : connectUpstream(reply);
   const toReplies = (given: ReplySettings) => {
     const gateways = [...(given.config?.upstreams.values() ?? []), ...(reply ? [reply] : [])]
@@ -83,11 +81,9 @@ export function configureReplies(
   upstream: Upstream,
   { aliases, config, policy, tierModels, waiting }: ReplySettings,
 ): Replies {
+  const named = [...(config?.upstreams ?? [])];
   const upstreams = new Map(
-    [...(config?.upstreams ?? [])].map(([name, options]) => [
-      name,
-      connectUpstream({ name, ...options }),
-    ]),
+    named.map(([name, each]) => [name, connectUpstream({ name, ...each })]),
   );
   const toPlan = (by: Upstream, ...models: readonly [string, ...string[]]): ReplyPlan => {
     const [first, ...later] = models.map((model): Target => ({ upstream: by, model, price: null }));
