@@ -67,6 +67,7 @@ test.each([
   ["Explain # AGENTS.md instructions", ["Explain # AGENTS.md instructions"]],
   ["You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary", []],
   ["Another language model started to solve this problem and produced a summary", []],
+  ["This session is being continued from a previous conversation that ran out of", []],
   ["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is a summary", []],
   [
     "<mode_notice>The user switched to plan mode.</mode_notice>\nand now a plan",

@@ -19,6 +19,7 @@ const notices = [
   "You are performing a CONTEXT CHECKPOINT COMPACTION",
   "Another language model started to solve this problem",
   "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools", // Claude Code
+  "This session is being continued from a previous conversation",
   "Tool loaded.",
   "[structured-output-enforce]",
   "[Request interrupted by user",

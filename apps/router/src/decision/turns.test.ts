@@ -17,6 +17,7 @@ test("the later steps of a turn keep its decision, and another caller's do not",
   expect(first).toMatchObject({ isKept: false });
   const never = async () => decided("nano");
   expect(await turnOf("ann", ["go"]).decide(never)).toEqual({ ...first, isKept: true });
+  expect(await turnOf("ann", ["go\n"]).decide(never)).toMatchObject({ isKept: true });
   expect(await turnOf("bob", ["go"]).decide(never)).toMatchObject({ isKept: false });
   expect(await turnOf("ann", ["go", "on"]).decide(never)).toMatchObject({ isKept: false });
 });

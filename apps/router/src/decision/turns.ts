@@ -63,8 +63,9 @@ async function earlierOf(turn: Turn | null): Promise<EarlierTurn | null> {
   return decision && turn?.usage ? { decision, usage: turn.usage } : null;
 }
 
+// Claude Code ends a text with a line break only if it adds an order to sum up.
 function keyOf(caller: string, texts: readonly string[]): string {
-  return hash("sha256", JSON.stringify([caller, ...texts]), "base64");
+  return hash("sha256", JSON.stringify([caller, ...texts.map((text) => text.trim())]), "base64");
 }
 
 /** The shortest prompt that OpenAI and others cache. */
