@@ -118,6 +118,14 @@ export function checkDistribution(keys: readonly string[], probabilities: unknow
   return Math.abs(sum - 1) > bound ? wrongSum : highest;
 }
 
+/** Returns the value of an answer that {@link checkDistribution} checks. */
+export function distributionOver<
+  TAnswer extends { readonly probabilities: Readonly<Record<string, number>> },
+>(keys: readonly string[], isOrdered: boolean) {
+  const of = (answer: TAnswer) => answer.probabilities;
+  return { name: "probabilities", form: "distribution", keys, isOrdered, of } as const;
+}
+
 /** Checks a single probability. */
 export function checkProbability(value: unknown): typeof outOfRange | null {
   return typeof value === "number" && value >= 0 && value <= 1 ? null : outOfRange;

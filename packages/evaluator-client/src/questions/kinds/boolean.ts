@@ -52,13 +52,7 @@ export const booleanKind = {
   hasConfidence: false,
   keys: () => [],
   check: (_, answer) => checkProbability(answer["probability"]),
-  values: () => [
-    {
-      name: "probability",
-      form: "probability",
-      of: (one) => one.probability,
-    },
-  ],
+  values: () => [{ name: "probability", form: "probability", of: (one) => one.probability }],
   truths: ({ criteria = {} }) => [
     { truth: true, name: "yes", description: criteria.true ?? "" },
     { truth: false, name: "no", description: criteria.false ?? "" },

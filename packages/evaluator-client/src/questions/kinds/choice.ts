@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import {
   checkDistribution,
+  distributionOver,
   frozenCopy,
   probability,
   recordOf,
@@ -80,13 +81,7 @@ export const choiceKind = {
     const keys = Object.keys(criteria);
     return [
       { name: "choice", form: "option", keys, of: (one) => one.choice },
-      {
-        name: "probabilities",
-        form: "distribution",
-        keys,
-        isOrdered: false,
-        of: (one) => one.probabilities,
-      },
+      distributionOver<ChoiceAnswer>(keys, false),
     ];
   },
   truths: ({ criteria }) =>

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import {
   checkDistribution,
+  distributionOver,
   frozenCopy,
   probability,
   recordOf,
@@ -90,19 +91,8 @@ export const scoreKind = {
   values({ criteria }) {
     const keys = Object.keys(criteria);
     return [
-      {
-        name: "score",
-        form: "number",
-        most: keys.length - 1,
-        of: (one) => one.score,
-      },
-      {
-        name: "probabilities",
-        form: "distribution",
-        keys,
-        isOrdered: true,
-        of: (one) => one.probabilities,
-      },
+      { name: "score", form: "number", most: keys.length - 1, of: (one) => one.score },
+      distributionOver<ScoreAnswer>(keys, true),
     ];
   },
   truths: ({ criteria }) =>
