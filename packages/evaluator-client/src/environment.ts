@@ -11,14 +11,14 @@ export const apiKeyVariables = {
 /** The name of a transport, as `EVALUATOR_TRANSPORT` takes it. */
 export type TransportName = keyof typeof apiKeyVariables;
 
-/** The other variables this package reads when an option is not given. */
-export const environmentNames = {
-  transport: "EVALUATOR_TRANSPORT",
-  modelId: "EVALUATOR_MODEL_ID",
-  gatewayBaseUrl: "EVALUATOR_BASE_URL",
-  directBaseUrl: "EVALUATOR_DIRECT_BASE_URL",
-  logprobsBaseUrl: "EVALUATOR_LOGPROBS_BASE_URL",
-} as const;
+/** The variable of each transport's address. */
+export const baseUrlVariables: Readonly<Record<TransportName, string>> = {
+  gateway: "EVALUATOR_BASE_URL",
+  direct: "EVALUATOR_DIRECT_BASE_URL",
+  logprobs: "EVALUATOR_LOGPROBS_BASE_URL",
+};
+/** The variable of the model, whichever transport asks it. */
+export const modelVariable = "EVALUATOR_MODEL_ID";
 
 /** Returns the environment of the running program; empty in a browser. */
 export function programEnvironment(): Environment {

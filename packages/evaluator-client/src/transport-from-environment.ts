@@ -1,7 +1,6 @@
 import {
   apiKeyVariables,
   type Environment,
-  environmentNames,
   programEnvironment,
   type TransportName,
 } from "./environment.ts";
@@ -37,7 +36,7 @@ export function keyFromEnvironment(env: Environment = programEnvironment()): str
 }
 
 function transportName(env: Environment): TransportName {
-  const environmentVariable = environmentNames.transport;
+  const environmentVariable = "EVALUATOR_TRANSPORT";
   const name = env[environmentVariable]?.trim() || "gateway";
   if (Object.hasOwn(transports, name)) return name as TransportName;
   const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;

@@ -7,16 +7,14 @@ import { type CallLimits, callLimits, callSchemas } from "../evaluator-options.t
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { RetriedCall } from "../retry/retried-call.ts";
-import {
-  readGatewayBaseUrl,
-  readGatewayKey,
-  toGatewayError,
-} from "../transports/gateway/gateway-access.ts";
+import { gatewaySources, toGatewayError } from "../transports/gateway/gateway-access.ts";
 import {
   checkTransportOptions,
   httpClientFor,
   mergeHeaders,
   prepareJson,
+  readBaseUrl,
+  readHeaderOption,
   type TransportOptions,
 } from "../transports/post-transport.ts";
 import type { AttemptContext } from "../transports/transport.ts";
@@ -143,8 +141,10 @@ export function createCatalog(
     [Symbol.asyncDispose]: close,
     listModels: async (of) => lookUp("/v1/models", toModels, { of }),
     listEndpoints: async (modelId, of) => lookUp(endpointsPath(modelId), toEndpoints, { of }),
-    getCredits: async (of) =>
-      lookUp("/v1/credits", toCredits, { of, apiKey: readGatewayKey(options) }),
+    async getCredits(of) {
+      const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
+      return lookUp("/v1/credits", toCredits, { of, apiKey });
+    },
   };
 }
 
@@ -152,7 +152,7 @@ function connect(options: CatalogOptions, runtime: EvaluatorRuntime) {
   checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callSchemas.limits.shape));
   checkOptions(callSchemas.limits, options);
   const timing = readRuntime(runtime);
-  const { origin } = new URL(readGatewayBaseUrl(options));
+  const { origin } = new URL(readBaseUrl(options, gatewaySources.baseUrl));
   mergeHeaders(keyHeaders(""), options.headers); // rejects invalid headers before the first look-up
   const pacer = createPacer({}, timing);
   const policy = { ...callLimits(options), ...timing, pacer, hooks: null, maybeBilled: false };

@@ -72,8 +72,13 @@ export interface ImageSupport {
   readonly takesAddresses: boolean;
 }
 
-/** The vendor's limits of images; no other wire documents its own. */
-export const vendorImageLimits = { maxBytes: 16 * 1024 * 1024, maxImages: 128 };
+/** All formats, as bytes only, within the vendor's limits; no other wire documents its own. */
+export const imagesAsBytes: ImageSupport = {
+  formats: ["png", "jpeg", "webp", "gif"],
+  maxBytes: 16 * 1024 * 1024,
+  maxImages: 128,
+  takesAddresses: false,
+};
 
 /**
  * Makes an image part of a state from bytes, a `data:` URL or an `https:` address. A call is rejected
@@ -89,8 +94,7 @@ export function image(source: Uint8Array | string | URL): ImagePart {
   // No instanceof: another realm (vm, jest) has its own classes.
   if (typeof source === "string" || "href" in source) return { image: String(source) };
   const binary = toBinary(source);
-  const formats = Object.keys(signatures) as ImageFormat[];
-  const format = formats.find((known) => signatures[known].test(binary));
+  const format = imagesAsBytes.formats.find((known) => signatures[known].test(binary));
   if (format !== undefined) return { image: `data:image/${format};base64,${btoa(binary)}` };
   const message = "The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF.";
   throw new InvalidRequestError(message);

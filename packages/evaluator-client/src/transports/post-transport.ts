@@ -1,7 +1,9 @@
 import { createHttpClient } from "#http-client";
 import {
+  apiKeyVariables,
+  baseUrlVariables,
   type Environment,
-  environmentNames,
+  modelVariable,
   programEnvironment,
   type TransportName,
 } from "../environment.ts";
@@ -35,7 +37,7 @@ export function checkTransportOptions(options: TransportOptions, ...own: readonl
 /** The environment variable of an option; without a fallback, the option is required. */
 interface Source {
   readonly variable: string;
-  readonly fallback?: string | undefined;
+  readonly fallback?: string | null | undefined;
 }
 
 type OptionName = "apiKey" | "baseUrl" | "model" | "modelId";
@@ -47,7 +49,7 @@ type Given = { readonly env?: Environment } & {
 function readOption(options: Given, option: OptionName, { variable, fallback }: Source): string {
   const env = options.env ?? programEnvironment();
   const value = options[option] ?? (env[variable]?.trim() || fallback);
-  if (value !== undefined && value !== "") return value;
+  if (value) return value;
   const message = `No ${option}: pass the option "${option}" or set ${variable}.`;
   throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
@@ -74,23 +76,23 @@ export function readBaseUrl(options: Given, source: Source): string {
   throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
 }
 
-interface ServerSources {
-  readonly key: { readonly variable: string; readonly isRequired: boolean };
-  readonly baseUrl: Source;
-  /** @default none, and the model is required */
-  readonly model?: string | undefined;
-}
-
-/** Reads the options of a server with paths under `/v1`, which people copy into its address. */
-export function readServer(options: Given & TransportOptions, sources: ServerSources) {
-  const { variable, isRequired } = sources.key;
+/**
+ * Reads the options of a server with paths under `/v1`, which people copy into its address.
+ *
+ * @param defaults - An `apiKey` of null if a server may have no key.
+ */
+export function readServer(
+  name: TransportName,
+  options: Given & TransportOptions,
+  defaults: Pick<Given, "apiKey" | "baseUrl" | "model">,
+) {
+  const variable = apiKeyVariables[name];
   const { env = programEnvironment() } = options;
-  const hasKey = options.apiKey !== undefined || env[variable]?.trim() || isRequired;
-  const apiKey =
-    options.apiKey === null || !hasKey ? null : readHeaderOption(options, "apiKey", { variable });
-  const modelSource = { variable: environmentNames.modelId, fallback: sources.model };
-  const model = readOption(options, "model", modelSource);
-  const baseUrl = readBaseUrl(options, sources.baseUrl).replace(/\/v1$/, "");
+  const { apiKey: given = env[variable]?.trim() || defaults.apiKey } = options;
+  const apiKey = given === null ? null : readHeaderOption(options, "apiKey", { variable });
+  const model = readOption(options, "model", { variable: modelVariable, fallback: defaults.model });
+  const urlSource = { variable: baseUrlVariables[name], fallback: defaults.baseUrl };
+  const baseUrl = readBaseUrl(options, urlSource).replace(/\/v1$/, "");
   // Without a key there is no `Authorization` (field facts).
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const own = { ...authorization, "Content-Type": "application/json" };

@@ -6,18 +6,14 @@ import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { isImage, type StatePart, vendorImageLimits } from "../../questions/state.ts";
+import { imagesAsBytes, isImage, type StatePart } from "../../questions/state.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
 
 /** OpenAI's form, which SGLang and vLLM have too. */
 export const decisionsForm: DirectForm = {
   path: "/v1/decisions",
   // In data: URLs or at an address (OpenAI's reference).
-  images: {
-    ...vendorImageLimits,
-    formats: ["png", "jpeg", "webp", "gif"],
-    takesAddresses: true,
-  },
+  images: { ...imagesAsBytes, takesAddresses: true },
   toBody: toDecisionsBody,
   read: readDecisions,
 };

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { apiKeyVariables, environmentNames } from "../../environment.ts";
 import { ConfigurationError, type StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
@@ -55,11 +54,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     const message = `The option "vendor" is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".`;
     throw new ConfigurationError(message, { option: "vendor" });
   }
-  const { apiKey, baseUrl, model, headers } = readServer(options, {
-    key: { variable: apiKeyVariables.direct, isRequired: true },
-    baseUrl: { variable: environmentNames.directBaseUrl, fallback: form.baseUrl },
-    model: form.model,
-  });
+  const { apiKey, baseUrl, model, headers } = readServer("direct", options, form);
   const service = {
     ...form,
     name: "direct",

@@ -5,10 +5,10 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import {
   type ImageData,
   imageDataOf,
+  imagesAsBytes,
   imagesIn,
   isImage,
   type StatePart,
-  vendorImageLimits,
 } from "../../questions/state.ts";
 import type { PostedService } from "../post-transport.ts";
 
@@ -42,7 +42,7 @@ export const systemoneForm: DirectForm = {
   // The limits of one key (contract section 8).
   limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
   // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
-  images: { ...vendorImageLimits, formats: ["png", "jpeg"], takesAddresses: false },
+  images: { ...imagesAsBytes, formats: ["png", "jpeg"] },
   imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
   toBody: toDirectBody,
   read: readDirectResponse,

@@ -1,25 +1,15 @@
-import { apiKeyVariables, environmentNames } from "../../environment.ts";
+import { apiKeyVariables, baseUrlVariables, modelVariable } from "../../environment.ts";
 import { AuthenticationError, GatewayRateLimitError, StatusError } from "../../errors.ts";
 import { headerOf } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
-import { readBaseUrl, readHeaderOption, type TransportOptions } from "../post-transport.ts";
 import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 
-interface GatewayAccess extends Pick<TransportOptions, "env"> {
-  readonly apiKey?: string;
-  readonly baseUrl?: string;
-}
-
-/** Returns the gateway key of the options or the environment. */
-export function readGatewayKey(options: GatewayAccess): string {
-  return readHeaderOption(options, "apiKey", { variable: apiKeyVariables.gateway });
-}
-
-/** Returns the gateway's base URL of the options or the environment, path prefix included. */
-export function readGatewayBaseUrl(options: GatewayAccess): string {
-  const variable = environmentNames.gatewayBaseUrl;
-  return readBaseUrl(options, { variable, fallback: "https://ai-gateway.vercel.sh/v4/ai" });
-}
+/** The environment variables of the gateway's options, and their defaults. */
+export const gatewaySources = {
+  apiKey: { variable: apiKeyVariables.gateway },
+  baseUrl: { variable: baseUrlVariables.gateway, fallback: "https://ai-gateway.vercel.sh/v4/ai" },
+  modelId: { variable: modelVariable, fallback: "typesafe-ai/jev" },
+};
 
 /** Makes the error for an error status (contract section 7, field facts); `hint` follows the advice for a 400 or 404. */
 export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {

@@ -1,4 +1,3 @@
-import { environmentNames } from "../../environment.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
@@ -6,32 +5,28 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import {
   type ImageData,
   imageDataOf,
-  type ImageSupport,
+  imagesAsBytes,
   isImage,
   type State,
   type StatePart,
-  vendorImageLimits,
 } from "../../questions/state.ts";
 import {
   checkTransportOptions,
   mergeHeaders,
   type PostedService,
   postTransport,
+  readBaseUrl,
   readHeaderOption,
   type TransportOptions,
 } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
-import { readGatewayBaseUrl, readGatewayKey, toGatewayError } from "./gateway-access.ts";
+import { gatewaySources, toGatewayError } from "./gateway-access.ts";
 
 /** Writes the body of each generation of the gateway's wire; its name is also in the path and a header. */
 const bodies = { "evaluation-model": toEvaluationBody, "decision-model": toDecisionBody };
 
 /** A generation of the gateway's wire: the contract's, or its successor. */
 export type GatewayWire = keyof typeof bodies;
-
-// The gateway's own client sends bytes and rejects addresses.
-const formats: ImageSupport["formats"] = ["png", "jpeg", "webp", "gif"];
-const images = { ...vendorImageLimits, formats, takesAddresses: false };
 
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
@@ -61,10 +56,9 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     const message = `The option "wire" is one of ${Object.keys(bodies).join(", ")}.`;
     throw new ConfigurationError(message, { option: "wire" });
   }
-  const apiKey = readGatewayKey(options);
-  const url = `${readGatewayBaseUrl(options)}/${wire}`;
-  const variable = environmentNames.modelId;
-  const modelId = readHeaderOption(options, "modelId", { variable, fallback: "typesafe-ai/jev" });
+  const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
+  const url = `${readBaseUrl(options, gatewaySources.baseUrl)}/${wire}`;
+  const modelId = readHeaderOption(options, "modelId", gatewaySources.modelId);
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
   const hint = ` If the gateway speaks the other generation, set the option wire: "${other}".`;
   const service: PostedService = {
@@ -73,7 +67,8 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     headers: mergeHeaders(gatewayHeaders(wire, apiKey, modelId), options.headers),
     modelId,
     apiKey,
-    ...(wire === "decision-model" && { images }),
+    // The gateway's own client sends bytes and rejects addresses.
+    ...(wire === "decision-model" && { images: imagesAsBytes }),
     toBody: bodies[wire],
     toReply: fromGatewayResponse,
     toError: (failure) => toGatewayError(failure, hint),

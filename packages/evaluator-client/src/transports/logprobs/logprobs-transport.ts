@@ -1,5 +1,5 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
-import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
+import type { TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
@@ -160,10 +160,7 @@ function readOptions(options: LogprobsTransportOptions) {
   if (!(minLabelMass >= 0 && minLabelMass <= 1)) reject("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) reject("concurrency", "is a whole number from 1 up");
-  const read = readServer(options, {
-    key: { variable: apiKeyVariables.logprobs, isRequired: false },
-    baseUrl: { variable: environmentNames.logprobsBaseUrl },
-  });
+  const read = readServer("logprobs", options, { apiKey: null });
   return { address: { ...read, concurrency, server }, debias, minLabelMass };
 }
 
