@@ -9,11 +9,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { runInNewContext } from "node:vm";
 import { CliError, type FileSystem, systemFiles } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test, vi } from "vitest";
 import { sampleSetup } from "../testing/samples.ts";
 import { Journal } from "./journal.ts";
+import { toJournalError } from "./open-journal.ts";
 
 /** Returns where a journal and its lock stand, in a folder of their own. */
 async function newPaths(name = "inbox.triage") {
@@ -163,4 +165,12 @@ test("a journal is kept with the files, databases and turns that are passed in",
   expect(journal.progress()).toMatchObject({ failed: 1 });
   journal[Symbol.dispose]();
   expect([...names]).toEqual([path]);
+});
+
+test("an error of SQLite is told as the journal's, also if it is of another realm, as in jest", () => {
+  const error: unknown = runInNewContext('Object.assign(new Error("no"), { errcode: 26 })');
+  expect(toJournalError(error, "mails.sqlite")).toMatchObject({
+    message: expect.stringMatching(/^The journal mails.sqlite is not a journal\./),
+    cause: error,
+  });
 });

@@ -25,11 +25,10 @@ const BUSY_TIMEOUT_MS = 5000;
 
 /** Returns an error of SQLite as a message about the journal; any other error unchanged. */
 export function toJournalError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error)) return error;
   // A kept text that is no JSON is damaged too.
-  const errcode = error instanceof SyntaxError ? CORRUPT : "errcode" in error && error.errcode;
-  if (errcode === false) return error;
-  const reason = reasons.get(Number(errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
+  const errcode = error instanceof SyntaxError ? CORRUPT : errcodeOf(error);
+  if (errcode === undefined) return error;
+  const reason = reasons.get(errcode & 0xff) ?? `cannot be used: ${(error as Error).message}.`;
   return new CliError(printable`The journal ${path} ${reason}`, { cause: error });
 }
 
@@ -113,9 +112,14 @@ export function isRunUnderWay(path: string): boolean {
     lock.prepare("SELECT 1 FROM sqlite_schema").get();
     return false;
   } catch (error) {
-    if (error instanceof Error && "errcode" in error) return Number(error.errcode) === BUSY;
+    if (errcodeOf(error) !== undefined) return errcodeOf(error) === BUSY;
     throw error;
   }
+}
+
+/** Returns SQLite's code of an error. No instanceof: in jest, its errors are of another realm. */
+function errcodeOf(error: unknown): number | undefined {
+  return (error as { errcode?: number } | null | undefined)?.errcode;
 }
 
 function lockPathOf(path: string): string {
