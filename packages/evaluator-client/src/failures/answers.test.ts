@@ -1,8 +1,7 @@
-import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { describe, expect, test } from "vitest";
 import { directBody, gatewayBody } from "../testing/email-evaluation.ts";
-import { plannedExchange, plannedOrigin } from "../testing/planned-exchange.ts";
-import { privateFailure, privateKey, transportsTo } from "../testing/private-call.ts";
+import { everyWayAndServer, privateFailure, privateKey } from "../testing/private-call.ts";
+import { httpResponse, servers } from "../testing/socket-server.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
 const refusal = { type: "refusal" };
@@ -59,17 +58,17 @@ function rule(rule: string, questionId: string | null) {
 }
 
 // What a chat server answers is read by its transport, whose own tests break it.
-const answering = Object.entries(transportsTo).filter(([way]) => !way.startsWith("logprobs"));
+const answering = everyWayAndServer.filter(([way]) => !way.startsWith("logprobs"));
 
-describe.each(answering)("%s", (way, transportTo) => {
+describe.each(answering)("%s", (way, transportTo, listen) => {
   const isGateway = way.startsWith("gateway");
   const body = isGateway ? gatewayBody : directBody;
 
   async function failureFrom(answered: object) {
-    const exchange = plannedExchange(isGateway ? "gateway" : "direct", { body: answered });
-    const network = await replayExchanges([exchange]);
-    const error = await privateFailure(transportTo(plannedOrigin));
-    expect(network.requests).toHaveLength(1);
+    const response = httpResponse(200, JSON.stringify(answered));
+    await using server = await listen((socket) => socket.write(response));
+    const error = await privateFailure(transportTo(server.origin));
+    expect(server.requests).toHaveLength(1);
     return error;
   }
 
@@ -97,13 +96,14 @@ describe.each(answering)("%s", (way, transportTo) => {
   });
 });
 
-test("takes a refusal of the successor's wire as one", async () => {
+test.each(servers)("%s: takes a refusal of the successor's wire as one", async (_, listen) => {
   const body = { ...gatewayBody, answers: { ...gatewayBody.answers, scam: refusal } };
-  let requests = 0;
-  const fetch = async () => ((requests += 1), Response.json(body));
-  const transport = gatewayTransport({ apiKey: privateKey, wire: "decision-model", fetch });
+  const response = httpResponse(200, JSON.stringify(body));
+  await using server = await listen((socket) => socket.write(response));
+  const options = { apiKey: privateKey, baseUrl: server.origin, env: {} };
+  const transport = gatewayTransport({ ...options, wire: "decision-model" });
   const error = await privateFailure(transport);
   expect(error).toMatchObject({ name: "RefusalError", questionIds: ["scam"], attempts: 1 });
   expect(error.message).toContain('declined to answer 1 of 3 questions: "scam"');
-  expect(requests).toBe(1);
+  expect(server.requests).toHaveLength(1);
 });

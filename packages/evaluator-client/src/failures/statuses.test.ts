@@ -1,13 +1,13 @@
-import { loadFixtures, replayExchanges } from "../testing/replay-exchanges.ts";
 import { describe, expect, test } from "vitest";
-import { plannedExchange, plannedOrigin, type ServiceName } from "../testing/planned-exchange.ts";
+import { findEvaluation } from "../testing/evaluate-recorded.ts";
 import {
+  everyWayAndServer,
+  gatewaysAndServers,
   privateFailure,
   privateKey,
   privateRequest,
-  transportsTo,
 } from "../testing/private-call.ts";
-import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import { httpResponse } from "../testing/socket-server.ts";
 
 interface Row {
   status: number;
@@ -55,17 +55,16 @@ const bodies = {
   direct: { detail: [{ loc: ["body"], msg: privateRequest.state.subject, input: privateKey }] },
 };
 
-describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
-  const service = way.split(" ")[0] as ServiceName;
+describe.each(everyWayAndServer)("%s", (way, transportTo, listen) => {
+  const service = way.split(" ")[0] as keyof typeof bodies;
 
   test.each(rows)("$status ($headers): $name, retried: $isRetryable", async (row) => {
-    const { status, headers = {}, name, isRetryable, fields } = row;
+    const { status, headers, name, isRetryable, fields } = row;
     const attempts = isRetryable ? 3 : 1;
-    const ids = { "x-request-id": "request-1" };
-    const body = status === 304 ? null : bodies[service];
-    const exchange = plannedExchange(service, { status, headers: { ...headers, ...ids }, body });
-    const network = await replayExchanges([exchange], { times: attempts });
-    const error = await privateFailure(transportTo(plannedOrigin));
+    const body = status === 304 ? "" : JSON.stringify(bodies[service]);
+    const response = httpResponse(status, body, { ...headers, "x-request-id": "request-1" });
+    await using server = await listen((socket) => socket.write(response));
+    const error = await privateFailure(transportTo(server.origin));
     const isGatewayLimit = service === "gateway" && status === 429;
     expect(error).toMatchObject({
       name: isGatewayLimit ? "GatewayRateLimitError" : name,
@@ -80,20 +79,20 @@ describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
       ...fields,
     });
     expect(error.message).toContain(`answered ${status}`);
-    expect(network.requests).toHaveLength(attempts);
+    expect(server.requests).toHaveLength(attempts);
   });
 });
 
-test.each([
-  ["free-tier-rate-limited", "GatewayRateLimitError", 3],
-  ["free-tier-no-access", "AuthenticationError", 1],
-])("the gateway's %s is a %s that paid credits remove", async (situation, name, attempts) => {
-  const recorded = loadFixtures().find((exchange) => exchange.name === `gateway/${situation}`);
-  const { status = 0, body } = recorded?.response ?? {};
-  const exchange = plannedExchange("gateway", { status, body });
-  const network = await replayExchanges([exchange], { times: attempts });
-  const transport = gatewayTransport({ apiKey: privateKey, baseUrl: plannedOrigin });
-  const error = await privateFailure(transport);
-  expect(error).toMatchObject({ name, status, attempts, needsPaidCredits: true });
-  expect(network.requests).toHaveLength(attempts);
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
+  test.each([
+    ["free-tier-rate-limited", "GatewayRateLimitError", 3],
+    ["free-tier-no-access", "AuthenticationError", 1],
+  ])("%s is a %s that paid credits remove", async (situation, name, attempts) => {
+    const { status, body } = findEvaluation(`gateway/${situation}`).response;
+    const response = httpResponse(status, JSON.stringify(body));
+    await using server = await listen((socket) => socket.write(response));
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name, status, attempts, needsPaidCredits: true });
+    expect(server.requests).toHaveLength(attempts);
+  });
 });

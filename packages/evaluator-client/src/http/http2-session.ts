@@ -19,7 +19,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
 /** In megabytes. With Node's 10, some large requests in flight end healthy streams. */
-const MOST_MEMORY = 1000;
+const MOST_MEMORY = 1_000_000;
 
 /** Servers count resets, and end a session with too many of them: Node's after 1,000. */
 const MOST_ABORTS = 500;

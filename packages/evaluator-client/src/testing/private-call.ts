@@ -9,7 +9,7 @@ import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "../transports/transport.ts";
 import { emailRequest } from "./email-evaluation.ts";
-import { type Listen, servers } from "./socket-server.ts";
+import { servers } from "./socket-server.ts";
 
 /** Words that stand in the secrets of a call, and nowhere else. */
 export const secretWords = /quagga|0123456789abcdef/i;
@@ -38,26 +38,16 @@ export const transportsTo: Record<string, (baseUrl: string) => Transport> = {
   "logprobs over undici": (baseUrl) => logprobsTransport({ ...secrets, ...oneReading, baseUrl }),
   "logprobs over fetch": (baseUrl) => logprobsTransport({ ...overFetch, ...oneReading, baseUrl }),
 };
-/** The gateway over both HTTP clients, to a base URL. */
-const gatewaysTo = Object.entries(transportsTo).slice(0, 2);
-/** The gateway over both HTTP clients, and how to start either kind of server for it. */
-export const gatewaysAndServers = gatewaysTo.flatMap(([way, transportTo]) =>
-  servers.map(([kind, listen]): [string, (baseUrl: string) => Transport, Listen] => [
-    `${way}, ${kind}`,
-    transportTo,
-    listen,
-  ]),
+/** Each of these ways, and how to start each kind of server for it. */
+export const everyWayAndServer = Object.entries(transportsTo).flatMap(([way, transportTo]) =>
+  servers.map(([kind, listen]) => [`${way}, ${kind}`, transportTo, listen] as const),
 );
-
-/** The same, and a chat server read by its log-probabilities. */
-export const waysAndServers = [
-  ...gatewaysAndServers,
-  ...servers.map(([kind, listen]): (typeof gatewaysAndServers)[number] => [
-    `logprobs over undici, ${kind}`,
-    (baseUrl) => logprobsTransport({ ...secrets, ...oneReading, baseUrl }),
-    listen,
-  ]),
-];
+/** The gateway alone. */
+export const gatewaysAndServers = everyWayAndServer.filter(([way]) => way.startsWith("gateway"));
+/** The gateway, and a chat server read by its log-probabilities. */
+export const waysAndServers = everyWayAndServer.filter(
+  ([way]) => !/^(direct|logprobs over fetch)/.test(way),
+);
 
 /**
  * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and returns the error, after
