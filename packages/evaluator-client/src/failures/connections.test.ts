@@ -102,7 +102,15 @@ describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
   });
 });
 
-describe.each(waysAndServers.filter(([way]) => !way.endsWith("offers h2")))(
+// No HTTP/1.1 can be played within HTTP/2. Bytes that are none end other calls too, so all may be sent again.
+const notHttp2: [string, string][] = [
+  ["words that are not HTTP/2", `Hello! You said ${"quagga ".repeat(9)}`],
+  ["a head that is none", "\0\0\0\x04\0\0\0\0\0\0\0\x06\x01\x05\0\0\0\x01quagga"],
+];
+
+const overHttp2 = /^(?!.*fetch).*offers h2$/;
+
+describe.each(waysAndServers.filter(([way]) => !overHttp2.test(way)))(
   "%s",
   (_way, transportTo, listen) => {
     test.each(notHttp)("does not ask again after %s", async (_name, respond) => {
@@ -113,6 +121,16 @@ describe.each(waysAndServers.filter(([way]) => !way.endsWith("offers h2")))(
     });
   },
 );
+
+describe.each(waysAndServers.filter(([way]) => overHttp2.test(way)))("%s", (_, transportTo) => {
+  test.each(notHttp2)("asks again after %s", async (_name, bytes) => {
+    const certificate = { ...trustedCertificate(), hasHttp2: "as bytes" } as const;
+    await using server = await listenOnSocket((socket) => socket.write(bytes), certificate);
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name: "ConnectionError", ...lost });
+    expect(server.connections).toBe(3);
+  });
+});
 
 describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
   test.each(lostOnTheWay)("asks again after %s", async (_name, respond) => {

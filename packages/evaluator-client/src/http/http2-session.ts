@@ -18,7 +18,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 /** With Node's 64 KiB, an answer of 3 MB takes 50 round trips. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** In megabytes. With Node's 10, some large requests in flight end healthy streams. */
+/** In megabytes: no limit. Above it, Node resets streams whose answers arrive, which are billed. */
 const MOST_MEMORY = 1_000_000;
 
 /** Servers count resets, and end a session with too many of them: Node's after 1,000. */
@@ -171,7 +171,8 @@ export class Http2Session {
     this.#isChecking = true;
     this.#session.ref();
     // After a look at the socket: if this process was blocked, the answer may be there.
-    const cancel = this.#clock.schedule(PING_MS, () => setImmediate(() => this.#endUnheard()));
+    const end = () => this.#isChecking && this.#session.destroy();
+    const cancel = this.#clock.schedule(PING_MS, () => setImmediate(end));
     const onReply = (error: Error | null) => {
       if (error === null) this.#hear();
       cancel();
@@ -182,9 +183,5 @@ export class Http2Session {
     // Node sends no ping over a session that takes no more requests, but settings, which get a reply too.
     if (this.#session.closed) this.#session.settings({}, onReply);
     else if (!this.#session.ping(onReply)) this.#session.destroy();
-  }
-
-  #endUnheard(): void {
-    if (this.#isChecking) this.#session.destroy();
   }
 }

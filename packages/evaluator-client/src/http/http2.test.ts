@@ -62,6 +62,16 @@ test("sends through windows of one byte", async () => {
   expect(server.sessions).toHaveLength(1);
 });
 
+test("sends more at once than Node's memory for a session", async () => {
+  const server = await listenForHttp2(echo);
+  const text = "x".repeat(400_000);
+  await expectAllEchoed(
+    server.origin,
+    bodies(40).map((body) => body + text),
+  );
+  expect(server.bodies).toHaveLength(40);
+});
+
 test("sends a refused stream again, five times", async () => {
   const server = await listenForHttp2((call) =>
     call.index < 5 ? call.stream.close(NGHTTP2_REFUSED_STREAM) : echo(call),
@@ -124,6 +134,20 @@ const ends: [string, (call: Call) => void][] = [
     ({ stream, session }) => {
       stream.respond({ ":status": 200, "content-length": 99 });
       stream.write("{", () => session.destroy());
+    },
+  ],
+  [
+    "an answer shorter than its length",
+    ({ stream }) => {
+      stream.respond({ ":status": 200, "content-length": 99 });
+      stream.end("{}");
+    },
+  ],
+  [
+    "a flood of headers",
+    ({ stream }) => {
+      const flood = Array.from({ length: 500 }, (_, index) => [`x-${index}`, "y"]);
+      stream.respond({ ":status": 200, ...Object.fromEntries(flood) });
     },
   ],
 ];

@@ -30,7 +30,7 @@ function asksFor(origin: string): string {
   return protocol === "https:" ? `CONNECT ${host}` : `POST ${origin}/evaluation-model`;
 }
 
-describe.each(servers)("%s", (_, listen) => {
+describe.each(servers)("%s", (kind, listen) => {
   test("goes through the proxy of the environment", async () => {
     await using server = await listen((socket) => socket.write(answer));
     await using proxy = await listenAsProxy();
@@ -46,11 +46,12 @@ describe.each(servers)("%s", (_, listen) => {
     ["NO_PROXY", "other.example, 127.0.0.1"],
     ["no_proxy", "*"],
     ["NO_PROXY", "10.0.0.1-10.0.0.9,127.0.0.0-127.0.0.255"],
-  ])("goes around the proxy where %s is %s", async (name, value) => {
+  ])("goes around the proxy, over HTTP/2 too, where %s is %s", async (name, value) => {
     await using server = await listen((socket) => socket.write(answer));
     await using proxy = await listenAsProxy();
     const env = proxied(proxy.origin, { [name]: value });
     await createEvaluator({ transport: gatewayTo(server.origin, { env }) }).evaluate(emailRequest);
+    expect(server.requests[0]).toContain(kind.endsWith("h2") ? " HTTP/2\r\n" : " HTTP/1.1\r\n");
     expect(proxy.asked).toEqual([]);
   });
 
@@ -116,6 +117,33 @@ describe.each([
       Array.from({ length: attempts }, () => "CONNECT service.example:443"),
     );
   });
+});
+
+test.each([
+  ["service.invalid", false],
+  [".invalid", false],
+  ["*.invalid", false],
+  ["SERVICE.invalid.:443", false],
+  ["*:443", false],
+  ["*.service.invalid", true],
+  ["ice.invalid", true],
+  ["service.invalid:80", true],
+])("where NO_PROXY is %s, the proxy is asked for service.invalid: %s", async (noProxy, isAsked) => {
+  await using proxy = await listenAsProxy(403);
+  const env = proxied(proxy.origin, { NO_PROXY: noProxy });
+  await privateFailure(gatewayTo("https://service.invalid", { env }));
+  expect(proxy.asked.length > 0).toBe(isAsked);
+});
+
+test.each([
+  ["[::1]", "[::2], ::1"],
+  ["[::1]:8443", "[::1]:8443"],
+  ["[::5]", "::1-::9"],
+])("goes around the proxy to %s where NO_PROXY is %s", async (host, noProxy) => {
+  await using proxy = await listenAsProxy(403);
+  const env = proxied(proxy.origin, { NO_PROXY: noProxy });
+  await privateFailure(gatewayTo(`https://${host}`, { env }));
+  expect(proxy.asked).toEqual([]);
 });
 
 test("goes through the proxy that Node itself was started with", async () => {

@@ -16,7 +16,7 @@ export function createDispatcher(
   first: Socket | null,
   onConnectFailed: () => void,
 ): Dispatcher {
-  if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options });
+  if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options, noProxy: "" });
   const connectAnew = buildConnector(options);
   let held = first;
   const connect: buildConnector.connector = (target, callback) => {

@@ -69,9 +69,9 @@ function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | nul
 
 /** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
 function wayTo(url: string, all: ReturnType<typeof proxiesInUse>, mayHaveHttp2: boolean) {
-  const { origin, hostname, protocol } = new URL(url);
-  const proxies = isInRange(hostname, all?.noProxy ?? "") ? null : all;
-  const hasHttp2 = protocol === "https:" && proxies === null && mayHaveHttp2;
+  const { origin } = new URL(url);
+  const proxies = isExempt(new URL(url), all?.noProxy ?? "") ? null : all;
+  const hasHttp2 = origin.startsWith("https:") && proxies === null && mayHaveHttp2;
   return { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
 }
 
@@ -122,9 +122,7 @@ function proxiesInUse(env: HttpClientOptions["env"]) {
 
 function readProxy(env: HttpClientOptions["env"], name: string): string {
   const { value, environmentVariable } = readEither(env, name);
-  if (value === "") return "";
-  const protocol = URL.canParse(value) ? new URL(value).protocol : null;
-  if (protocol === "http:" || protocol === "https:") return value;
+  if (value === "" || (URL.canParse(value) && /^https?:/i.test(value))) return value;
   const message = `${environmentVariable} is not the http or https URL of a proxy, such as http://127.0.0.1:3128; its value is not shown here. Correct it, or set NODE_USE_ENV_PROXY to 0.`;
   throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
 }
@@ -135,18 +133,23 @@ function readEither(env: HttpClientOptions["env"], name: string) {
   return { environmentVariable, value: env[environmentVariable]?.trim() ?? "" };
 }
 
-/** Returns whether `NO_PROXY` has the address in a range such as `10.0.0.1-10.0.0.99`, which undici ignores. */
-function isInRange(hostname: string, noProxy: string): boolean {
-  const address = hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-  if (isIP(address) === 0) return false;
-  const ranges = new BlockList();
-  for (const entry of noProxy.split(/[\s,]/)) {
+/** Returns whether `NO_PROXY` has the host of a URL, also in a range such as `10.0.0.1-10.0.0.99`. */
+function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const host = hostname.replace(/^\[|\.?\]?$/g, "");
+  const end = `:${port || (protocol === "https:" ? 443 : 80)}`;
+  return noProxy.split(/[\s,]+/).some((entry) => {
     const [first = "", last = ""] = entry.split("-");
-    if (isIP(first) !== 0 && isIP(first) === isIP(last))
-      ranges.addRange(first, last, isIP(first) === 6 ? "ipv6" : "ipv4");
-  }
-  return ranges.check(address, family);
+    if (isIP(host) !== 0 && isIP(first) === isIP(host) && isIP(last) === isIP(host)) {
+      const family = isIP(host) === 6 ? "ipv6" : "ipv4";
+      const range = new BlockList();
+      range.addRange(first, last, family);
+      return range.check(host, family);
+    }
+    const named = isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
+    const name = named.replace(/^\[|\.?\]?$/g, "").toLowerCase();
+    if (/^\*(\.|$)/.test(name)) return host.endsWith(name.slice(1));
+    return `.${host}`.endsWith(`.${name}`.replace("..", "."));
+  });
 }
 
 /** Returns a sentence for the error of a call that a proxy of the environment takes part in, or could. */

@@ -26,7 +26,7 @@ export const privateRequest = {
 const secrets = { apiKey: privateKey, headers: { "x-tenant": privateHeader }, env: {} };
 const overFetch = { ...secrets, fetch: (url: string, init: RequestInit) => fetch(url, init) };
 /** A chat server that is asked once for each question. */
-export const oneReading = { server: "openai", model: "a-model", debias: "raw" } as const;
+const oneReading = { server: "openai", model: "a-model", debias: "raw" } as const;
 
 /** Each transport over both HTTP clients, to a base URL. */
 export const transportsTo: Record<string, (baseUrl: string) => Transport> = {

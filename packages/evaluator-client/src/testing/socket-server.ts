@@ -35,10 +35,13 @@ export const servers: [string, Listen][] = [
   ],
 ];
 
-/** Listens on loopback, behind TLS when given a certificate, and answers each whole request. */
+/**
+ * Listens on loopback, behind TLS when given a certificate, and answers each whole request. HTTP/2 "as
+ * bytes" is agreed on and not spoken: its preface is answered as a request.
+ */
 export async function listenOnSocket(
   respond: Respond,
-  certificate?: { key: string; cert: string; hasHttp2?: boolean },
+  certificate?: { key: string; cert: string; hasHttp2?: boolean | "as bytes" },
 ): Promise<SocketServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -48,7 +51,8 @@ export async function listenOnSocket(
     respond(socket, requests.push(request) - 1, request);
   const connect = (socket: Socket) => {
     connections += 1;
-    if (isHttp2(socket)) return playHttp2({ secured: socket, onRequest });
+    if (certificate?.hasHttp2 === true && isHttp2(socket))
+      return playHttp2({ secured: socket, onRequest });
     let received = "";
     socket.on("data", (bytes) => {
       received += bytes.toString("utf8");
@@ -62,7 +66,7 @@ export async function listenOnSocket(
     sockets.add(socket);
     socket.on("error", () => undefined);
     if (secureContext === undefined) connect(socket);
-    else secure(socket, { secureContext, hasHttp2: certificate?.hasHttp2 === true, connect });
+    else secure(socket, { secureContext, hasHttp2: Boolean(certificate?.hasHttp2), connect });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
