@@ -1,4 +1,4 @@
-/** A fixed number of slots, acquired in the order of asking. */
+/** A fixed number of slots, taken in the order of asking. */
 export class Semaphore {
   #free: number;
   readonly #queue: (() => void)[] = [];
@@ -7,17 +7,22 @@ export class Semaphore {
     this.#free = slots;
   }
 
-  // Not async: one that had to wait would go on some turns later than one that asked after it.
-  acquire(): Promise<void> {
+  /** Runs a task as soon as a slot is free; after it, the slot goes to whoever waits longest. */
+  async run<TValue>(task: () => Promise<TValue>): Promise<TValue> {
+    // Awaited with a free slot too: else one that asks later would start before one that has waited.
+    await this.#acquire();
+    try {
+      return await task();
+    } finally {
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+
+  #acquire(): Promise<void> {
     if (this.#free === 0) return new Promise((resolve) => this.#queue.push(resolve));
     this.#free -= 1;
     return Promise.resolve();
-  }
-
-  /** Passes the slot on to whoever waits longest. */
-  release(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#free += 1;
   }
 }

@@ -98,19 +98,14 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
   /** Reads the next request and asks it; null at the end of the input. */
   const askNext = async () => {
-    await semaphore.acquire();
-    try {
-      const next = await reader.read();
-      if (next === null) return null;
-      options.checkOpen?.();
-      return await settle(next.index, ask(next.item), totals);
-    } finally {
-      semaphore.release();
-    }
+    const next = await reader.read();
+    if (next === null) return null;
+    options.checkOpen?.();
+    return settle(next.index, ask(next.item), totals);
   };
   try {
     for (;;) {
-      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(askNext());
+      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(semaphore.run(askNext));
       const item = outcomes.take();
       if (item === null) return undefined;
       if (item === undefined) await outcomes.change();

@@ -55,13 +55,10 @@ export class LabelConnection {
   /** Returns the kind of server, detected once for all evaluations; after an error the next call asks again. */
   async findServer(call: LabelCall): Promise<LabelServer> {
     if (this.#kind !== null) return labelServers[this.#kind];
-    await this.#detection.acquire();
-    try {
+    return this.#detection.run(async () => {
       this.#kind ??= await this.#detect(call);
       return labelServers[this.#kind];
-    } finally {
-      this.#detection.release();
-    }
+    });
   }
 
   /** Returns the ids of a text's tokens, from a cache if known; null if the server has no such route. */
@@ -119,13 +116,10 @@ export class LabelConnection {
     const { baseUrl, headers } = this.#address;
     const method = body === null ? "GET" : "POST";
     const send = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
-    await this.#slots.acquire();
-    try {
+    return this.#slots.run(async () => {
       call.signal.throwIfAborted();
-      return await send(body === null ? null : JSON.stringify(body), call, call.state);
-    } finally {
-      this.#slots.release();
-    }
+      return send(body === null ? null : JSON.stringify(body), call, call.state);
+    });
   }
 }
 
