@@ -28,6 +28,11 @@ export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
   throw new ConfigurationError(`${where} ${problem}: ${issue.message}.`, { option });
 }
 
+/** Throws a `ConfigurationError` for an option that no schema checks; `what` is the predicate of its message. */
+export function rejectOption(option: string, what: string): never {
+  throw new ConfigurationError(`The option "${option}" ${what}.`, { option });
+}
+
 /** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */
 function whatIsKnown(given: string, names: readonly string[]): string {
   if (/^api_?key$/i.test(given) && !names.includes("apiKey")) {

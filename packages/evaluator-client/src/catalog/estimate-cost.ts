@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.ts";
+import { rejectOption } from "../options.ts";
 import { type EvaluationRequest, estimateTokens } from "../questions/request.ts";
 import type { Transport } from "../transports/transport.ts";
 
@@ -60,6 +60,5 @@ export function estimateCost(
 
 function checkPrice(option: string, price: number): void {
   if (Number.isFinite(price) && price >= 0) return;
-  const message = `The option "${option}" is not a price in US dollars; listModels gives it for each model.`;
-  throw new ConfigurationError(message, { option });
+  rejectOption(option, "is not a price in US dollars; listModels gives it for each model");
 }

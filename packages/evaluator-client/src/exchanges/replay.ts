@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
-import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { EvaluatorError } from "../errors.ts";
+import { rejectOption } from "../options.ts";
 import { textAt } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
 import {
@@ -75,7 +76,7 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
       const call = { questionIds: Object.keys(request.questions), hasAsked: false };
       const reply = await calls.run(call, () => inner.send(request, context));
       if (call.hasAsked) return reply;
-      throw new ConfigurationError(unusedFetch, { option: "transport" });
+      return rejectOption("transport", unusedFetch);
     },
     assertAllUsed() {
       const files = ledger
@@ -103,7 +104,7 @@ function withoutLimits(inner: Transport): Omit<Transport, "send"> {
 }
 
 const unusedFetch =
-  'The option "transport" makes a transport that ignores the given fetch; pass the options on, as in (own) => gatewayTransport({ ...own }).';
+  "makes a transport that ignores the given fetch; pass the options on, as in (own) => gatewayTransport({ ...own })";
 
 function toMissing(
   request: AskedRequest,

@@ -10,7 +10,7 @@ import {
 import { ConfigurationError, type StatusError } from "../errors.ts";
 import type { AnyDispatcher, Fetch, HttpClient, HttpEndpoint } from "../http/http-client.ts";
 import { isSuccess, type JsonResponse, toJsonResponse } from "../http/http-response.ts";
-import { checkOptions, optionsNamed } from "../options.ts";
+import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { imagesIn, type ImageSupport } from "../questions/state.ts";
@@ -118,14 +118,15 @@ export function mergeHeaders(
 
 /** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
 export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
-  const isAllowed =
-    fetch === undefined || (typeof fetch === "function" && dispatcher === undefined);
-  if (isAllowed) return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });
-  const message =
-    dispatcher === undefined
-      ? 'The option "fetch" is no function, such as the global fetch.'
-      : 'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
-  throw new ConfigurationError(message, { option: "fetch" });
+  if (fetch !== undefined && dispatcher !== undefined) {
+    const message =
+      'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
+    throw new ConfigurationError(message, { option: "fetch" });
+  }
+  if (fetch !== undefined && typeof fetch !== "function") {
+    rejectOption("fetch", "is no function, such as the global fetch");
+  }
+  return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });
 }
 
 /** The parts of a transport that differ by service: wire, mapping and reading of errors. */

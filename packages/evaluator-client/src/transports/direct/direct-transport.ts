@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import { ConfigurationError, type StatusError } from "../../errors.ts";
+import type { StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import { rejectOption } from "../../options.ts";
 import { textAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import {
@@ -45,14 +46,12 @@ export interface DirectTransportOptions extends TransportOptions {
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   checkTransportOptions(options, "apiKey", "baseUrl", "model", "vendor", "wire");
   const { vendor = "typesafe", wire = "systemone" } = options;
-  if (!Object.hasOwn(forms, wire)) {
-    const message = `The option "wire" is one of ${Object.keys(forms).join(", ")}.`;
-    throw new ConfigurationError(message, { option: "wire" });
-  }
+  if (!Object.hasOwn(forms, wire))
+    rejectOption("wire", `is one of ${Object.keys(forms).join(", ")}`);
   const form: DirectForm = forms[wire];
   if (vendor === "" || vendor === "gateway") {
-    const message = `The option "vendor" is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".`;
-    throw new ConfigurationError(message, { option: "vendor" });
+    const what = `is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway"`;
+    rejectOption("vendor", what);
   }
   const { apiKey, baseUrl, model, headers } = readServer("direct", options, form);
   const service = {

@@ -1,5 +1,5 @@
-import { ConfigurationError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import { rejectOption } from "../../options.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
@@ -52,10 +52,8 @@ export interface GatewayTransportOptions extends TransportOptions {
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
   checkTransportOptions(options, "apiKey", "baseUrl", "modelId", "wire");
   const { wire = "evaluation-model" } = options;
-  if (!Object.hasOwn(bodies, wire)) {
-    const message = `The option "wire" is one of ${Object.keys(bodies).join(", ")}.`;
-    throw new ConfigurationError(message, { option: "wire" });
-  }
+  if (!Object.hasOwn(bodies, wire))
+    rejectOption("wire", `is one of ${Object.keys(bodies).join(", ")}`);
   const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
   const url = `${readBaseUrl(options, gatewaySources.baseUrl)}/${wire}`;
   const modelId = readHeaderOption(options, "modelId", gatewaySources.modelId);

@@ -1,6 +1,7 @@
-import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
+import { InvalidRequestError } from "../../errors.ts";
 import type { TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
+import { rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
 import { headerOf } from "../../http/http-response.ts";
@@ -155,15 +156,12 @@ function readOptions(options: LogprobsTransportOptions) {
   checkTransportOptions(options, ...ofServer, ...ofReadings);
   const { server = "auto", debias = "balanced", minLabelMass = 0.5, concurrency = 4 } = options;
   const servers = ["auto", ...Object.keys(labelServers)];
-  if (!servers.includes(server)) reject("server", `is one of ${servers.join(", ")}`);
-  if (debias !== "raw" && debias !== "balanced") reject("debias", 'is "raw" or "balanced"');
-  if (!(minLabelMass >= 0 && minLabelMass <= 1)) reject("minLabelMass", "is a number from 0 to 1");
+  if (!servers.includes(server)) rejectOption("server", `is one of ${servers.join(", ")}`);
+  if (debias !== "raw" && debias !== "balanced") rejectOption("debias", 'is "raw" or "balanced"');
+  if (!(minLabelMass >= 0 && minLabelMass <= 1))
+    rejectOption("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
-  if (!isCount) reject("concurrency", "is a whole number from 1 up");
+  if (!isCount) rejectOption("concurrency", "is a whole number from 1 up");
   const read = readServer("logprobs", options, { apiKey: null });
   return { address: { ...read, concurrency, server }, debias, minLabelMass };
-}
-
-function reject(option: string, what: string): never {
-  throw new ConfigurationError(`The option "${option}" ${what}.`, { option });
 }
