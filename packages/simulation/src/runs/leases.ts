@@ -4,7 +4,7 @@ import { endOf, type FaultOf } from "../plan/fault.ts";
 import type { Caller, RequestFollower } from "../service/model-service.ts";
 import type { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
-import { chunkOf, chunksOf, mailIn, mailOf, timesIn } from "./mail-source.ts";
+import { chunkOf, mailOf, REPEATED_AFTER } from "./mail-source.ts";
 import type { Repeats } from "./repeats.ts";
 
 // One chunk is asked and the next one read; each call in flight may keep one more.
@@ -21,16 +21,18 @@ interface Holder {
   readonly sinceMs: number;
   /** When it last had the lease for sure. */
   heldAtMs: number;
-  /** Whether its records are read; calls before belong to an earlier lease of the worker. */
-  isRead: boolean;
-  /** How many records wait for their answers to be kept, by the mail that was asked about. */
+  /** The records that it has not asked about; null before they are read. */
+  left: Set<number> | null;
+  /** How many calls wait for their answers to be kept, by the mail that they are about. */
   readonly open: Map<number, number>;
-  /** The mails that it has asked about. */
-  readonly asked: Set<number>;
   /** How many calls may be sent after the worker knows that the lease is lost, since they may have begun before; null before. */
   mayBeSent: number | null;
-  /** How many calls it sent after another worker had the chunk. */
-  late: number;
+  /** The calls that were in flight when another worker got the chunk, and those sent since; null before. */
+  lost: number | null;
+  /** How many calls the worker had in flight then, of all its chunks. */
+  inFlight: number;
+  /** Whether its cost is reserved; its calls begin only then. */
+  isReserved: boolean;
 }
 
 /**
@@ -78,7 +80,7 @@ export class Leases implements RequestFollower {
       readChunk: async (leased: LeasedChunk) => {
         const chunk = await readChunk.call(store, leased);
         const holder = this.#asking.get(clock)?.get(leased);
-        if (holder !== undefined) holder.isRead = true;
+        if (holder !== undefined) holder.left = new Set(chunk.missing.map(({ idx }) => idx));
         return chunk;
       },
       reserve: async (leased: LeasedChunk, usd: number) => {
@@ -86,7 +88,8 @@ export class Leases implements RequestFollower {
         const holder = this.#asking.get(clock)?.get(leased);
         // It has begun no call before, so it begins none if the reply comes after the lease.
         const isLate = holder !== undefined && clock.time.nowMs - holder.heldAtMs > LEASE_MS;
-        if (isLate && holder.asked.size === 0) holder.mayBeSent = 0;
+        if (isLate && !holder.isReserved) holder.mayBeSent = 0;
+        if (holder !== undefined) holder.isReserved = true;
         return granted;
       },
       touch: async (leased: LeasedChunk) => {
@@ -134,21 +137,17 @@ export class Leases implements RequestFollower {
     this.#had.add(chunk);
     // Calls of a dead worker were counted when it died, and a worker asks nothing of its own twice.
     if (before !== undefined && !isLost && !before.clock.isDead && before.clock !== clock) {
-      for (const held of this.#heldBy(before.clock, chunk)) this.#cutOff(held);
+      for (const held of this.#heldBy(before.clock, chunk)) this.#lose(held);
       const isOver = nowMs - before.heldAtMs > LEASE_MS;
       const isKnown = isOver || this.#joinedAtMs > before.heldAtMs;
       const mayTake = isKnown || this.#clockSteps(before.sinceMs);
       checks.expect("asked", mayTake, () => `chunk ${chunk} was taken from a worker that had it`);
     }
     const times = { sinceMs: sentAtMs, heldAtMs: sentAtMs };
-    const calls = {
-      isRead: false,
-      open: new Map(),
-      asked: new Set<number>(),
-      mayBeSent: null,
-      late: 0,
-    };
-    const made: Holder = { clock, leased, ...times, ...calls };
+    const calls = { left: null, open: new Map(), isReserved: false };
+    const ended = { mayBeSent: null, lost: null, inFlight: 0 };
+    const made: Holder = { clock, leased, ...times, ...calls, ...ended };
+    if (isLost) this.#lose(made);
     if (!isLost) this.#holders.set(chunk, made);
     const asking = this.#asking.get(clock) ?? new Map<LeasedChunk, Holder>();
     this.#asking.set(clock, asking.set(leased, made));
@@ -156,26 +155,31 @@ export class Leases implements RequestFollower {
     checks.expect("memory", asking.size <= CHUNKS_AHEAD + this.#concurrency, seen);
   }
 
-  sent({ clock }: Caller, body: string): void {
-    this.#endLeases(clock);
-    const mail = mailIn(body);
-    for (const chunk of chunksOf(mail)) {
-      const holder = this.#holderOf(clock, chunk);
-      if (holder !== undefined && !holder.asked.has(mail)) this.#asks(holder, mail);
-    }
+  #lose(holder: Holder): void {
+    this.#cutOff(holder);
+    // A worker that has not heard yet that it got the chunk, or still reads it, begins its calls later.
+    const most = holder.isReserved ? this.#mostInFlight(holder.clock) : this.#concurrency;
+    if (holder.lost === null) holder.inFlight = most;
+    holder.lost ??= inFlight(holder);
   }
 
-  #asks(holder: Holder, mail: number): void {
+  asks({ clock }: Caller, mail: number): void {
+    this.#endLeases(clock);
     const { checks } = this.#world;
+    const [holder, idx] = this.#leftOf(clock, mail);
+    checks.expect("asked", holder !== undefined, () => `mail ${mail} is of no chunk of a worker`);
+    if (holder === undefined) return;
+    holder.left?.delete(idx);
+    holder.open.set(mail, (holder.open.get(mail) ?? 0) + 1);
     const { chunk } = holder.leased;
-    holder.asked.add(mail);
-    holder.open.set(mail, timesIn(mail));
-    // Another worker has the chunk, and this one does not know it yet, or began the call before.
-    if (this.#holders.get(chunk) !== holder) {
-      this.#cutOffCall(mail, timesIn(mail));
-      holder.late += 1;
-      const seen = () => `a worker begins ${holder.late} calls about the lost chunk ${chunk}`;
-      checks.expect("asked", holder.late <= this.#concurrency, seen);
+    // Another worker has the chunk. This call was in flight then, or follows one of another chunk, or
+    // one whose answer was committed before.
+    if (holder.lost !== null) {
+      this.#cutOffCall(mail, 1);
+      const lost = (holder.lost += 1);
+      const seen = () =>
+        `${lost} calls about the lost chunk ${chunk} > ${holder.inFlight} in flight`;
+      checks.expect("asked", lost <= holder.inFlight, seen);
     }
     if (holder.mayBeSent === null) return;
     holder.mayBeSent -= 1;
@@ -192,12 +196,25 @@ export class Leases implements RequestFollower {
     }
   }
 
-  /** Returns how many calls a worker may have begun and not sent, beside those whose answers are not kept. */
+  /** Returns how many calls a worker may have begun and not sent. */
   #unsent(clock: ProcessClock): number {
+    return this.#mostInFlight(clock) - this.#sent(clock);
+  }
+
+  /** Returns how many calls a worker has sent whose answers are not kept. */
+  #sent(clock: ProcessClock): number {
     const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    // Of two records with the same state, one may have ended.
-    const sent = holders.flatMap(({ open }) => [...open.keys()].filter((m) => timesIn(m) === 1));
-    return Math.max(0, this.#concurrency - sent.length);
+    return holders.reduce((sum, holder) => sum + inFlight(holder), 0);
+  }
+
+  /** Returns how many calls of a worker are in flight at most: those that it sent, and others that may wait for the pacer. */
+  #mostInFlight(clock: ProcessClock): number {
+    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
+    const left = holders.reduce(
+      (sum, { isReserved, left }) => sum + (isReserved ? (left?.size ?? 0) : 0),
+      0,
+    );
+    return Math.min(this.#concurrency, this.#sent(clock) + left);
   }
 
   /** The calls of a worker end without answers that are kept: it has died, or has given up its run. */
@@ -221,16 +238,32 @@ export class Leases implements RequestFollower {
   #kept(idx: number, clock: ProcessClock, isHeld: boolean): void {
     this.#endLeases(clock);
     const mail = mailOf(idx);
-    const holder = this.#holderOf(clock, chunkOf(idx));
+    const holder = this.#openOf(clock, idx);
     const left = (holder?.open.get(mail) ?? 0) - 1;
+    if (isHeld && holder !== undefined && holder.lost !== null) {
+      // The answer was committed before the lease was lost.
+      holder.lost -= 1;
+      this.#cutOffCall(mail, -1);
+    }
     if (left > 0) holder?.open.set(mail, left);
     else holder?.open.delete(mail);
     if (!isHeld && holder !== undefined) holder.mayBeSent ??= this.#unsent(clock);
   }
 
-  /** Returns the newest lease of a worker on a chunk, of which it knows the records. */
-  #holderOf(clock: ProcessClock, chunk: number): Holder | undefined {
-    return this.#heldBy(clock, chunk).findLast(({ isRead }) => isRead);
+  /** Returns the lease of a worker to which a new call about a mail belongs, and the record. */
+  #leftOf(clock: ProcessClock, mail: number): readonly [Holder | undefined, number] {
+    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
+    const records = [mail, mail + REPEATED_AFTER].filter((idx) => mailOf(idx) === mail);
+    const found = holders
+      .flatMap((holder) => records.map((idx) => [holder, idx] as const))
+      .filter(([holder, idx]) => holder.left?.has(idx));
+    // Of two chunks with the same state, a lost one may be given up.
+    return found.find(([{ lost }]) => lost === null) ?? found[0] ?? [undefined, mail];
+  }
+
+  /** Returns the lease of a worker in which a call about a record waits for its answer to be kept. */
+  #openOf(clock: ProcessClock, idx: number): Holder | undefined {
+    return this.#heldBy(clock, chunkOf(idx)).find(({ open }) => open.has(mailOf(idx)));
   }
 
   /** Returns the leases of a worker on a chunk with calls that have not ended. */
@@ -260,6 +293,11 @@ export class Leases implements RequestFollower {
     const { nowMs } = this.#world.time;
     return this.#faults.some((fault) => fault.atMs <= nowMs && endsAfter(fault, sinceMs));
   }
+}
+
+/** Returns how many calls wait for their answers to be kept. */
+function inFlight({ open }: Holder): number {
+  return [...open.values()].reduce((sum, calls) => sum + calls, 0);
 }
 
 function endsAfter(fault: FaultOf<"store">, sinceMs: number): boolean {

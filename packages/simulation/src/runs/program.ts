@@ -43,9 +43,20 @@ export function programContext(life: ProgramLife): ProgramContext {
   const { world, name, clock, disk, faults } = life;
   const { apiKey, secrets, service, newId } = world;
   const print = (text: string) => secrets.check("a line of a program", text);
-  const fetch = service.connect({ name, clock, apiKey, follower: followAll(life.followers) });
+  const follower = followAll(life.followers);
+  const caller = { name, clock, apiKey, follower };
+  const fetch = service.connect(caller);
   const baseUrl = target.url.replace("/evaluation-model", "");
-  const transport = gatewayTransport({ apiKey, baseUrl, modelId: target.model, fetch, env: {} });
+  const gateway = gatewayTransport({ apiKey, baseUrl, modelId: target.model, fetch, env: {} });
+  // All requests of a call are about the same object.
+  const calls = new WeakSet<object>();
+  const send: typeof gateway.send = (request, attempt) => {
+    const { mail } = request.state as { readonly mail: number };
+    if (!calls.has(request)) follower.asks?.(caller, mail);
+    calls.add(request);
+    return gateway.send(request, attempt);
+  };
+  const transport = { ...gateway, send };
   return {
     env: { SIMULATION_JOURNAL: life.isShared ? RUNS_URL : undefined },
     cwd: "/simulation",
@@ -71,6 +82,7 @@ export function programContext(life: ProgramLife): ProgramContext {
 
 function followAll(followers: readonly RequestFollower[]): RequestFollower {
   return {
+    asks: (...call) => followers.forEach((each) => each.asks?.(...call)),
     sent: (...request) => followers.forEach((each) => each.sent?.(...request)),
     arrived: (...request) => followers.forEach((each) => each.arrived?.(...request)),
     lost: (body) => followers.forEach((each) => each.lost?.(body)),

@@ -24,6 +24,8 @@ interface Request {
 
 /** What happens to the requests of a process, for those who follow it. */
 export interface RequestFollower {
+  /** The first request of a call about a mail is about to be sent. */
+  asks?(caller: Caller, mail: number): void;
   /** A process sends a request. */
   sent?(caller: Caller, body: string): void;
   /** A request arrived that was sent at that time. */
