@@ -4,50 +4,42 @@ import type { World } from "./world.ts";
 
 // A run ends so long after the last fault, plus its remaining work at the limit.
 const REST_MS = 600_000;
-// The least share of the limit, or of the time of answers, that is used while work is left.
-const LEAST_USED = 1 / 3;
+// The share of the limit that is used at least.
+const LEAST_USED = 0.9;
 // Each call also waits for the store or the disk.
 const STORE_MS = 100;
-// A pacer rightly slows down if more of the requests are refused.
-const TOLERATED = 0.005;
+const LOOK_MS = 1000;
 
-/** Returns the time at which the whole simulation is over at the latest. */
-export function lastEndMs(world: World): number {
-  const { records, workers, service } = world.plan;
-  // Processes that pace themselves refuse each other's requests: a bucket that holds one request and a
-  // half refuses a third of them if two thirds of its rate are used. So each may use its part only.
-  const processes = service.limit === null ? 2 : workers + 1;
-  return lastFaultMs(world) + REST_MS + (processes * records * callMs(world)) / LEAST_USED;
+/** A run, or the journal. */
+interface Working {
+  /** The work that is left, and how many calls one process makes at once. */
+  readonly left: { readonly records: number; readonly concurrency: number };
+  readonly faultMetAtMs: number;
 }
 
-/** In each ten minutes after the last fault, the work goes on at the limit, or refusals slow it down. */
-export function checkProgress(world: World, isOver: () => boolean): void {
-  const { time, tallies, service, checks } = world;
-  const countAll = () => ({ ...tallies.sum, throttled: service.throttled });
-  const watch = () => {
-    const before = countAll();
-    // Such as five more requests that hang.
-    const isDisturbed = service.hasFaults;
-    time.schedule(REST_MS, () => {
-      if (isOver()) return;
-      const after = countAll();
-      const used = after.used - before.used;
-      const least = (LEAST_USED * REST_MS) / callMs(world);
-      const share = (after.throttled - before.throttled) / (after.asked - before.asked);
-      const seen = () => `${used} answers in ten minutes < ${Math.round(least)}, ${share} refused`;
-      checks.expect("ends", used >= least || share > TOLERATED || isDisturbed, seen);
-      watch();
-    });
+/** Calls `onLate` at the time at which the whole simulation is over at the latest. */
+export function scheduleEnd(world: World, all: readonly Working[], onLate: () => void): void {
+  const { time, plan, endMs, service } = world;
+  // Some faults meet the next requests, calls or operations, such as five requests that hang.
+  const metAtMs = () => Math.max(service.faultMetAtMs, ...all.map((each) => each.faultMetAtMs));
+  let fromMs = -1;
+  let cancel: (() => void) | null = null;
+  const look = () => {
+    if (metAtMs() > fromMs) {
+      cancel?.();
+      fromMs = time.nowMs;
+      cancel = time.schedule(REST_MS + workMs(world, all), onLate);
+    }
+    time.schedule(LOOK_MS, look);
   };
-  time.schedule(lastFaultMs(world), watch);
+  time.schedule(Math.max(endMs, ...plan.faults.map(endOf)), look);
 }
 
-function lastFaultMs({ plan, endMs }: World): number {
-  return Math.max(endMs, ...plan.faults.map(endOf));
-}
-
-/** Returns how long a call takes if calls follow one another. */
-function callMs({ plan }: World): number {
+/** Returns how long the remaining work takes if calls use the limit, and the time of answers besides. */
+function workMs({ plan }: World, all: readonly Working[]): number {
   const perSecond = limitsOf(plan).at(-1)?.perSecond ?? Infinity;
-  return Math.max(plan.service.latencyMs + STORE_MS, 1000 / perSecond);
+  const calls = all.reduce((sum, { left }) => sum + left.records, 0);
+  const callMs = plan.service.latencyMs + STORE_MS;
+  const waits = all.map(({ left }) => (left.records * callMs) / left.concurrency);
+  return (calls * 1000) / (LEAST_USED * perSecond) + Math.max(0, ...waits);
 }

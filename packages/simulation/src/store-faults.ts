@@ -20,6 +20,8 @@ export class StoreConnection {
   readonly #notifications: { readonly fault: StoreFault; left: number }[];
   readonly #spans: readonly Span[];
   readonly #slow: readonly Extract<StoreFault, { readonly delayMs: number }>[];
+  /** When a call met a fault last. */
+  metAtMs = 0;
   readonly #random: Random;
   readonly #latencyMs: number;
   /** How far the clock of the store is off, in milliseconds, at a time. */
@@ -89,6 +91,7 @@ export class StoreConnection {
     const lost = this.#calls.find(({ fault, left }) => fault.atMs <= nowMs && left > 0);
     if (lost === undefined) return "done";
     lost.left -= 1;
+    this.metAtMs = nowMs;
     return lost.fault.what === "lost-before" ? "lost-before" : "lost-after";
   }
 }

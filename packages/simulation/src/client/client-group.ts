@@ -34,6 +34,11 @@ export class ClientGroup {
     return [...this.#settings.keys()];
   }
 
+  /** Whether no client has to find the limit of the service. */
+  get isLimitTold(): boolean {
+    return [...this.#settings.values()].every(({ pacing }) => pacing !== "own");
+  }
+
   get isOver(): boolean {
     return this.#ended === this.#settings.size;
   }

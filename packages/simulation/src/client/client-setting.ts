@@ -47,19 +47,28 @@ const models = ["maker/one", "maker/two"];
 const addresses = ["https://gateway.example/v4/ai", "https://other.example/v4/ai"];
 export const secondAddress = "https://second.example/v4/ai";
 export const secondModel = "maker/second";
+// A pacer that is not told a limit finds it from some hundred answers, so many a second in a minute,
+// unless many requests overtake each other.
+const FOUND_PER_SECOND = 12;
+const FOUND_LATENCY_MS = 100;
+// As long as a lease of a shared limit lasts.
+const STORE_MS = 100;
 const USD_PER_MILLION_TOKENS = 0.042;
 
 /** Draws the settings of all clients. */
 export function drawSettings(random: Random, plan: Plan): ClientSetting[] {
   const { clients, load, service } = plan;
   if (load === "mixed") return drawMixed(random, clients);
-  // Twice the calls in flight that the limit needs.
+  // Twice the calls at once that the limit needs; a call also waits for the store of limits.
   const limits = limitsOf(plan);
   const perSecond = Math.max(...limits.map((limit) => limit.perSecond));
-  const perAnswer = (perSecond * service.latencyMs) / 1000;
+  const perAnswer = (perSecond * (service.latencyMs + STORE_MS)) / 1000;
   const concurrency = 2 + Math.ceil(2 * perAnswer);
   const alone = { hasCache: false, hasFallback: false, budgetUsd: null, concurrency };
-  const drawn = clients === 1 ? random.pick(["own", "known", "shared"] as const) : "shared";
+  const isFound = perSecond >= FOUND_PER_SECOND && service.latencyMs <= FOUND_LATENCY_MS;
+  const told = ["known", "shared"] as const;
+  const alike = isFound ? (["own", ...told] as const) : told;
+  const drawn = clients === 1 ? random.pick(alike) : "shared";
   // A limit that was told does not change.
   const pacing = limits.length > 1 ? "own" : drawn;
   return drawMixed(random, clients).map((setting) => Object.assign(setting, { ...alone, pacing }));

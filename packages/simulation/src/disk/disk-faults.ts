@@ -14,6 +14,8 @@ export class DiskFaults {
   readonly #open: { readonly fault: DiskFault; left: number }[];
   /** Whether the fault that the last operation met is over now. */
   isLast = false;
+  /** When an operation met a fault last. */
+  metAtMs = 0;
   readonly #onPowerLoss: (fault: DiskFault) => void;
 
   /** @param onPowerLoss - Ends the process, and loses what is not durable. */
@@ -32,6 +34,7 @@ export class DiskFaults {
       if (fault.what === "sync" && operation !== "sync" && isFile) continue;
       if (fault.what === "short" && operation !== "write" && isFile) continue;
       open.left -= 1;
+      this.metAtMs = time.nowMs;
       this.isLast = open.left === 0;
       if (fault.what !== "power") return fault.what;
       if (open.left > 0) continue;

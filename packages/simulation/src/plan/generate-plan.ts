@@ -22,8 +22,11 @@ export function generatePlan(setting: Setting): Plan {
   const workers = isWhole ? Math.min(8, Math.ceil(random.magnitude(0.5, 8))) : 0;
   const records = isWhole ? Math.ceil(minutes * random.magnitude(30, 300)) : 0;
   const perSecond = random.magnitude(3, 12);
+  // In seconds of the rate. A run and a journal do not share a pacer, and processes that know only
+  // their own refusals cannot use a limit with a smaller burst.
+  const leastBurst = isWhole ? 3 : 0.4;
   const limit = random.chance(0.5)
-    ? { perSecond, burst: perSecond * random.between(0.4, 1) }
+    ? { perSecond, burst: perSecond * random.between(leastBurst, leastBurst + 0.6) }
     : null;
   const service = { limit, latencyMs: random.magnitude(40, 1500) };
   const isCalm = random.chance(CALM_SEEDS);
@@ -48,11 +51,11 @@ function steadyLoad(
 ) {
   const isChanged = minutes >= CHANGE_MINUTES && random.chance(0.5);
   // A pacer finds a limit from some hundred answers, which it has in a minute of so many a second.
-  const faster = isChanged ? 8 : 4;
+  const faster = isChanged ? 8 : random.pick([1, 4]);
   const perSecond = faster * limit.perSecond;
-  const fast = { perSecond, burst: faster * limit.burst };
-  // Requests that overtake each other are refused at any rate.
-  const latencyMs = random.magnitude(20, 100);
+  const fast = { perSecond, burst: perSecond * random.between(0.4, 1) };
+  // Requests that overtake each other by more than the burst are refused at any rate.
+  const latencyMs = random.magnitude(20, faster === 8 || random.chance(0.5) ? 100 : 400);
   const changes = isChanged ? [limitChange(random, minutes * 20_000, perSecond)] : [];
   const rest = { clients: isChanged ? 1 : clients, workers: 0, records: 0, faults: changes };
   return { load: "steady" as const, service: { limit: fast, latencyMs }, ...rest };

@@ -44,6 +44,19 @@ export class JournalProcess {
     this.isOver = world.plan.records === 0;
   }
 
+  /** The work that is left. */
+  get left() {
+    const { concurrency = 1 } = this.#command;
+    const ended = this.#world.plan.records === 0 ? [] : [...this.#ended().values()];
+    const records = this.#world.plan.records - ended.reduce((sum, times) => sum + times, 0);
+    return { records, concurrency };
+  }
+
+  /** When it met a fault of its disk last. */
+  get faultMetAtMs(): number {
+    return this.#faults.metAtMs;
+  }
+
   /** Starts the process, or starts it again after a kill. */
   start(name: string): void {
     if (name !== "journal" || this.isOver) return;

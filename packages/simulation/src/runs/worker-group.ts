@@ -103,6 +103,17 @@ export class WorkerGroup {
     return this.#names.size === 0;
   }
 
+  /** The work that is left. */
+  get left() {
+    const { concurrency = 1 } = this.#command;
+    return { records: this.#world.plan.records - this.#committed.size, concurrency };
+  }
+
+  /** When they met a fault of the store last. */
+  get faultMetAtMs(): number {
+    return this.#connection.metAtMs;
+  }
+
   /** Starts a worker, or starts it again after a kill. */
   start(name: string): void {
     if (!this.#names.has(name)) return;

@@ -85,9 +85,9 @@ export class ModelService {
     }
   }
 
-  /** Whether a fault meets requests now or later. */
-  get hasFaults(): boolean {
-    return this.#faults.isLeft(this.#options.time.nowMs);
+  /** When a request met a fault last. */
+  get faultMetAtMs(): number {
+    return this.#faults.metAtMs;
   }
 
   /** Returns a `fetch` that connects a process with the service. */

@@ -5,6 +5,8 @@ type ServiceFault = FaultOf<"service">;
 /** The faults of the service that are under way, oldest first. */
 export class ServiceFaults {
   readonly #waiting: ServiceFault[];
+  /** When a request met a fault last. */
+  metAtMs = 0;
   readonly #open: { readonly fault: ServiceFault; requests: number }[] = [];
 
   constructor(faults: readonly ServiceFault[]) {
@@ -22,12 +24,8 @@ export class ServiceFaults {
     const [first] = this.#open;
     if (first === undefined) return null;
     first.requests -= 1;
+    this.metAtMs = nowMs;
     return first.fault;
-  }
-
-  /** Returns whether a fault meets requests at that time or later. */
-  isLeft(nowMs: number): boolean {
-    return this.#waiting.length > 0 || this.#open.some((each) => !isOver(each, nowMs));
   }
 }
 
