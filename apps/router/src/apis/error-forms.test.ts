@@ -35,6 +35,7 @@ function refuse(status: number, headers: Record<string, string> = {}) {
   return () => Response.json({ error }, { status, headers });
 }
 
+const code = "context_length_exceeded";
 const limited = refuse(429, { "retry-after": "61" });
 
 describe.each(apiForms)("$path", ({ name, path, ask }) => {
@@ -98,6 +99,19 @@ describe.each(apiForms)("$path", ({ name, path, ask }) => {
     expect(response.headers.get("x-should-retry")).toBeNull();
     const message = expect.stringContaining("Slow down.");
     expect(await response.json()).toEqual(errorOf(name, typeIn(name, "overloaded_error"), message));
+  });
+
+  test.each([
+    ["This model's maximum context length is 8 tokens.", "prompt is too long: "],
+    ["The context window is full.", "prompt is too long: "],
+    ["Prompt is too long: 9 tokens > 8 maximum", ""],
+  ])("a conversation over the model's limit is known to clients: %s", async (words, start) => {
+    const reply = () => Response.json({ error: { message: words } }, { status: 400 });
+    const { request } = await testRouter({ reply });
+    const response = await request(path, post(ask(["hi"], { stream: true })));
+    expect(response.status).toBe(400);
+    const own = name === "messages" ? { message: start + words } : { message: words, code };
+    expect(await response.json()).toMatchObject({ error: own });
   });
 
   test.each([true, false])("a failed reply is 502 (stream: %s)", async (stream) => {

@@ -70,23 +70,21 @@ function findCause<TError>(error: unknown, is: (error: unknown) => error is TErr
   return error instanceof Error ? findCause(error.cause, is) : null;
 }
 
-function describe(error: unknown, service: FailedCall["service"]): string {
+function describe(error: unknown, { type, name, keyVariable }: FailedCall["service"]): string {
   if (!(error instanceof Error)) return "The reply model failed without a reason.";
   // The `ai` package replaces the gateway's message about a key with a page of terminal colours.
   const isGatewayKey = ["GatewayAuthenticationError", "GatewayError"].includes(error.name);
   const isCall = APICallError.isInstance(error);
-  if (isGatewayKey || (isCall && error.statusCode === 401)) return refusedKey(service);
+  if (isGatewayKey || (isCall && error.statusCode === 401)) {
+    const server = type === "gateway" ? "The gateway" : `The upstream ${name}`;
+    return `${server} refused the key; ${keyVariable === null ? "set apiKeyEnv" : `check ${keyVariable}`}.`;
+  }
   if (isCall && error.statusCode === undefined) {
-    const isOwn = service.keyVariable === "ROUTER_REPLY_API_KEY";
-    const address = isOwn ? "ROUTER_REPLY_BASE_URL" : `the address of the upstream ${service.name}`;
+    const isOwn = keyVariable === "ROUTER_REPLY_API_KEY";
+    const address = isOwn ? "ROUTER_REPLY_BASE_URL" : `the address of the upstream ${name}`;
     return toLine(`${error.message}. Check ${address}.`);
   }
   return toLine(wordsOf(error)) || `The reply model failed with ${error.name}.`;
-}
-
-function refusedKey({ type, name, keyVariable }: FailedCall["service"]): string {
-  const server = type === "gateway" ? "The gateway" : `The upstream ${name}`;
-  return `${server} refused the key; ${keyVariable === null ? "set apiKeyEnv" : `check ${keyVariable}`}.`;
 }
 
 function retryAfterOf(call: APICallError | null): string | null {
@@ -97,12 +95,15 @@ function retryAfterOf(call: APICallError | null): string | null {
   return /^[\w ,:.+-]{1,40}$/.test(wait) ? wait : null; // seconds, or a date
 }
 
-/** The code of OpenAI's errors, and of servers like it. */
+/** The code of OpenAI's errors, also of a service that says the same in words alone. */
 function codeOf(call: APICallError | null): string | null {
+  if (tooLong.test(call?.message ?? "")) return "context_length_exceeded";
   const body = call?.data as { error?: { code?: unknown } | null } | null | undefined;
   const code = body?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
 }
+
+const tooLong = /\b(?:prompt is too long|context (?:length|window|size))\b/i;
 
 /** An answer that is not in the gateway's form has its call as its cause. */
 function wordsOf({ name, message, cause }: Error): string {
@@ -112,6 +113,5 @@ function wordsOf({ name, message, cause }: Error): string {
 }
 
 function toLine(text: string): string {
-  const line = stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim();
-  return line.slice(0, 1000); // chosen
+  return stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim().slice(0, 1000); // chosen
 }

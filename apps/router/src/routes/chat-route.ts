@@ -71,9 +71,8 @@ function listenForText(onDelta: (text: string) => Promise<void> | void): ReplyLi
 }
 
 function wantsEvents(c: Context): boolean {
-  const supports = ["application/json", "text/event-stream"];
-  const best = accepts(c, { header: "Accept", supports, default: "application/json" });
-  return best === "text/event-stream";
+  const [json, events] = ["application/json", "text/event-stream"];
+  return accepts(c, { header: "Accept", supports: [json, events], default: json }) === events;
 }
 
 const noShares: Shares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };

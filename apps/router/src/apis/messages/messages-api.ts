@@ -98,8 +98,7 @@ class MessagesReply implements ReplyWriter {
   }
 
   #stop(): ServerEvent[] {
-    if (this.#open === null) return [];
-    return [toEvent("content_block_stop", { index: this.#open.index })];
+    return this.#open === null ? [] : [toEvent("content_block_stop", { index: this.#open.index })];
   }
 
   #outcome() {
@@ -196,7 +195,9 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** After this, the tool runner of `@anthropic-ai/sdk` sends the whole conversation. */
 const withoutThread = { details: { error_code: "thread_unsupported_request" } };
 
-function messagesError(message: string, status: number, { param }: ErrorDetails = {}) {
+function messagesError(given: string, status: number, { param, code }: ErrorDetails = {}) {
+  const isLong = code === "context_length_exceeded" && !/prompt is too long/i.test(given);
+  const message = isLong ? `prompt is too long: ${given}` : given; // then Claude Code sums up
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };
 }
