@@ -95,13 +95,10 @@ export interface Evaluation<
 const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
 /** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
-export function checkReply<TQuestions extends Questions>(
-  reply: TransportReply,
-  questions: TQuestions,
-): EvaluationResponse<TQuestions> {
+export function checkReply(reply: TransportReply, questions: Questions): EvaluationResponse {
   // Ten times cheaper than the schema, which finds the path for the message.
   if (!isEnvelope(reply.response)) throw brokenEnvelope(reply.response);
-  const response = reply.response as EvaluationResponse<TQuestions>;
+  const response = reply.response as EvaluationResponse;
   checkAnswers({ questions, answers: response.answers, rounding: response.rounding });
   return response;
 }
@@ -200,15 +197,15 @@ function broken(questionId: string, rule: AnswerRule, what: string): never {
 }
 
 /** Puts a checked response and its metadata into one object. */
-export function toEvaluation<TQuestions extends Questions>(
-  response: EvaluationResponse<TQuestions>,
+export function toEvaluation(
+  response: EvaluationResponse,
   details: {
     reply: TransportReply;
     transport: string;
-    questions: TQuestions;
+    questions: Questions;
     timing: Omit<Timing, "providerMs">;
   },
-): Evaluation<TQuestions> {
+): Evaluation {
   const { reply, transport, questions, timing } = details;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
   const gateway = providerMetadata["gateway"];
@@ -231,10 +228,10 @@ export function toEvaluation<TQuestions extends Questions>(
 }
 
 /** Reads the confidence of each question that has one; the response puts it under its vendor's name. */
-function readConfidence<TQuestions extends Questions>(
-  questions: TQuestions,
+function readConfidence(
+  questions: Questions,
   providerMetadata: Record<string, unknown>,
-): ConfidenceFor<TQuestions> {
+): ConfidenceFor<Questions> {
   const asked = askedIn(questions);
   const given = findConfidence(providerMetadata, asked);
   const entries: [string, number | null][] = [];
@@ -244,7 +241,7 @@ function readConfidence<TQuestions extends Questions>(
     const isShare = typeof value === "number" && value >= 0 && value <= 1;
     entries.push([id, isShare ? value : null]);
   }
-  return Object.fromEntries(entries) as ConfidenceFor<TQuestions>;
+  return Object.fromEntries(entries);
 }
 
 function findConfidence(

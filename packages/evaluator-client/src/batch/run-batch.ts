@@ -57,15 +57,15 @@ export type RequestSource<TQuestions extends Questions = Questions, TState = Sta
 // With one call that waits for a minute, a fast batch goes on for this many outcomes, about 10 MB.
 const MOST_BEHIND = 4096;
 
-interface RunBatchOptions<TQuestions extends Questions> {
+interface RunBatchOptions {
   readonly limits?: BatchLimits;
-  readonly requests: RequestSource<TQuestions>;
+  readonly requests: RequestSource;
   /** Ends the batch; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Returns a function that asks one request, until the signal aborts. */
   readonly evaluateUntil: (
     signal: AbortSignal,
-  ) => (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>;
+  ) => (request: EvaluationRequest) => Promise<Evaluation>;
   /** Throws when no further request may be asked. */
   readonly checkOpen?: () => void;
   /** How long the longest wait still lasts, in milliseconds. */
@@ -73,19 +73,17 @@ interface RunBatchOptions<TQuestions extends Questions> {
 }
 
 /** Asks many requests, `concurrency` at once; `readAhead` bounds its memory. */
-export function runBatch<TQuestions extends Questions>(
-  options: RunBatchOptions<TQuestions>,
-): EvaluationBatch<TQuestions> {
+export function runBatch(options: RunBatchOptions): EvaluationBatch {
   const counts = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const waitMs = { get: options.waitMs ?? (() => 0), enumerable: true };
   const totals = Object.defineProperty(counts as BatchTotals, "waitMs", waitMs);
   return Object.assign(giveOutcomes(options, totals), { totals });
 }
 
-async function* giveOutcomes<TQuestions extends Questions>(
-  options: RunBatchOptions<TQuestions>,
+async function* giveOutcomes(
+  options: RunBatchOptions,
   totals: BatchTotals,
-): AsyncGenerator<BatchItem<TQuestions>, undefined> {
+): AsyncGenerator<BatchItem, undefined> {
   const { signal } = options;
   const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = options.limits ?? {};
   signal?.throwIfAborted();
@@ -95,7 +93,7 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const reader = readerOf(options.requests, stop.signal);
   const semaphore = new Semaphore(concurrency);
   const ask = options.evaluateUntil(stop.signal);
-  const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
+  const outcomes = new Outcomes(order, stop.signal);
   /** Reads the next request and asks it; null at the end of the input. */
   const askNext = async () => {
     const next = await reader.read();
@@ -118,11 +116,11 @@ async function* giveOutcomes<TQuestions extends Questions>(
   }
 }
 
-async function settle<TQuestions extends Questions>(
+async function settle(
   index: number,
-  asked: Promise<Evaluation<TQuestions>>,
+  asked: Promise<Evaluation>,
   totals: BatchTotals,
-): Promise<BatchItem<TQuestions>> {
+): Promise<BatchItem> {
   try {
     const evaluation = await asked;
     totals.succeeded += 1;
@@ -171,16 +169,16 @@ function readerOf<TItem>(source: Iterable<TItem> | AsyncIterable<TItem>, signal:
 }
 
 /** How a call ended, once it has; the value is null at the end of the input. */
-interface Place<TItem> {
-  outcome?: PromiseSettledResult<TItem | null>;
+interface Place {
+  outcome?: PromiseSettledResult<BatchItem | null>;
 }
 
 /** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
-class Outcomes<TItem> {
+class Outcomes {
   readonly #order: "input" | "completion";
   readonly #signal: AbortSignal;
   /** In input order with a place for each call; else the items that are ready, then the failures. */
-  readonly #places: Place<TItem>[] = [];
+  readonly #places: Place[] = [];
   #pending = 0;
   /** How many at the front have ended. */
   #ready = 0;
@@ -199,9 +197,9 @@ class Outcomes<TItem> {
     return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
   }
 
-  add(call: Promise<TItem | null>): void {
+  add(call: Promise<BatchItem | null>): void {
     this.#pending += 1;
-    const place: Place<TItem> = {};
+    const place: Place = {};
     if (this.#order === "input") this.#places.push(place);
     call.then(
       (value) => this.#settle(place, { status: "fulfilled", value }),
@@ -210,7 +208,7 @@ class Outcomes<TItem> {
   }
 
   /** Returns the next item, null at the end, or undefined while it is open. @throws the failure of a call. */
-  take(): TItem | null | undefined {
+  take(): BatchItem | null | undefined {
     this.#signal.throwIfAborted();
     if (this.#ready > 0) this.#ready -= 1;
     else if (this.#pending > 0) return undefined;
@@ -224,7 +222,7 @@ class Outcomes<TItem> {
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
-  #settle(place: Place<TItem>, outcome: NonNullable<Place<TItem>["outcome"]>): void {
+  #settle(place: Place, outcome: NonNullable<Place["outcome"]>): void {
     this.#pending -= 1;
     place.outcome = outcome;
     if (this.#order === "input") {
