@@ -109,6 +109,7 @@ export class Http2Session {
       this.#hear();
       exchange.onResponseData(null, chunk);
     });
+    stream.once("end", () => stream.writableFinished || stream.destroy()); // an answer before the whole request
     let failure: Error | null = null;
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {

@@ -15,9 +15,6 @@ import { leave, sendOver } from "./own-connections.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
-// The attempt's own limit covers headers and body, so undici's are off.
-const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
-
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
  * replacement of `fetch` or of undici's, else through the proxies of the environment, else over its own
@@ -92,6 +89,8 @@ function dispatchOver(dispatcher: AnyDispatcher, exchange: UndiciExchange): void
 function toHttp1({ url, method, headers }: HttpEndpoint) {
   const { origin, pathname, search } = new URL(url);
   const path = pathname + search;
+  // The attempt's own limit covers headers and body, so undici's are off.
+  const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
   return { origin, path, method, headers: Object.entries(headers).flat(), ...noTimeouts };
 }
 
