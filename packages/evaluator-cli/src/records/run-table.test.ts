@@ -131,6 +131,7 @@ test.each([
   ["blank lines", " \n\n", "it has no record; write CSV with a header, or JSON"],
   ["a header alone", "id,body\n", "it has no record; write CSV with a header, or JSON"],
   ["an empty array", "[]", "it has no record; write CSV with a header, or JSON"],
+  ["a broken record alone", `{"id":1,\n`, "record at index 0 (no id): is not JSON; check line 1"],
   [
     "no column of ids",
     "number,body\n1,a\n",

@@ -56,10 +56,11 @@ function tableForm(
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
       return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
     },
-    checkFile() {
+    checkFile(count) {
       const { id, columns } = wanted;
-      if (seen.size === 0)
+      if (count === 0)
         return "it has no record; write CSV with a header, or JSON with one record a line";
+      if (seen.size === 0) return null; // each record has its own problem
       if (!seen.delete(id)) return noColumn(id, `${idAdvice}, in the column that --id names`);
       if (columns === null) return questions ? answerInState(seen, questions) : null;
       const unseen = columns.find(([, column]) => column !== id && !seen.has(column));

@@ -27,7 +27,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the first part of a value that is not JSON, with its path, or null. */
+/** The deepest JSON that is sent. Chosen: services refuse less, and thousands of levels exhaust the stack. */
+const MOST_LEVELS = 500;
+
+/** Returns the first part of a value that is not JSON that can be sent, with its path, or null. */
 export function findFlaw(
   value: unknown,
   ancestors: object[] = [],
@@ -39,6 +42,8 @@ export function findFlaw(
   const isList = Array.isArray(value);
   if (!isList && !isPlainObject(value)) return { path: "", what: "is not a JSON value" };
   if (ancestors.includes(value)) return { path: "", what: "contains itself" };
+  if (ancestors.length === MOST_LEVELS)
+    return { path: "", what: `is nested deeper than ${MOST_LEVELS} levels` };
   ancestors.push(value);
   for (const key of Object.keys(value)) {
     const item = (value as Record<string, unknown>)[key];

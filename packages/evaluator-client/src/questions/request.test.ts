@@ -22,11 +22,14 @@ function failureOf(request: unknown): unknown {
   }
 }
 
+const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+
 test.each<[string, unknown]>([
   ["text", "some text"],
   ["empty text", ""],
   ["an object", { subject: "Hi", tags: ["a", 1, null, { deep: true }] }],
   ["an undefined field, which JSON drops", { subject: undefined }],
+  ["nested to the limit", nested(500)],
   ["the same object twice", { a: questions, b: questions }],
   ["a key named __proto__", JSON.parse('{"__proto__":{"a":1}}')],
   ["an object of another realm", runInNewContext("({ a: { b: [{ c: null }] } })")],
@@ -46,6 +49,7 @@ test.each<[string, unknown, string]>([
   ["a list", ["a"], "The state is neither"],
   ["a date", new Date(0), "The state is neither"],
   ["a cycle", cyclic, 'The state at "state.self" contains itself'],
+  ["nested deep", nested(5000), "is nested deeper than 500 levels"],
   ["NaN inside", { a: { b: Number.NaN } }, 'The state at "state.a.b" is a number'],
   ["a bigint inside", { a: 1n }, 'The state at "state.a" is not a JSON value'],
   ["a hole in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],

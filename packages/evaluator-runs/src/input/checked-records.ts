@@ -14,8 +14,8 @@ export interface RecordForm<TRecord> {
   /** Returns the records of bytes, those of one piece at a time. */
   split(chunks: AsyncIterable<Buffer>): AsyncIterable<Iterable<JsonRecord>>;
   check(value: unknown): CheckedValue<TRecord>;
-  /** Returns the problem of a file whose records were all checked; null if there is none. */
-  checkFile?(): string | null;
+  /** Returns the problem of a file whose records were all checked, given their number; null if there is none. */
+  checkFile?(count: number): string | null;
   /** The next step if the file cannot be read. */
   readonly advice: string;
   /** Returns the next step if the file, as typed, has no records. */
@@ -146,7 +146,7 @@ async function checkRecords<TRecord>(
       length += 1;
     }
   }
-  const problem = form.checkFile?.() ?? null;
+  const problem = form.checkFile?.(length) ?? null;
   if (problem !== null) throw new CliError(problem);
   const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
   for (const index of repeated.keys()) leftOut.add(index);

@@ -184,12 +184,22 @@ function parseRecord(bytes: Buffer, begin: Position): JsonRecord {
 
 function parseText(text: string, { line, column }: Position): JsonRecord {
   try {
-    return { line, value: JSON.parse(text) as unknown };
+    const value: unknown = JSON.parse(text);
+    if (!isDeeper(value, MOST_LEVELS)) return { line, value };
+    return { line, problem: `is nested deeper than ${MOST_LEVELS} levels; flatten its JSON` };
   } catch (error) {
     const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
     const atColumn = at.line > 1 ? at.column : column + at.column - 1;
     return { line, problem: `is not JSON; check line ${line + at.line - 1} column ${atColumn}` };
   }
+}
+
+// More than the client sends; thousands of levels exhaust the stack.
+const MOST_LEVELS = 500;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 // The parser's message quotes private text; only the position is safe to show.
