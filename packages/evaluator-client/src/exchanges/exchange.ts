@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod/mini";
 import type { Environment } from "../environment.ts";
 import type { Fetch } from "../http/http-client.ts";
+import { parseJson } from "../http/http-response.ts";
 import { checkOptions, optionsObject } from "../options.ts";
 import { isRecord } from "../questions/json.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
@@ -73,15 +74,6 @@ function readExchange(folder: string, name: string): Exchange {
   if (data !== undefined) return { name, ...data };
   const [issue] = error.issues;
   throw new Error(`${file} is not an exchange: ${issue?.path.join(".")}: ${issue?.message}`);
-}
-
-/** Returns the value of a JSON text, or undefined. */
-export function parseJson(text: string): z.core.util.JSONType | undefined {
-  try {
-    return JSON.parse(text) as z.core.util.JSONType;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The options that a recorded or replayed transport must be made with. */

@@ -3,7 +3,8 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EvaluatorError } from "../errors.ts";
 import { isRecord, textAt } from "../questions/json.ts";
-import { type Exchange, mapTexts, parseJson } from "./exchange.ts";
+import { parseJson } from "../http/http-response.ts";
+import { type Exchange, mapTexts } from "./exchange.ts";
 import { findKey, findSecretIn } from "./find-secrets.ts";
 
 type Request = Exchange["request"];
@@ -56,7 +57,8 @@ export async function readReply(reply: Response, keys: readonly string[], known:
     if (key !== null) throw new RecordingError(`${where} holds ${key}`);
   }
   const kept = [...headers].filter(([name]) => keptHeaders.has(name));
-  return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
+  const body = parseJson(text) as Answer["body"] | undefined;
+  return { status, headers: Object.fromEntries(kept), body };
 }
 
 /**

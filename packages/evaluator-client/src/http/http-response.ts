@@ -130,7 +130,8 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-function parseJson(text: string): unknown {
+/** Returns the value of a JSON text, or undefined. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
