@@ -54,14 +54,14 @@ function withoutTinyDelays(clock: Clock): Clock {
   };
 }
 
-/** From two of a unit on, a wait is given in it. */
+/** From two of a unit on, a time is given in it. */
 const longUnits: [name: string, ms: number][] = [
   ["days", 86_400_000],
   ["hours", 3_600_000],
   ["minutes", 60_000],
 ];
 
-/** Returns a wait in a unit that a person reads: milliseconds up to 10 s, then whole ones, rounded up. */
+/** Returns a time in a unit that a person reads: milliseconds up to 10 s, then whole ones, rounded up. */
 export function describeWait(ms: number): string {
   if (ms <= 10_000) return `${Math.ceil(ms)} ms`;
   const [name, unitMs] = longUnits.find(([, longMs]) => ms >= 2 * longMs) ?? ["s", 1000];

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { untilAborted } from "../clock.ts";
+import { describeWait, untilAborted } from "../clock.ts";
 import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
 import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
@@ -194,7 +194,7 @@ class Ledger {
     const { maxCostUsd = Infinity, maxTokens = Infinity, spanMs } = this.#options;
     const { spending } = this;
     const { costUsd, tokens, reservedUsd, reservedTokens } = spending;
-    const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
+    const span = spanMs === undefined ? "" : ` in ${describeWait(spanMs)}`;
     const others = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
     const reject = (limit: BudgetError["limit"], most: string, spent: string) => {
       const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
@@ -216,8 +216,4 @@ class Ledger {
       this.#spending.tokens -= tokens;
     }
   }
-}
-
-function toHours(ms: number): string {
-  return ms < 3_600_000 ? `${ms / 1000} s` : `${ms / 3_600_000} h`;
 }
