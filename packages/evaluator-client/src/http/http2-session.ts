@@ -102,6 +102,7 @@ export class Http2Session {
     stream.on("response", ({ ":status": status = 0, ...headers }) => {
       this.#hear();
       isAnswered = true;
+      if (!stream.writableFinished) stream.once("end", () => stream.destroy()); // the rest may never be read
       // Without Node's list of sensitive headers, a symbol.
       exchange.onResponseStart(null, status, Object.fromEntries(Object.entries(headers)));
     });
@@ -109,7 +110,6 @@ export class Http2Session {
       this.#hear();
       exchange.onResponseData(null, chunk);
     });
-    stream.once("end", () => stream.writableFinished || stream.destroy()); // an answer before the whole request
     let failure: Error | null = null;
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {
