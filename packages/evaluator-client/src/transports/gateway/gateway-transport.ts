@@ -7,7 +7,6 @@ import {
   imageDataOf,
   imagesAsBytes,
   isImage,
-  type State,
   type StatePart,
 } from "../../questions/state.ts";
 import {
@@ -95,12 +94,9 @@ function toEvaluationBody({ state, questions }: EvaluationRequest): string {
 
 /** Returns the body of the successor's wire: its state is a list of parts. */
 function toDecisionBody({ state, questions }: EvaluationRequest): string {
-  const parts = Array.isArray(state) ? state.map(toGatewayPart) : [toWholePart(state)];
+  const whole: StatePart = typeof state === "string" ? state : { json: state };
+  const parts = (Array.isArray(state) ? state : [whole]).map(toGatewayPart);
   return `{"stateParts":${JSON.stringify(parts)},"questions":${toQuestionsJson(questions)}}`;
-}
-
-function toWholePart(state: State): object {
-  return typeof state === "string" ? { type: "text", text: state } : { type: "json", value: state };
 }
 
 function toGatewayPart(part: StatePart): object {
