@@ -99,7 +99,8 @@ async function* giveOutcomes(
     const next = await reader.read();
     if (next === null) return null;
     options.checkOpen?.();
-    return settle(next.index, ask(next.item), totals);
+    // Awaited: a promise that is returned takes two more turns.
+    return await settle(next.index, ask(next.item), totals);
   };
   try {
     for (;;) {
