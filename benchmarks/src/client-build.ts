@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtempDisposable } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { CliError, toPrintable } from "evaluator-kit";
-import type * as client from "evaluator-client";
 
 /** The root of this repository. */
 export const repository = join(import.meta.dirname, "../..");
@@ -50,10 +47,4 @@ function clientIn(folder: string): string {
   if (source !== undefined) return source;
   const message = `There is no client in ${folder}; name a checkout of this repository, or its ${clientPath}.`;
   throw new CliError(toPrintable(message));
-}
-
-/** Loads the built client, as a program that installed it does; its types are those of the sources. */
-export async function loadClient(clientFolder: string): Promise<typeof client> {
-  const path = createRequire(join(clientFolder, "package.json")).resolve("evaluator-client");
-  return (await import(pathToFileURL(path).href)) as typeof client;
 }

@@ -1,7 +1,10 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as builtClient from "evaluator-client";
 import type { Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
-import { loadClient } from "../client-build.ts";
 import type { BenchmarkServer } from "../process/start-servers.ts";
 import { apiKey, gatewayHeaders as headers, mailState, openPost } from "../sample-requests.ts";
 
@@ -168,4 +171,10 @@ async function openAiDecide({ addresses }: TargetSetUp): Promise<Ask> {
   const gateway = createGateway({ apiKey, baseURL: addresses.gateway });
   const model = gateway.decisionModel("typesafe-ai/jev");
   return async (state) => (await decide({ model, state, questions })).answers;
+}
+
+/** Loads the built client, as a program that installed it does; its types are those of the sources. */
+async function loadClient(clientFolder: string): Promise<typeof builtClient> {
+  const path = createRequire(join(clientFolder, "package.json")).resolve("evaluator-client");
+  return (await import(pathToFileURL(path).href)) as typeof builtClient;
 }

@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import { type Mail, mailSchema, type StateFields } from "./mail-schema.ts";
 import { addressesIn, localDay, senderAddress } from "./mail.ts";
-import { type MailStateOptions, type StateField, toStateOptions } from "./state-fields.ts";
+import { type StateField, toStateOptions } from "./state-fields.ts";
 
 /**
  * Opens a file of mails as the input of a run, and checks all its records: JSON in UTF-8 or UTF-16,
@@ -58,6 +58,8 @@ function toRecord(mail: Mail, state: JsonObject): MailRecord {
   const hasNote = source !== undefined || received !== undefined || headers !== undefined;
   return { id, mail, state, source: hasNote ? { ...source, received, headers } : null };
 }
+
+type MailStateOptions = ReturnType<typeof toStateOptions>;
 
 const idSchema = z.looseObject({ id: mailSchema.shape.id });
 

@@ -5,7 +5,7 @@ export const stateFields = ["attachments", "list_id", "authentication_results"] 
 export type StateField = (typeof stateFields)[number];
 
 /** The additions to the state; a journal keeps them with an absolute path. */
-export type MailStateOptions = {
+type MailStateOptions = {
   readonly context: boolean;
   /** The day ages are counted to; null for today. */
   readonly today: string | null;
