@@ -59,6 +59,7 @@ describe.each(servers)("%s", (kind, listen) => {
     ["NO_PROXY", "other.example"],
     ["NO_PROXY", "127.0.0.1:1"],
     ["NO_PROXY", "127.0.0.2-127.0.0.9"],
+    ["NO_PROXY", "127.0.0.9-127.0.0.1"],
     ["NO_PROXY", ""],
   ])("goes through the proxy where %s is %j", async (name, value) => {
     await using server = await listen((socket) => socket.write(answer));

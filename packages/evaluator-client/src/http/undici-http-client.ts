@@ -141,7 +141,11 @@ function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
     if (isIP(host) !== 0 && isIP(first) === isIP(host) && isIP(last) === isIP(host)) {
       const family = isIP(host) === 6 ? "ipv6" : "ipv4";
       const range = new BlockList();
-      range.addRange(first, last, family);
+      try {
+        range.addRange(first, last, family);
+      } catch {
+        return false; // its last address comes before its first
+      }
       return range.check(host, family);
     }
     const named = isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
