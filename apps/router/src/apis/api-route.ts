@@ -127,10 +127,10 @@ async function sendStream(
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
   const connected = Promise.withResolvers<EventSender>();
-  let [isPassedOn, isBegun] = [false, false];
+  let [passed, isBegun] = ["", false];
   const begin = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
   const answer = ask(async (part) => {
-    isPassedOn = typeof part === "string";
+    if (typeof part === "string") passed = part || passed;
     begun.resolve();
     const send = await connected.promise; // until then, no more of the reply is read
     await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
@@ -143,9 +143,9 @@ async function sendStream(
     connected.resolve(send);
     const { reply } = await answer;
     if (reply.end === null) {
-      if (isPassedOn) begin(); // the service has begun the reply
-      await send(writer().fail(reply.replyError ?? "", statusFor(reply, decision())));
-    } else if (!isPassedOn) {
+      const status = statusFor(reply, decision());
+      await send(writer().fail(reply.replyError ?? "", status, passed));
+    } else if (passed === "") {
       await send([...begin(), ...writer().end(reply.end)]);
     }
   });

@@ -45,8 +45,8 @@ export interface ReplyWriter {
   readonly begin: () => readonly ServerEvent[];
   readonly add: (pieces: readonly ReplyPiece[]) => readonly ServerEvent[];
   readonly end: (end: ReplyEnd) => readonly ServerEvent[];
-  /** The last event after a failure. */
-  readonly fail: (message: string, status: number) => readonly ServerEvent[];
+  /** The last event after a failure; `passed` is the last text that the service sent in the client's form. */
+  readonly fail: (message: string, status: number, passed?: string) => readonly ServerEvent[];
   /** Returns the whole reply after {@link add} and {@link end}, as one body. */
   readonly whole: () => object;
 }

@@ -27,6 +27,8 @@ export const responsesApi: Api = {
   error: openAiError,
 };
 
+const numberField = '"sequence_number":';
+
 type ItemEvent = ReturnType<OutputItem["begin"]>[number];
 
 /** Writes a reply. Each block is an item; tool calls stay open until the end, since they may interleave. */
@@ -68,7 +70,9 @@ class ResponsesReply implements ReplyWriter {
     return [...ended, this.#change(status, { incomplete_details, usage: counts })];
   }
 
-  fail(message: string, status: number): ServerEvent[] {
+  fail(message: string, status: number, passed = ""): ServerEvent[] {
+    const number = passed.slice(passed.lastIndexOf(numberField) + numberField.length);
+    if (passed !== "") this.#events = (Number.parseInt(number, 10) || 0) + 1;
     const begun = this.#events === 0 ? this.begin() : [];
     const error = { code: errorCodes[status] ?? "server_error", message };
     return [...begun, this.#change("failed", { error })];
