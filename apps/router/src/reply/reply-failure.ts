@@ -95,7 +95,7 @@ function retryAfterOf(call: APICallError | null): string | null {
   return /^[\w ,:.+-]{1,40}$/.test(wait) ? wait : null; // seconds, or a date
 }
 
-/** The code of OpenAI's errors, also of a service that says the same in words alone. */
+/** Returns the code of an error in OpenAI's form. Some services give only a message. */
 function codeOf(call: APICallError | null): string | null {
   if (tooLong.test(call?.message ?? "")) return "context_length_exceeded";
   const body = call?.data as { error?: { code?: unknown } | null } | null | undefined;
