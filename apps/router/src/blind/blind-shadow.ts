@@ -263,7 +263,7 @@ async function judge(
     return meanOf(shares);
   });
   const costs = judged.map(({ costUsd }) => costUsd ?? evaluationUsd(question + answers.join("")));
-  return { qualities, costUsd: costs.length * meanOf(costs) };
+  return { qualities, costUsd: costs.reduce((sum, usd) => sum + usd, 0) };
 }
 
 function requestOf(question: string, order: readonly string[]) {
