@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DockerfileParser, type Instruction } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
@@ -61,9 +61,11 @@ test("every workspace's package.json goes into the image, which the lock file ne
 
 test("compose gives it loopback, no rights, and time for the answers in flight", () => {
   const { router } = (parse(read("apps/router/compose.yaml")) as ComposeFile).services;
-  const { build, ports, stop_grace_period, ...others } = router;
+  const { build, ports, stop_grace_period, volumes, ...others } = router;
   expect(existsSync(join(root, "apps/router", build.context, build.dockerfile))).toBe(true);
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  const [, mounted = "none"] = volumes[0]?.split(":") ?? [];
+  expect(dirname(others.environment.ROUTER_KEYS)).toBe(mounted);
   expect(others).toMatchObject({
     environment: { ROUTER_ACCESS_TOKEN: expect.stringMatching(/^\$\{ROUTER_ACCESS_TOKEN:\?/) },
     read_only: true,
@@ -83,6 +85,8 @@ interface ComposeFile {
       readonly build: { readonly context: string; readonly dockerfile: string };
       readonly ports: readonly string[];
       readonly stop_grace_period: string;
+      readonly volumes: readonly string[];
+      readonly environment: { readonly ROUTER_KEYS: string };
     };
   };
 }

@@ -131,14 +131,20 @@ async function serve(
 const noKeys = { keys: null, ledger: null };
 
 async function openKeys(store: string, leaseMs: number, warn: (text: string) => void) {
-  const [{ openLiveKeys }, { openLedger }, { Ledger }] = await Promise.all([
+  const [{ openLiveKeys }, { openLedger }, { Ledger }, { hasBudget }] = await Promise.all([
     import("./keys/key-store.ts"),
     import("./keys/key-database.ts"),
     import("./keys/ledger.ts"),
+    import("./keys/budget-state.ts"),
   ]);
   const ledger = new Ledger(() => openLedger(store), { leaseMs });
-  return { keys: await openLiveKeys(store, warn), ledger };
+  const keys = await openLiveKeys(store, warn);
+  if (keys.current().some(hasBudget)) await ledger.checkWritable().catch(() => warn(noLedger));
+  return { keys, ledger };
 }
+
+const noLedger =
+  "The ledger of the budgets, beside ROUTER_KEYS, cannot be written: each call of a key with a budget gets 503. In a container, keep ROUTER_KEYS on a volume.\n";
 
 function describeStart(
   origin: string,

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { startProgram, startRouterHere } from "./testing/start-program.ts";
+import { runHere, startProgram, startRouterHere } from "./testing/start-program.ts";
 
 test.each([["--hosts"], ["now"], ["--port"]])("%s says how to ask for the usage", async (word) => {
   const { code, stderr } = await startRouterHere({}, [word]).ended;
@@ -37,6 +37,19 @@ test("a taken default port gives way to the next free one, with a line about it"
     code: 0,
     stderr: `Port 3000 on 127.0.0.1 is taken; this is port ${port}.\n`,
   });
+});
+
+test("a start says that the ledger of its budgets cannot be written", async () => {
+  const folder = await temporaryFolder();
+  const env = { PORT: "0", ROUTER_KEYS: join(folder, "router-keys.json") };
+  await runHere("keys", env, ["add", "ada", "--usd-per-day", "1"]);
+  await mkdir(join(folder, "router-keys.spend.sqlite"));
+  const { origin, interrupt, ended } = startRouterHere(env);
+  expect(await origin).not.toBe("");
+  interrupt();
+  const { code, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^The ledger of the budgets, beside ROUTER_KEYS, cannot be written: /);
 });
 
 /** Starts the router with this in the place of the bundler of its page, whose parent it is. */

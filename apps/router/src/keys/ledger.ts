@@ -64,6 +64,13 @@ export class Ledger {
     return this.#change(key, (state) => [state, state]);
   }
 
+  /** Writes to the database, so that a start fails early. @throws the error of the database. */
+  async checkWritable(): Promise<void> {
+    this.#opened ??= this.#open();
+    // No budget has this name.
+    await changeText(await this.#opened, "", (_, nowMs) => [String(nowMs), undefined]);
+  }
+
   async close(): Promise<void> {
     await (await this.#opened?.catch(() => null))?.close();
   }
