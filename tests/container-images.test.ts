@@ -1,5 +1,5 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
-import { globSync, readFileSync } from "node:fs";
+import { type Dirent, globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import dockerignore from "@balena/dockerignore";
@@ -24,12 +24,12 @@ async function buildImage(folder: string): Promise<string> {
   const image = await mkdtemp(join(tmpdir(), "evaluator-image-"));
   onTestFinished(() => rm(image, { recursive: true, force: true }));
   const ignored = readFileSync(join(root, folder, "Dockerfile.dockerignore"), "utf8");
-  const exclude = (path: string) => /(?:^|\/)(?:node_modules|\.git)$/.test(path);
+  const exclude = ({ name }: Dirent) => name === "node_modules" || name === ".git";
   const files = globSync("**", { cwd: root, exclude, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
   expect(argumentsOf(folder, "COPY")).toEqual([". ."]);
-  for (const file of dockerignore().add(ignored.split("\n")).filter(files)) {
+  for (const file of dockerignore.default().add(ignored.split("\n")).filter(files)) {
     await cp(join(root, file), join(image, file));
   }
   const [install = "false"] = argumentsOf(folder, "RUN");
