@@ -22,12 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-/** Returns the words that run a published program from this checkout, in any folder. */
+/** Returns a command as the README writes it for another folder than the clone. */
 function fromSources(command: string): string {
-  const run = `npm --prefix ${root} run`;
-  return command
-    .replace("npx evaluator-triage", `${run} triage --`)
-    .replace("npx evaluator-cli", `${run} evaluator --`);
+  return command.replace("npx ", `npx --prefix ${root} `);
 }
 
 test("the triage of the page writes the file and prints the table", async () => {

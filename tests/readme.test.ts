@@ -11,18 +11,18 @@ const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim
 test("shows these commands", () => {
   expect(commands).toEqual([
     "npm install evaluator-client",
-    "npm run build && npm pack ./packages/*/dist ./apps/*/dist",
+    "npm ci && npm run build && npm pack ./packages/*/dist ./apps/*/dist",
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
     "npm ci && npm start",
-    "npm run triage -- fixtures/mail/inbox.json --offline",
-    "npm run emulator -- --port 8787",
-    "npm run router:self-check",
-    'npm run evaluator -- ask --state README.md --boolean "Is it about mail?" --engine gateway=http://127.0.0.1:8787/v4/ai',
+    "npx evaluator-triage fixtures/mail/inbox.json --offline",
+    "npx evaluator-emulator --port 8787",
+    "npx evaluator-router self-check",
+    'npx evaluator-cli ask --state README.md --boolean "Is it about mail?" --engine gateway=http://127.0.0.1:8787/v4/ai',
   ]);
 });
 
-test("npm run emulator prints two base URLs that answer", async () => {
-  const command = "npm run emulator -- --port 0";
+test("npx evaluator-emulator prints two base URLs that answer", async () => {
+  const command = "npx evaluator-emulator --port 0";
   const printed = /gateway +(\S+)\ndirect +(\S+)\n/;
   const [, gateway = "", direct = ""] = await startUntil(command, printed, { cwd: root });
   const models = await fetch(new URL("/v1/models", gateway));
@@ -31,15 +31,15 @@ test("npm run emulator prints two base URLs that answer", async () => {
   expect(await releases.json()).toHaveProperty("models");
 });
 
-test("npm run router:self-check passes on recordings", async () => {
-  const { exitCode, stdout } = await runCommand("npm run router:self-check", { cwd: root });
+test("npx evaluator-router self-check passes on recordings", async () => {
+  const { exitCode, stdout } = await runCommand("npx evaluator-router self-check", { cwd: root });
   expect(stdout).toContain("3 of 3 prompts passed");
   expect(exitCode).toBe(0);
 });
 
-test("npm run evaluator asks the emulator", async () => {
+test("npx evaluator-cli asks the emulator", async () => {
   const emulator = await startEmulator();
-  const ask = commands.find((command) => command.includes("evaluator -- ask")) ?? "";
+  const ask = commands.find((command) => command.includes("evaluator-cli ask")) ?? "";
   const elsewhere = ask.replace("http://127.0.0.1:8787/v4/ai", emulator);
   const asked = await runCommand(elsewhere, { cwd: root });
   expect(asked).toMatchObject({ exitCode: 0 });
