@@ -240,5 +240,5 @@ function withOptions(
 ): RetryPolicy {
   checkOptions(schema, options);
   const { signal, headers } = options;
-  return { ...policy, ...callLimits(options, policy), signal, headers };
+  return { ...policy, ...callLimits(options, policy), signal, headers: headers && { ...headers } };
 }

@@ -1,10 +1,8 @@
-import { untilAborted } from "../clock.ts";
 import { EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Questions } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { State } from "../questions/state.ts";
-import { Semaphore } from "../semaphore.ts";
 
 /** How many requests a batch handles at once, and the order of its outcomes. */
 export interface BatchLimits {
@@ -77,34 +75,31 @@ export function runBatch(options: RunBatchOptions): EvaluationBatch {
   const counts = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const waitMs = { get: options.waitMs ?? (() => 0), enumerable: true };
   const totals = Object.defineProperty(counts as BatchTotals, "waitMs", waitMs);
-  return Object.assign(giveOutcomes(options, totals), { totals });
+  const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = options.limits ?? {};
+  const limits = { concurrency, readAhead, order };
+  return Object.assign(giveOutcomes({ ...options, limits }, totals), { totals });
 }
 
 async function* giveOutcomes(
-  options: RunBatchOptions,
+  options: RunBatchOptions & { readonly limits: Required<BatchLimits> },
   totals: BatchTotals,
 ): AsyncGenerator<BatchItem, undefined> {
-  const { signal } = options;
-  const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = options.limits ?? {};
+  const { signal, limits } = options;
   signal?.throwIfAborted();
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
-  const reader = readerOf(options.requests, stop.signal);
-  const semaphore = new Semaphore(concurrency);
-  const ask = options.evaluateUntil(stop.signal);
-  const outcomes = new Outcomes(order, stop.signal);
-  /** Reads the next request and asks it; null at the end of the input. */
-  const askNext = async () => {
-    const next = await reader.read();
-    if (next === null) return null;
+  const evaluate = options.evaluateUntil(stop.signal);
+  const ask = async (index: number, request: EvaluationRequest) => {
     options.checkOpen?.();
     // Awaited: a promise that is returned takes two more turns.
-    return await settle(next.index, ask(next.item), totals);
+    return await settle(index, evaluate(request), totals);
   };
+  const outcomes = new Outcomes(limits, stop.signal, () => reader.read());
+  const reader = new Reader(options.requests, outcomes, ask);
   try {
     for (;;) {
-      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(semaphore.run(askNext));
+      reader.read();
       const item = outcomes.take();
       if (item === null) return undefined;
       if (item === undefined) await outcomes.change();
@@ -137,82 +132,131 @@ async function settle(
   }
 }
 
-/** Reads a sync or async source item by item, no further than asked; the signal ends it at once. */
-function readerOf<TItem>(source: Iterable<TItem> | AsyncIterable<TItem>, signal: AbortSignal) {
-  const iterator =
-    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  let count = 0;
-  let pending = 0;
-  return {
-    isOver: false,
+/**
+ * Reads a source, sync or async, while the outcomes have room. Each request is asked before the next one is
+ * read, since a source may use one object for all of them.
+ */
+class Reader<TItem> {
+  readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
+  readonly #outcomes: Outcomes;
+  readonly #ask: (index: number, item: TItem) => Promise<BatchItem>;
+  #count = 0;
+  #isReading = false;
 
-    async read(): Promise<{ index: number; item: TItem } | null> {
-      signal.throwIfAborted();
-      const index = count;
-      count += 1;
-      let result = iterator.next();
-      if ("then" in result) {
-        pending += 1;
-        const ended = Promise.resolve(result).finally(() => (pending -= 1));
-        result = await untilAborted(ended, signal);
-      }
-      if (!result.done) return { index, item: result.value };
-      this.isOver = true;
-      return null;
-    },
+  constructor(
+    source: Iterable<TItem> | AsyncIterable<TItem>,
+    outcomes: Outcomes,
+    ask: (index: number, item: TItem) => Promise<BatchItem>,
+  ) {
+    this.#iterator =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    this.#outcomes = outcomes;
+    this.#ask = ask;
+  }
 
-    /** Ends the source, as no more is read, and waits for it unless it is still busy. */
-    async close(): Promise<void> {
-      const closed = Promise.resolve(iterator.return?.()).catch(() => undefined);
-      if (pending === 0) await closed;
-    },
-  };
+  read(): void {
+    while (!this.#isReading && this.#outcomes.hasRoom) this.#readOne();
+  }
+
+  #readOne(): void {
+    try {
+      this.#isReading = true;
+      const result = this.#iterator.next();
+      if ("then" in result) void this.#await(result);
+      else this.#take(result);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #await(pending: Promise<IteratorResult<TItem>>): Promise<void> {
+    try {
+      this.#take(await pending);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.read();
+  }
+
+  #take(result: IteratorResult<TItem>): void {
+    this.#isReading = false;
+    if (result.done) return this.#outcomes.endInput();
+    this.#outcomes.add(this.#ask(this.#count, result.value));
+    this.#count += 1;
+  }
+
+  #fail(reason: unknown): void {
+    this.#isReading = false;
+    this.#outcomes.add(Promise.reject(reason));
+    this.#outcomes.endInput();
+  }
+
+  /** Ends the source, as no more is read, and waits for it unless it is still busy. */
+  async close(): Promise<void> {
+    const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
+    if (!this.#isReading) await closed;
+  }
 }
 
-/** How a call ended, once it has; the value is null at the end of the input. */
+/** How a call ended, once it has. */
 interface Place {
-  outcome?: PromiseSettledResult<BatchItem | null>;
+  outcome?: PromiseSettledResult<BatchItem>;
 }
 
 /** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
 class Outcomes {
-  readonly #order: "input" | "completion";
+  readonly #limits: Required<BatchLimits>;
   readonly #signal: AbortSignal;
+  readonly #onRoom: () => void;
   /** In input order with a place for each call; else the items that are ready, then the failures. */
   readonly #places: Place[] = [];
   #pending = 0;
   /** How many at the front have ended. */
   #ready = 0;
+  #isInputOver = false;
   #wake: () => void = () => undefined;
 
-  /** @param signal - Ends the waiting for outcomes: its reason is thrown at once. */
-  constructor(order: "input" | "completion", signal: AbortSignal) {
-    this.#order = order;
+  /**
+   * @param signal - Ends the waiting for outcomes: its reason is thrown at once.
+   * @param onRoom - Called when a call has ended.
+   */
+  constructor(limits: Required<BatchLimits>, signal: AbortSignal, onRoom: () => void) {
+    this.#limits = limits;
     this.#signal = signal;
+    this.#onRoom = onRoom;
     signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
   /** Whether another call may begin: few enough are in flight, and few enough wait behind a slower one. */
-  hasRoom(readAhead: number): boolean {
-    const behind = this.#order === "input" ? this.#places.length - this.#pending - this.#ready : 0;
-    return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
+  get hasRoom(): boolean {
+    if (this.#isInputOver || this.#signal.aborted) return false;
+    const { concurrency, readAhead, order } = this.#limits;
+    const behind = order === "input" ? this.#places.length - this.#pending - this.#ready : 0;
+    return (
+      this.#pending < concurrency && this.#pending + this.#ready < readAhead && behind < MOST_BEHIND
+    );
   }
 
-  add(call: Promise<BatchItem | null>): void {
+  add(call: Promise<BatchItem>): void {
     this.#pending += 1;
     const place: Place = {};
-    if (this.#order === "input") this.#places.push(place);
+    if (this.#limits.order === "input") this.#places.push(place);
     call.then(
       (value) => this.#settle(place, { status: "fulfilled", value }),
       (reason: unknown) => this.#settle(place, { status: "rejected", reason }),
     );
   }
 
+  endInput(): void {
+    this.#isInputOver = true;
+    this.#wake();
+  }
+
   /** Returns the next item, null at the end, or undefined while it is open. @throws the failure of a call. */
   take(): BatchItem | null | undefined {
     this.#signal.throwIfAborted();
     if (this.#ready > 0) this.#ready -= 1;
-    else if (this.#pending > 0) return undefined;
+    else if (this.#pending > 0 || !this.#isInputOver) return undefined;
     const outcome = this.#places.shift()?.outcome;
     if (outcome?.status === "rejected") throw outcome.reason;
     return outcome?.value ?? null;
@@ -226,14 +270,16 @@ class Outcomes {
   #settle(place: Place, outcome: NonNullable<Place["outcome"]>): void {
     this.#pending -= 1;
     place.outcome = outcome;
-    if (this.#order === "input") {
+    if (this.#limits.order === "input") {
       while (this.#places[this.#ready]?.outcome !== undefined) this.#ready += 1;
     } else if (outcome.status === "rejected") {
       this.#places.push(place);
-    } else if (outcome.value !== null) {
+      this.#isInputOver = true;
+    } else {
       this.#places.splice(this.#ready, 0, place);
       this.#ready += 1;
     }
     this.#wake();
+    this.#onRoom();
   }
 }

@@ -30,30 +30,42 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 /** The deepest JSON that is sent. Chosen: services refuse less, and thousands of levels exhaust the stack. */
 const MOST_LEVELS = 500;
 
-/** Returns the first part of a value that is not JSON that can be sent, with its path, or null. */
-export function findFlaw(
-  value: unknown,
-  ancestors: object[] = [],
-): { path: string; what: string } | null {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return null;
+/** A part of a value that is not JSON which can be sent, and its path in the value. */
+export class Flaw {
+  readonly path: string;
+  readonly what: string;
+
+  constructor(what: string, path = "") {
+    this.what = what;
+    this.path = path;
+  }
+}
+
+/** Returns a copy of a JSON value, which later changes of the value do not reach, or its first flaw. */
+export function copyJson(value: unknown, ancestors: object[] = []): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    return Number.isFinite(value) ? null : { path: "", what: "is a number that JSON cannot hold" };
+    return Number.isFinite(value) ? value : new Flaw("is a number that JSON cannot hold");
   }
   const isList = Array.isArray(value);
-  if (!isList && !isPlainObject(value)) return { path: "", what: "is not a JSON value" };
-  if (ancestors.includes(value)) return { path: "", what: "contains itself" };
-  if (ancestors.length === MOST_LEVELS)
-    return { path: "", what: `is nested deeper than ${MOST_LEVELS} levels` };
+  if (!isList && !isPlainObject(value)) return new Flaw("is not a JSON value");
+  if (ancestors.includes(value)) return new Flaw("contains itself");
+  if (ancestors.length === MOST_LEVELS) {
+    return new Flaw(`is nested deeper than ${MOST_LEVELS} levels`);
+  }
   ancestors.push(value);
-  for (const key of Object.keys(value)) {
-    const item = (value as Record<string, unknown>)[key];
+  // A copy that is checked, and not a check and then a copy: a getter may return another value each time.
+  const copy = (isList ? [...value] : { ...value }) as Record<string, unknown>;
+  for (const key of Object.keys(copy)) {
+    const item = copy[key];
     // JSON drops an undefined field but turns an undefined item into null.
     if (typeof item === "string" || (item === undefined && !isList)) continue;
-    const flaw = findFlaw(item, ancestors);
-    if (flaw !== null) return { path: `.${key}${flaw.path}`, what: flaw.what };
+    const copied = copyJson(item, ancestors);
+    if (copied instanceof Flaw) return new Flaw(copied.what, `.${key}${copied.path}`);
+    if (copied !== item) copy[key] = copied;
   }
   ancestors.pop();
-  return null;
+  return copy;
 }
 
 /** Returns whether a value is a plain object; each realm (`vm`, edge routes, jest) has its own `Object`. */

@@ -52,7 +52,12 @@ test.each<[string, unknown, string]>([
   ["nested deep", nested(5000), "is nested deeper than 500 levels"],
   ["NaN inside", { a: { b: Number.NaN } }, 'The state at "state.a.b" is a number'],
   ["a bigint inside", { a: 1n }, 'The state at "state.a" is not a JSON value'],
-  ["a hole in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],
+  ["undefined in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],
+  [
+    "a hole in a list",
+    { a: Object.assign([], { length: 1 }) },
+    'The state at "state.a.0" is not a JSON value',
+  ],
   ["an instance of a class", new EvaluatorError("text"), "The state is neither"],
   ["one of another realm", runInNewContext("new (class Mail {})"), "The state is neither"],
   ["a date of another realm", { a: runInNewContext("new Date(0)") }, 'at "state.a" is not a JSON'],

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { findFlaw, frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
+import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
-import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
+import { copyParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
@@ -21,24 +21,26 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
   readonly questions: TQuestions;
 }
 
-/** Returns a check of requests; questions that were asked before and have not changed give the same frozen copy. */
+/**
+ * Returns a function that checks requests and copies them, so that later changes do not reach a call.
+ * Questions that were asked before and have not changed give the same frozen copy.
+ */
 export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport) {
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
-    const { state } = request;
-    checkState(state, images);
-    const copy = copies.get(request.questions);
-    const questions = copy && isCopy(copy, request.questions) ? copy : request.questions;
+    const { questions: given } = request;
+    const state = copyState(request.state, images);
+    const copy = copies.get(given);
+    const questions = copy && isCopy(copy, given) ? copy : given;
     const problem = problemsOf(questions)[0];
     if (problem !== undefined) {
       const { questionId } = problem;
       throw new InvalidRequestError(problem.message, { questionId });
     }
-    if (questions === request.questions) rememberQuestions(questions);
-    return { state, questions };
+    return { state, questions: questions === given ? copyQuestions(given) : questions };
   };
 }
 
@@ -78,28 +80,29 @@ function isRequest(request: unknown): boolean {
   return true;
 }
 
-function checkState(state: unknown, images: ImageSupport | undefined): void {
-  if (typeof state === "string") return;
-  if (Array.isArray(state)) return checkParts(state, images);
-  const flaw = isRecord(state) ? findFlaw(state) : { path: "", what: "" };
-  if (flaw === null) return;
+function copyState(state: unknown, images: ImageSupport | undefined): State {
+  if (typeof state === "string") return state;
+  if (Array.isArray(state)) return copyParts(state, images);
+  const copy = isRecord(state) ? copyJson(state) : new Flaw("");
+  if (!(copy instanceof Flaw)) return copy as State;
   const problem =
-    flaw.path === ""
+    copy.path === ""
       ? "The state is neither a string nor a JSON object"
-      : `The state at ${quoteName(`state${flaw.path}`)} ${flaw.what}`;
+      : `The state at ${quoteName(`state${copy.path}`)} ${copy.what}`;
   throw new InvalidRequestError(`${problem}; send text or a JSON object.`);
 }
 
 /** The frozen copies of questions; null for questions that were asked once. */
 const copies = new WeakMap<object, Questions | null>();
 
-/** Keeps a copy of checked questions when they are asked a second time. */
-function rememberQuestions(questions: Questions): void {
+/** Returns a frozen copy of checked questions; it is kept when they are asked a second time. */
+function copyQuestions(questions: Questions): Questions {
   const known = copies.get(questions);
-  if (known === questions) return;
-  const copy = known === undefined ? null : frozenCopy(questions);
-  copies.set(questions, copy);
-  if (copy !== null) copies.set(copy, copy);
+  if (known === questions) return questions;
+  const copy = frozenCopy(questions);
+  copies.set(questions, known === undefined ? null : copy);
+  if (known !== undefined) copies.set(copy, copy);
+  return copy;
 }
 
 /** Returns a function that caches its result for constant questions. */

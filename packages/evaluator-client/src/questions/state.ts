@@ -1,5 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
-import { findFlaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
+import { copyJson, Flaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
 
 /** A JSON value as one part of a state. */
 export type JsonPart = {
@@ -141,36 +141,44 @@ export function imagesIn(state: unknown): readonly ImagePart[] {
   return Array.isArray(state) ? state.filter(isImage) : [];
 }
 
-/** Throws unless each part of a list is text, JSON or an image that the wire takes. */
-export function checkParts(parts: readonly unknown[], support: ImageSupport | undefined): void {
+/** Returns a copy of a list of parts. Throws unless each is text, JSON or an image that the wire takes. */
+export function copyParts(
+  parts: readonly unknown[],
+  support: ImageSupport | undefined,
+): readonly StatePart[] {
   if (support === undefined) {
     reject(
       "The state is neither a string nor a JSON object but a list, and this transport takes no parts and no images; send text or a JSON object, or use one that does: gatewayTransport with the wire decision-model, or directTransport",
     );
   }
   if (parts.length === 0) reject("The state is an empty list; send at least one part");
-  for (const [index, part] of parts.entries()) {
-    const problem = problemOf(part, support);
-    if (problem !== null) reject(`The state at "state.${index}" ${problem}`);
-  }
-  const images = imagesIn(parts).length;
+  const copies = Array.from(parts, (part, index) => copyPart(part, index, support));
+  const images = imagesIn(copies).length;
   if (images > support.maxImages) {
     reject(`The state has ${images} images; this wire takes at most ${support.maxImages}`);
   }
+  return copies;
 }
 
 function reject(message: string): never {
   throw new InvalidRequestError(`${message}.`);
 }
 
+function copyPart(part: unknown, index: number, support: ImageSupport): StatePart {
+  const copy = copyJson(part);
+  const problem = problemOf(copy, support);
+  if (problem !== null) reject(`The state at "state.${index}" ${problem}`);
+  return copy as StatePart;
+}
+
 function problemOf(part: unknown, support: ImageSupport): string | null {
   if (typeof part === "string") return null;
-  const keys = isRecord(part) ? Object.keys(part) : [];
-  if (isRecord(part) && keys.length === 1) {
+  const isJson = !(part instanceof Flaw);
+  if (!isJson && part.path.startsWith(".json"))
+    return `has JSON that at ${quoteName(part.path.slice(1))} ${part.what}`;
+  if (isJson && isRecord(part) && Object.keys(part).length === 1) {
     if (typeof part["image"] === "string") return imageProblem({ image: part["image"] }, support);
-    const flaw = keys[0] === "json" ? findFlaw(part["json"]) : null;
-    if (flaw !== null) return `has JSON that at ${quoteName(`json${flaw.path}`)} ${flaw.what}`;
-    if (keys[0] === "json") return null;
+    if (part["json"] !== undefined) return null;
   }
   return "is neither text, { json } nor an image; write image(bytes)";
 }

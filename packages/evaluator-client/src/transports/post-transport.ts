@@ -178,7 +178,7 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
   const { name, url, headers, modelId, limits, images, imageHeaders } = service;
   const http = httpClientFor(options);
-  const json = { ...service, http, addedHeaders: options.headers };
+  const json = { ...service, http, addedHeaders: { ...options.headers } };
   const post = prepareJson({ method: "POST", url, headers }, json);
   const postImages =
     imageHeaders &&
