@@ -71,7 +71,7 @@ test("each address answers the line of curl that the README shows for it", async
   expect(await firstFields(lines.map(({ line }) => line))).toEqual(
     [
       ["answers", "answers", "content", "object", "data", "models"],
-      ["balance", "data", "results", "model", "models"],
+      ["balance", "data", "results", "model", "models", "model", "id"],
       ["faults", "faults", "faults", "tier", "requests", undefined],
     ].flat(),
   );

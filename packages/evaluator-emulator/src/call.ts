@@ -1,3 +1,4 @@
+import * as z from "zod/mini";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
 import type { createLedger } from "./ledger.ts";
@@ -86,8 +87,12 @@ export interface EmulatorContext {
   readonly ledger: ReturnType<typeof createLedger>;
   /** The vendor's limits; null without limits. */
   readonly vendorGate: ReturnType<typeof createVendorGate> | null;
-  /** Answers one evaluation. */
-  readonly answer: (input: EvaluationInput) => Judgement;
+  /**
+   * Answers one evaluation.
+   *
+   * @param decimals - Decimal places of the service that is played. @default 2
+   */
+  readonly answer: (input: EvaluationInput, decimals?: number) => Judgement;
   /** The time in epoch milliseconds. */
   readonly clock: () => number;
   /** Returns a new id of 26 letters and digits. */
@@ -104,11 +109,25 @@ export function bearerKey(call: Call): string | null {
   return /^Bearer (\S+)$/i.exec(call.header("authorization") ?? "")?.[1] ?? null;
 }
 
+/** Returns the key of a call to any service; Google's is in `x-goog-api-key`. */
+export function callKey(call: Call): string | null {
+  return bearerKey(call) ?? call.header("x-goog-api-key");
+}
+
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
 export async function readJson(call: Call): Promise<unknown> {
   const body = parseJson(await call.text());
   if (isWithinDepth(body, maxDepth)) return body;
   throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
+}
+
+/** Returns a body that fits. @throws {RequestError} names the first field at fault, never its value. */
+export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
+  const { data, error } = z.safeParse(schema, body);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  const where = ["body", ...(issue?.path ?? [])].map(String).join(".");
+  throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
 }
 
 async function readBody(request: Request): Promise<string> {

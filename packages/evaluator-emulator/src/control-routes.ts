@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import {
   answerBy,
-  bearerKey,
   type Call,
+  callKey,
   type EmulatorContext,
   readJson,
   type Routes,
@@ -25,7 +25,7 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
       method: call.request.method,
       path: call.path,
       model: call.header("ai-model-id") ?? call.header("ai-language-model-id"),
-      account: accounts.find(bearerKey(call))?.number ?? null,
+      account: accounts.find(callKey(call))?.number ?? null,
       /** Null while unanswered, and for a call without a response. */
       status: null as number | null,
       /** The emulator's own header, such as `basis=lexical`. */

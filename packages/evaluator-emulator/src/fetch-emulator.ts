@@ -10,6 +10,7 @@ import { checkFaults, type Fault } from "./faults/fault.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
 import { createLedger } from "./ledger.ts";
 import { type Exchange, recordedAnswers } from "./recordings.ts";
+import { serviceRoutes } from "./services/service-routes.ts";
 import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
@@ -31,7 +32,11 @@ export interface FetchEmulatorOptions {
   readonly rules?: readonly Rule[];
   /** The vendor's limits for a key; `true` for the real ones. @default no limits */
   readonly limits?: VendorLimits | true;
-  /** Decimal places of probabilities and scores; recorded answers have 2 at most. @default 2 */
+  /**
+   * Decimal places of probabilities and scores; recorded answers have 2 at most.
+   *
+   * @default 2, and at other services than the gateway and the vendor their own
+   */
   readonly decimals?: number;
   /** Whether choice and score answers carry a confidence. @default true */
   readonly confidence?: boolean;
@@ -78,8 +83,8 @@ interface EmulatedParts {
 /** Returns the function that answers all requests of an emulator, and its reset. */
 export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}) {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
-  const { decimals = printedDecimals, confidence = true, exchanges = [], rules = [] } = options;
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 15) {
+  const { decimals, confidence = true, exchanges = [], rules = [] } = options;
+  if (decimals !== undefined && !(Number.isInteger(decimals) && decimals >= 0 && decimals <= 15)) {
     throw new RangeError("decimals is a whole number from 0 to 15.");
   }
   const limits = readLimits(options);
@@ -96,7 +101,10 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
     ledger,
     vendorGate,
     clock,
-    answer: (input) => answerRequest(input, { recorded, ruled, decimals, confidence }),
+    answer: (input, own = printedDecimals) => {
+      const printed = { decimals: decimals ?? own, isExact: decimals === undefined };
+      return answerRequest(input, { recorded, ruled, confidence, ...printed });
+    },
     nextId: () => nextId(),
   };
 
@@ -107,9 +115,13 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
   const control = controlRoutes({ accounts, faults, requests, reset });
   const engine = parts.engine?.(context);
   const vendor = vendorRoutes(context); // its paths; all others are the gateway's
+  const services = serviceRoutes(context);
   const gateway = gatewayRoutes(context);
   const route = async (call: Call) =>
-    (await engine?.(call)) ?? (await vendor(call)) ?? (await gateway(call));
+    (await engine?.(call)) ??
+    (await vendor(call)) ??
+    (await services(call)) ??
+    (await gateway(call));
 
   async function answer(request: Request, delivery: Delivery): Promise<Response> {
     const call = new Call(request, delivery);

@@ -1,5 +1,6 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
 import type { FetchEmulator } from "./fetch-emulator.ts";
+import { servicePaths } from "./services/services.ts";
 
 /** Which hosts the handlers stand for. */
 export interface EmulatorHandlersOptions {
@@ -35,6 +36,7 @@ export function emulatorHandlers(
   return [
     ...vendorPaths.map((path) => handlerFor(`${directOrigin}${path}`, `/direct${path}`, emulator)),
     ...gatewayPaths.map((path) => handlerFor(`${gatewayOrigin}${path}`, null, emulator)),
+    ...servicePaths.map((path) => handlerFor(`*${path}`, null, emulator)),
   ];
 }
 

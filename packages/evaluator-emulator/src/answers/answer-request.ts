@@ -12,6 +12,8 @@ interface AnswerOptions {
   readonly ruled: (input: EvaluationInput) => Readonly<Record<string, Opinion | null>> | null;
   /** Decimal places, at most. */
   readonly decimals: number;
+  /** Whether an answer with fewer decimal places is none, as its sums would be too far off. @default false */
+  readonly isExact?: boolean;
   /** Whether answers carry a confidence. */
   readonly confidence: boolean;
 }
@@ -19,9 +21,11 @@ interface AnswerOptions {
 /** Answers a request from a recording, else by rules, and all other questions by the lexical judge. */
 export function answerRequest(
   input: EvaluationInput,
-  { recorded, ruled, decimals, confidence }: AnswerOptions,
+  { recorded, ruled, decimals, isExact = false, confidence }: AnswerOptions,
 ): Judgement {
-  const judgement = recorded(input) ?? judge(input, ruled(input), decimals);
+  const found = recorded(input);
+  const isFineEnough = found !== null && !(isExact && found.decimals < decimals);
+  const judgement = isFineEnough ? found : judge(input, ruled(input), decimals);
   if (judgement.decimals <= decimals && confidence) return judgement;
   const answers = mapRecord(judgement.answers, (answer) => {
     const rounded = judgement.decimals > decimals ? roundAnswer(answer, decimals) : answer;

@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import { answerJson, lexicalModel } from "../answers/judgement.ts";
 import {
   answerBy,
@@ -11,10 +10,9 @@ import {
   withErrors,
 } from "../call.ts";
 import { modelList } from "../gateway/gateway-routes.ts";
-import { isJsonRecord, mapped } from "../json.ts";
+import { isJsonRecord } from "../json.ts";
 import { RequestError } from "../request-error.ts";
-import { imageSchema, joinParts } from "../questions/content.ts";
-import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
+import { decisionsForm } from "../services/decisions-form.ts";
 import { logprobRoutes } from "./logprob-routes.ts";
 
 /** Each playable server: the `owned_by` of its model, and its paths beside `/v1/models`. */
@@ -59,7 +57,11 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Side
   const routes = { ...others, ...Object.fromEntries(logprobs) };
   const played = new Set<string>(["/v1/models", ...paths]);
   return withErrors(async (call) => {
-    if (!played.has(call.path)) return null;
+    if (!played.has(call.path)) {
+      // No other server's at this address.
+      if (call.path === "/v1/decisions") throw new RequestError("Not Found", 404);
+      return null;
+    }
     if (accounts.isRestricted && accounts.find(bearerKey(call)) === null) {
       throw new RequestError("Invalid API key.", 401);
     }
@@ -73,62 +75,9 @@ function errorResponse(message: string, status: number): Response {
   return Response.json({ error: { message, type, code: status } }, { status });
 }
 
-/** An address, which is its own key, or a `data:` URL. */
-const imageUrlSchema = z.union([
-  z.string().check(z.regex(/^https?:\/\/./)),
-  z.pipe(
-    mapped(z.string().check(z.regex(/^data:image\/\w+;base64,/)), (url) => {
-      const [head = ""] = url.split(",", 1);
-      return { format: head.slice(11, -7), base64: url.slice(head.length + 1) };
-    }),
-    imageSchema,
-  ),
-]);
-const textSchema = mapped(z.string(), (content) => [{ content }]);
-const partSchema = z.discriminatedUnion("type", [
-  mapped(z.object({ type: z.literal("input_text"), text: z.string() }), ({ text: content }) => ({
-    content,
-  })),
-  mapped(
-    z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
-    ({ image_url: image }) => ({ image }),
-  ),
-]);
-const messageSchema = z.object({
-  role: z.literal("user"),
-  content: z.union([textSchema, z.array(partSchema)]),
-});
-const bodySchema = z.object({
-  input: z.union([
-    textSchema,
-    mapped(z.array(messageSchema).check(z.minLength(1)), (messages) =>
-      messages.flatMap(({ content }) => content),
-    ),
-  ]),
-  questions: z.array(z.union(allKinds.map(({ decision }) => decision))).check(z.minLength(1)),
-});
-
-/** Answers one request in OpenAI's decisions form: a list of answers, each with its question's name. */
+/** Answers one request in OpenAI's decisions form, of any model and with any number of options. */
 async function decisionsRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  const { data } = bodySchema.safeParse(await readJson(call));
-  if (data === undefined) {
-    throw new RequestError(
-      "Expected input and a list of predicate, choice or score questions.",
-      422,
-    );
-  }
-  const questions = Object.fromEntries(
-    data.questions.map(({ question }, index) => [String(index), question]),
-  );
-  const judgement = context.answer({ ...joinParts(data.input), questions });
-  const { inputTokens: input_tokens, outputTokens: output_tokens } = judgement.usage;
-  const body = {
-    model: lexicalModel,
-    answers: data.questions.map(({ name, question }, index) => {
-      const answer = judgement.answers[index] as JudgedAnswer;
-      return kindOf(question).toDecision(name, answer, question);
-    }),
-    usage: { input_tokens, output_tokens },
-  };
-  return answerJson(body, judgement.basis);
+  const { input, toBody } = decisionsForm(await readJson(call));
+  const judgement = context.answer(input);
+  return answerJson(toBody(judgement, lexicalModel), judgement.basis);
 }

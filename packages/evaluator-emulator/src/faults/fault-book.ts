@@ -1,10 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, createView, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Call, isVendorPath, type Trap, trapKinds } from "../call.ts";
+import { type Call, type Trap, trapKinds } from "../call.ts";
 import { isEventStream } from "../deliver-by-fetch.ts";
-import { isJsonRecord, mapRecord } from "../json.ts";
-import { gatewayError, vendorError } from "../request-error.ts";
+import { exhaustedResponse, statusResponse } from "./error-response.ts";
 import type { Fault } from "./fault.ts";
+import { isSpoiler, spoilResponse } from "./spoilers.ts";
 
 /** A fault that changes the response of a call. */
 type BreakingFault = Exclude<Fault, { kind: "latency" }>;
@@ -113,7 +113,7 @@ async function textOf(call: Call): Promise<string> {
 }
 
 const logprobPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
-const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone)$/;
+const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone|decisions|@cf\/.+)$/;
 
 function isTrap(kind: Fault["kind"]): kind is Trap {
   return trapKinds.some((trap) => trap === kind);
@@ -149,11 +149,12 @@ async function responseTo(
   call: Call,
   next: () => Promise<Response>,
 ): Promise<Response> {
-  if (fault.kind === "status") return statusResponse(fault, call.path);
+  if (fault.kind === "status") return await statusResponse(fault, call);
+  if (fault.kind === "exhausted-quota") return await exhaustedResponse(call);
   if (fault.kind === "html") return htmlPage(fault.status ?? 502);
   if (isTrap(fault.kind)) call.trap = fault.kind;
   const response = await next();
-  if (isSpoiler(fault.kind)) return await spoilAnswers(response, fault.kind);
+  if (isSpoiler(fault.kind)) return await spoilResponse(response, fault.kind, call);
   return fault.kind === "malformed-json" ? await malformJson(response) : response;
 }
 
@@ -161,34 +162,6 @@ async function responseTo(
 function mark({ headers }: Response, { kind }: BreakingFault): void {
   const basis = headers.get("x-evaluator-emulator");
   headers.set("x-evaluator-emulator", basis === null ? `fault=${kind}` : `${basis}; fault=${kind}`);
-}
-
-type Answers = Record<string, Record<string, unknown>>;
-
-const spoilers = {
-  "wrong-sums": (answers: Answers) => mapRecord(answers, (answer) => mapRecord(answer, spoilField)),
-  "missing-answer": (answers: Answers) => Object.fromEntries(Object.entries(answers).slice(1)),
-  refusal: (answers: Answers) => mapRecord(answers, () => ({ type: "refusal" })),
-};
-
-function isSpoiler(kind: Fault["kind"]): kind is keyof typeof spoilers {
-  return Object.hasOwn(spoilers, kind);
-}
-
-async function spoilAnswers(response: Response, kind: keyof typeof spoilers): Promise<Response> {
-  if (response.status !== 200 || isEventStream(response)) return response;
-  const body = (await response.json()) as { answers: Answers };
-  const text = JSON.stringify({ ...body, answers: spoilers[kind](body.answers) });
-  return new Response(text, response);
-}
-
-/** Changes probabilities so that they do not sum to 1, and that of a yes/no question is above 1. */
-function spoilField(value: unknown, name: string): unknown {
-  if (name === "probabilities" && isJsonRecord(value)) {
-    const isAlone = Object.keys(value).length === 1;
-    return mapRecord(value, () => (isAlone ? 0.5 : 1));
-  }
-  return name === "probability" || name === "noul" ? 1.5 : value;
 }
 
 /** Removes the last character of a body, or the end of every event of a stream. */
@@ -202,32 +175,4 @@ async function malformJson(response: Response): Promise<Response> {
 function htmlPage(status: number): Response {
   const page = "<!doctype html><title>Bad gateway</title><h1>Something in between answered</h1>\n";
   return new Response(page, { status, headers: { "content-type": "text/html; charset=utf-8" } });
-}
-
-const message = "The emulator was asked for this error.";
-
-const gatewayTypes: Readonly<Record<number, string>> = {
-  400: "invalid_request_error",
-  401: "authentication_error",
-  402: "insufficient_funds",
-  403: "forbidden",
-  404: "not_found",
-  424: "failed_dependency",
-  429: "rate_limit_exceeded",
-};
-
-/** Returns a response with the given status, in the error shape of the path's side. */
-function statusResponse(
-  { status, retryAfter }: Extract<BreakingFault, { kind: "status" }>,
-  path: string,
-): Response {
-  // The one status from 300 up with which a Response cannot be made with a body.
-  const shown = status === 304 ? 400 : status;
-  const type = gatewayTypes[shown] ?? "internal_server_error";
-  const { response } = isVendorPath(path)
-    ? vendorError(shown, message, { "x-typesafe-request-id": "req_ASKEDFORBYTHEEMULATOR" })
-    : gatewayError(message, { status: shown, type });
-  const headers = new Headers(response?.headers);
-  if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  return new Response(status === 304 ? null : response?.body, { status, headers });
 }

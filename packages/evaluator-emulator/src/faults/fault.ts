@@ -11,8 +11,15 @@ const statusSchema = z.int().check(z.minimum(300), z.maximum(599));
 const milliseconds = z.int().check(z.minimum(0), z.maximum(600_000));
 
 const deliveryKinds = ["hang", "reset", "reset-body", "cut-body", "malformed-json"] as const;
-const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
-const plainKinds = [...deliveryKinds, ...answerKinds, ...trapKinds] as const;
+const answerKinds = [
+  "wrong-sums",
+  "missing-answer",
+  "refusal",
+  "first-refusal",
+  "cut-state",
+  "answers-only",
+] as const;
+const plainKinds = ["exhausted-quota", ...deliveryKinds, ...answerKinds, ...trapKinds] as const;
 
 const faultSchema = z.discriminatedUnion(
   "kind",

@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each([
-  ["", "expected a kind: status, latency, html, hang, reset"],
+  ["", "expected a kind: status, latency, html, exhausted-quota, hang, reset"],
   ["flood", "expected a kind"],
   ["status", "status"],
   ["status=200", "status"],

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
+import { parseBody } from "../call.ts";
 import { isJsonRecord, mapped } from "../json.ts";
 import { contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
-import { RequestError } from "../request-error.ts";
 
 /** A file as the gateway's own client sends it: its bytes, never an address. */
 const filePartSchema = z.pipe(
@@ -52,15 +52,7 @@ export function parseGatewayInput(
   wire: "evaluation-model" | "decision-model",
 ): EvaluationInput {
   const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
-  if (wire === "evaluation-model" || !hasParts) return parse(stateBodySchema, body);
-  const { stateParts, questions } = parse(partsBodySchema, body);
+  if (wire === "evaluation-model" || !hasParts) return parseBody(stateBodySchema, body);
+  const { stateParts, questions } = parseBody(partsBodySchema, body);
   return { ...joinParts(stateParts), questions };
-}
-
-function parse<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
-  const { data, error } = z.safeParse(schema, body);
-  if (error === undefined) return data;
-  const [issue] = error.issues;
-  const where = ["body", ...(issue?.path ?? [])].map(String).join(".");
-  throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
 }

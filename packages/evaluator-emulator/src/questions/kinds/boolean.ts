@@ -6,8 +6,17 @@ import {
   profileText,
   type TextProfile,
 } from "../../judge/evidence.ts";
-import { contentSchema, contentText } from "../content.ts";
-import { instructionsSchema, type Kind, type PrintedAnswer, type Wire } from "./kind.ts";
+import { type Content, contentSchema, contentText } from "../content.ts";
+import {
+  decisionFields,
+  geminiTextSchema,
+  instructionsSchema,
+  type Kind,
+  type PrintedAnswer,
+  toGeminiAnswer,
+  type Wire,
+} from "./kind.ts";
+import { geminiPromptSchema } from "../parts.ts";
 
 const names = { gateway: "boolean", vendor: "noul" } as const;
 
@@ -32,15 +41,43 @@ const questionSchema = (wire: Wire) =>
 
 type BooleanInput = z.infer<ReturnType<typeof questionSchema>>;
 
+const geminiCriteriaSchema = z.object({
+  true_description: z.optional(geminiTextSchema),
+  false_description: z.optional(geminiTextSchema),
+});
+// Google's own bounds of this probability.
+const geminiLowest = 0.01;
+const geminiHighest = 0.99;
+
 /** A yes/no question; its answer has no confidence (contract section 2.4). */
 export const boolean: Kind<BooleanInput> = {
   names,
   isDistribution: false,
   question: questionSchema,
-  decision: mapped(
-    z.object({ type: z.literal("predicate"), name: z.string(), instructions: z.string() }),
-    ({ name, instructions }) => ({ name, question: toQuestion(instructions) }),
-  ),
+  decisions: {
+    question: mapped(z.object(decisionFields("predicate")), ({ name = null, instructions }) => {
+      return { name, question: toQuestion(instructions), labels: [] };
+    }),
+    toAnswer: ({ probabilities: { yes } }) => ({ type: "predicate", probability: yes }),
+  },
+  gemini: {
+    question: mapped(
+      z.object({
+        type: z.literal(names.vendor),
+        instructions: geminiPromptSchema,
+        criteria: z.optional(geminiCriteriaSchema),
+      }),
+      ({ instructions, criteria }) =>
+        toQuestion(instructions, {
+          true: criteria?.true_description ?? null,
+          false: criteria?.false_description ?? null,
+        }),
+    ),
+    toAnswer({ probabilities: { yes = 0 } }) {
+      const noul = Math.min(geminiHighest, Math.max(geminiLowest, yes));
+      return toGeminiAnswer({ type: names.vendor, noul }, [noul, 1 - noul]);
+    },
+  },
   answer: z.union([
     mapped(
       z.object({ type: z.literal(names.gateway), probability: z.number() }),
@@ -77,11 +114,15 @@ export const boolean: Kind<BooleanInput> = {
   valueOf: () => null,
   toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),
   toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),
-  toDecision: (name, { probabilities: { yes } }) => ({ name, type: "predicate", probability: yes }),
 };
 
-function toQuestion(instructions: string): BooleanInput {
-  return { type: "boolean", instructions, criteria: { true: null, false: null } };
+const undescribed = { true: null, false: null };
+
+function toQuestion(
+  instructions: Content,
+  criteria: BooleanInput["criteria"] = undescribed,
+): BooleanInput {
+  return { type: "boolean", instructions, criteria };
 }
 
 function toAnswer(yes: number): PrintedAnswer {

@@ -2,9 +2,27 @@ import * as z from "zod/mini";
 import { mapped, recordOf } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
+import { decisionsPromptSchema } from "../parts.ts";
 
 /** A side that has its own names for kinds (contract section 2.6). */
 export type Wire = "gateway" | "vendor";
+
+/** A question of OpenAI's decisions form. */
+interface DecisionQuestion<TQuestion> {
+  /** Null if the caller gave none. */
+  readonly name: string | null;
+  readonly question: TQuestion;
+  /** The options or levels as the caller wrote them, in order. */
+  readonly labels: readonly (string | boolean)[];
+}
+
+/** A kind in a form that not every kind has. */
+interface KindForm<TAsked> {
+  /** Parses a question. */
+  readonly question: z.ZodMiniType<TAsked>;
+  /** Returns the answer to it. */
+  toAnswer(answer: PrintedAnswer, asked: TAsked): object;
+}
 
 /** An answer before a wire gives it its form; the same fields for each kind. */
 export interface PrintedAnswer {
@@ -37,8 +55,10 @@ export interface Kind<TQuestion> {
   readonly isDistribution: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
   question(wire: Wire): z.ZodMiniType<TQuestion>;
-  /** Parses a question of OpenAI's decisions form. */
-  readonly decision: z.ZodMiniType<{ readonly name: string; readonly question: TQuestion }>;
+  /** OpenAI's decisions form. */
+  readonly decisions: KindForm<DecisionQuestion<TQuestion>>;
+  /** Google's form. */
+  readonly gemini: KindForm<TQuestion>;
   /** Parses a recorded answer of either wire. */
   readonly answer: z.ZodMiniType<PrintedAnswer>;
   /** Reads the question of a chat prompt, or returns null if it asks another kind. */
@@ -52,7 +72,6 @@ export interface Kind<TQuestion> {
   toGateway(answer: PrintedAnswer): object;
   /** @param question - Undefined if a recording answers more than was asked. */
   toVendor(answer: PrintedAnswer, question: TQuestion | undefined): object;
-  toDecision(name: string, answer: PrintedAnswer, question: TQuestion): object;
 }
 
 /** Parses instructions; missing ones are null. */
@@ -60,6 +79,23 @@ export const instructionsSchema = mapped(
   z.nullish(contentSchema),
   (content): Content | null => content ?? null,
 );
+
+/** Returns the fields that questions of OpenAI's decisions form share. */
+export function decisionFields<const TType extends string>(type: TType) {
+  return {
+    type: z.literal(type),
+    name: z.nullish(z.string()),
+    instructions: decisionsPromptSchema,
+  };
+}
+
+/** Parses text that Google requires. */
+export const geminiTextSchema = z.string().check(z.minLength(1, "expected text that is not empty"));
+
+/** Returns Google's form of an answer: with its greatest probability as the confidence. */
+export function toGeminiAnswer(answer: object, probabilities: readonly number[]) {
+  return { ...answer, confidence: Math.max(...probabilities) };
+}
 
 /** Returns what choice and score share: on each wire their value has the name of the kind. */
 export function distributionOf(

@@ -2,7 +2,16 @@ import * as z from "zod/mini";
 import { mapped } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
-import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
+import {
+  areLevels,
+  decisionFields,
+  distributionOf,
+  geminiTextSchema,
+  instructionsSchema,
+  type Kind,
+  toGeminiAnswer,
+} from "./kind.ts";
+import { geminiPromptSchema } from "../parts.ts";
 
 /** Most levels of a question (field fact). */
 const maxLevels = 10;
@@ -26,19 +35,41 @@ const shared = distributionOf("score", z.number());
 export const score: Kind<ScoreInput> = {
   ...shared,
   question: () => questionSchema,
-  decision: mapped(
-    z.object({
-      type: z.literal("score"),
-      name: z.string(),
-      instructions: z.string(),
-      levels: z
-        .array(z.object({ label: z.string() }))
-        .check(z.minLength(1), z.maxLength(maxLevels)),
-    }),
-    ({ type, name, instructions, levels }) => {
-      return { name, question: { type, instructions, criteria: levels.map(({ label }) => label) } };
+  decisions: {
+    question: mapped(
+      z.object({
+        ...decisionFields("score"),
+        levels: z
+          .array(z.object({ label: z.string(), description: z.nullish(z.string()) }))
+          .check(z.minLength(1), z.maxLength(maxLevels)),
+      }),
+      ({ type, name = null, instructions, levels }) => {
+        const criteria = levels.map(({ label, description }) =>
+          description ? `${label}: ${description}` : label,
+        );
+        const labels = levels.map(({ label }) => label);
+        return { name, question: { type, instructions, criteria }, labels };
+      },
+    ),
+    toAnswer({ value: mean, probabilities, confidence }, { labels }) {
+      const levels = labels.map((label, value) => {
+        return { value, label, probability: probabilities[value] };
+      });
+      return { type: "score", score: mean, probabilities: levels, confidence };
     },
-  ),
+  },
+  gemini: {
+    question: z.object({
+      type: z.literal("score"),
+      instructions: geminiPromptSchema,
+      criteria: z.array(geminiTextSchema),
+    }),
+    toAnswer: ({ value, probabilities }, { criteria }) =>
+      toGeminiAnswer(
+        { type: "score", score: value, probabilities, legend: legendOf(criteria) },
+        Object.values(probabilities),
+      ),
+  },
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || !areLevels(lines)) return null;
     return {
@@ -55,17 +86,16 @@ export const score: Kind<ScoreInput> = {
   },
   valueOf: (_levels, probabilities) =>
     probabilities.reduce((total, share, index) => total + share * index, 0),
-  toVendor(answer, question) {
-    const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
-    return { ...shared.toVendor(answer), ...legend };
-  },
-  toDecision(name, { value: mean, probabilities, confidence }, { criteria }) {
-    const levels = Object.entries(probabilities).map(([level, probability]) => {
-      return { value: Number(level), label: criteria[Number(level)], probability };
-    });
-    return { name, type: "score", score: mean, probabilities: levels, confidence };
-  },
+  toVendor: (answer, question) => ({
+    ...shared.toVendor(answer),
+    ...(question && { legend: legendOf(question.criteria) }),
+  }),
 };
+
+/** Returns the levels by their indexes. */
+function legendOf(levels: ScoreInput["criteria"]) {
+  return Object.fromEntries(levels.entries());
+}
 
 // Chosen: enough for a mean between two levels. judge.test.ts holds at half and at twice.
 const neighbourShare = 0.15;

@@ -1,0 +1,18 @@
+import type { Judgement } from "../answers/judgement.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+
+/** A request that a form has read. */
+export interface AskedCall {
+  /** Null if the body names none. */
+  readonly model: string | null;
+  readonly input: EvaluationInput;
+  /**
+   * Returns the body of the answer.
+   *
+   * @param model - The name of the model that answered.
+   */
+  readonly toBody: (judgement: Judgement, model: string) => object;
+}
+
+/** Reads a body. @throws {RequestError} a 400 that names the first field at fault, never its value. */
+export type Form = (body: unknown) => AskedCall;
