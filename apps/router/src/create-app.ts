@@ -20,6 +20,7 @@ import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, traced } from "./routes/client-request.ts";
 import { addGuards } from "./routes/guards.ts";
+import { addKeyRoute } from "./routes/key-route.ts";
 import { addLogRoutes } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
 
@@ -71,6 +72,7 @@ export function createApp(parts: AppParts) {
   addChatRoutes(app, router, { guards, pingMs });
   addApiRoutes(app, { router, routing, options, guards });
   addStatusRoutes(app, parts, latest);
+  addKeyRoute(app, ledger);
   addLogRoutes(app, { log, options, guards, feedback: metrics.feedback });
   app.get("/metrics", async (c) =>
     c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),

@@ -12,5 +12,5 @@ export * from "./progress.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";
 export * from "./seeded-random.ts";
-export { page, pageHeader, pageStyle, sourceHash } from "./page/page.ts";
+export { page, pageHeader, pageIcon, pageStyle, sourceHash } from "./page/page.ts";
 export * from "./write-whole-file.ts";

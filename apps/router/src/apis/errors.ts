@@ -5,6 +5,7 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
+import { html } from "hono/html";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
@@ -69,10 +70,37 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
+  if (isNavigation(c.req))
+    return c.html(failurePage(given, message), given as ContentfulStatusCode, headers);
   const api = apiOf(c.req);
   const status = given === 529 && api !== messagesApi ? 503 : given; // Anthropic's own status
   const body = api?.error(message, status, details) ?? { error: message };
   return c.json(body, status as ContentfulStatusCode, headers);
+}
+
+/** Whether a browser shows the answer to a person. */
+function isNavigation(request: HonoRequest): boolean {
+  return request.method === "GET" && request.header("sec-fetch-mode") === "navigate";
+}
+
+function failurePage(status: number, message: string) {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${status}: Tier router</title>
+        <link rel="icon" href="data:," />
+      </head>
+      <body>
+        <main>
+          <h1>${status}</h1>
+          <p>${message}</p>
+          <p><a href="/">The router's page</a></p>
+        </main>
+      </body>
+    </html>`;
 }
 
 /** Returns the API whose form an error has; null outside of them. */

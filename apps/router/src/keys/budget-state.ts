@@ -87,6 +87,24 @@ export function roomOf({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState
   return { ...(ofDay.nano < ofMonth.nano ? ofDay : ofMonth), isNear };
 }
 
+/** Returns a budget's spending and limits in US dollars, and the end of the tightest limit's period. */
+export function describeBudget(key: BudgetKey, state: BudgetState) {
+  const { nano, resetAtMs, isNear } = roomOf(key, state);
+  return {
+    budget: key.budget,
+    dayUsd: state.dayNano / 1e9,
+    monthUsd: state.monthNano / 1e9,
+    reservedUsd: reservedNano(state) / 1e9,
+    limitDayUsd: key.usdPerDay,
+    limitMonthUsd: key.usdPerMonth,
+    remainingUsd: Math.max(0, nano) / 1e9,
+    /** Whether only the cheapest tier answers `auto` until the reset. */
+    isNear,
+    requests: state.requests,
+    resetAt: new Date(resetAtMs).toISOString(),
+  };
+}
+
 /** Returns whole nanodollars, rounded up; the product's own error is far below a thousandth. */
 export function toNano(usd: number): number {
   return Math.ceil(Number((usd * 1e9).toFixed(3)));

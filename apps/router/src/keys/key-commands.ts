@@ -6,7 +6,7 @@ import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
 import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 import { parseRouterOptions } from "../router-options.ts";
-import { blindKey, type BudgetKey, hasBudget, reservedNano, roomOf } from "./budget-state.ts";
+import { blindKey, type BudgetKey, describeBudget, hasBudget } from "./budget-state.ts";
 
 type Keys = readonly StoredKey[];
 
@@ -115,18 +115,8 @@ async function spendingOf(keys: readonly (BudgetKey & { name: string })[], addre
   const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
   const rows = [...budgets.values()].map(async (users) => {
     const [key] = users as [(typeof users)[number]];
-    const state = await ledger.state(key);
-    return {
-      budget: key.budget,
-      keys: users.map(({ name }) => name),
-      dayUsd: state.dayNano / 1e9,
-      monthUsd: state.monthNano / 1e9,
-      reservedUsd: reservedNano(state) / 1e9,
-      limitDayUsd: key.usdPerDay,
-      limitMonthUsd: key.usdPerMonth,
-      requests: state.requests,
-      resetAt: new Date(roomOf(key, state).resetAtMs).toISOString(),
-    };
+    const budget = describeBudget(key, await ledger.state(key));
+    return Object.assign(budget, { keys: users.map(({ name }) => name) });
   });
   const done = Promise.all(rows).finally(() => ledger.close());
   return done.catch((cause: unknown) => {

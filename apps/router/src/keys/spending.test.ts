@@ -29,6 +29,8 @@ test("spend lists each budget with its keys, amounts and limits", async () => {
       reservedUsd: 0.5,
       limitDayUsd: 1,
       limitMonthUsd: 20,
+      remainingUsd: 0.375,
+      isNear: false,
       requests: 2,
       resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/),
     },

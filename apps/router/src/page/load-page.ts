@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { pageHeader, pageStyle, sourceHash } from "evaluator-kit";
+import { pageHeader, pageIcon, pageStyle, sourceHash } from "evaluator-kit";
 import { bundleScript } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 import type { Services } from "../services/connect-services.ts";
@@ -25,6 +25,7 @@ export async function loadPage(facts: PageFacts, document = readDocument()) {
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {
     html: source
+      .replace("<!-- icon -->", () => pageIcon().toString())
       .replace("<!-- header -->", () => pageHeader(TOOL, linksOf("/", hasLog)).toString())
       .replace("<!-- engine -->", () => aside)
       .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
@@ -39,12 +40,8 @@ async function readDocument(): Promise<string> {
     bundleScript(new URL("script/main.ts", import.meta.url)),
   ]);
   const sheets = [new URL("tiers.css", import.meta.url), new URL("style.css", import.meta.url)];
-  const style = pageStyle(sheets);
-  // A picture in an address knows no custom properties.
-  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(style) ?? [];
   return document
-    .replace("icon-colour", `%23${colour}`)
-    .replace("/* style */", () => style)
+    .replace("/* style */", () => pageStyle(sheets))
     .replace("/* script */", () => script);
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { problemsOn } from "evaluator-kit/browser";
 import { openPage, send } from "../testing/open-page.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
+import { replyStream } from "../testing/reply-stream.ts";
 import { readNotes } from "../testing/read-notes.ts";
 
 /** A page whose router keeps its decisions. */
@@ -80,15 +81,46 @@ test("a choice in doubt looks like one, and a clear one does not", async () => {
   expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);
 });
 
-test("a program is shown where to ask, with a line to copy that works", async () => {
+test("a program is shown where to ask, with settings to copy that work", async () => {
   const { page, router } = await openPage();
   await page.getByText("Use it from a program").click();
   expect(await page.locator("#base").innerText()).toBe(`${router.origin}/v1`);
-  const line = await page.locator("#curl").innerText();
-  const [, url = "", body = ""] =
-    /^curl (\S+) -H 'content-type: application\/json' -d '(.+)'$/.exec(line) ?? [];
+  const line = await page.locator("#settings").innerText();
+  const [, url = "", body = ""] = /^curl (\S+) .* -d '(.+)'$/.exec(line) ?? [];
   const headers = { "content-type": "application/json" };
   expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+  await page.getByLabel("Settings for").selectOption("Claude Code");
+  expect(await page.locator("#settings").innerText()).toContain(
+    `ANTHROPIC_BASE_URL=${router.origin}\n`,
+  );
+});
+
+test("no copy button covers code", async () => {
+  const reply = () => replyStream([`\`\`\`\nconst wide = "${"w".repeat(300)}";\n\`\`\`\n`]);
+  const { page } = await openPage({ reply });
+  await page.getByText("Use it from a program").click();
+  const answer = await send(page, "hi");
+  for (const code of [answer.locator(".code"), page.locator(".program .code")]) {
+    const [button, text] = [
+      await code.locator(".copy").boundingBox(),
+      await code.locator("pre").boundingBox(),
+    ];
+    expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(text?.y ?? 0);
+  }
+});
+
+test("after a message, the page shows the rest of the key's budget, and warns if it is nearly spent", async () => {
+  const { page } = await openPage();
+  const budget = { remainingUsd: 0.75, isNear: false, resetAt: "2026-12-01T00:00:00.000Z" };
+  const answers = [budget, { ...budget, remainingUsd: 0.1, isNear: true }];
+  await page.route("**/v1/key", (route) =>
+    route.fulfill({ json: { name: "alice", budget: answers.shift() } }),
+  );
+  await send(page, "hi");
+  await page.getByText("Budget of alice: $0.75 left until").waitFor();
+  await send(page, "hi again");
+  await page.getByText("only the cheapest tier answers").waitFor();
+  expect(await page.locator("#budget").getAttribute("class")).toBe("banner");
 });
 
 test("with a log, axe finds nothing in any look of the page, and a message is in the list", async () => {

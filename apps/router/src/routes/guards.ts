@@ -195,7 +195,7 @@ function refuseSize(maxSize: number): never {
 
 /** The pages of the log have bars with styles, and forms instead of a script. */
 const reportHeaders = headersWith(
-  { styleSrc: ["'unsafe-inline'"] },
+  { styleSrc: ["'unsafe-inline'"], imgSrc: ["data:"] },
   // With no-referrer a browser names no origin for a form.
   { formAction: "'self'", referrerPolicy: "same-origin" },
 );

@@ -47,3 +47,13 @@ test("every response carries the protective headers, errors too", async () => {
     expect(headers.has("access-control-allow-origin")).toBe(false);
   }
 });
+
+test("a browser shows a failure as a page, and a program gets JSON", async () => {
+  const { request } = await testRouter();
+  const navigation = { headers: { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" } };
+  const page = await request("/decisions", navigation);
+  expect(page.status).toBe(404);
+  expect(page.headers.get("content-type")).toContain("text/html");
+  expect(await page.text()).toContain("ROUTER_DECISION_LOG");
+  expect(await (await request("/decisions")).json()).toHaveProperty("error");
+});

@@ -71,10 +71,11 @@ export function pageAround({
         <meta charset="utf-8" />
         <meta
           http-equiv="Content-Security-Policy"
-          content="${trusted(`default-src 'none'; style-src 'unsafe-inline'${runs}`)}"
+          content="${trusted(`default-src 'none'; style-src 'unsafe-inline'; img-src data:${runs}`)}"
         />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
+        ${pageIcon()}
         <style>
           ${trusted(pageStyle(styles))}
         </style>
@@ -117,13 +118,23 @@ function readSheet(href: string): string {
   return text;
 }
 
+const MARK = "M1.5 8H6l4-4.5h4.5M6 8l4 4.5h4.5";
+
+/** Returns the icon of every page. A picture in an address knows no custom properties, so it has the light colour. */
+export function pageIcon(): Html {
+  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(pageStyle()) ?? [];
+  const stroke = `fill='none' stroke='%23${colour}' stroke-width='1.75' stroke-linecap='round'`;
+  const svg = `%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath ${stroke} d='${MARK}'/%3E%3C/svg%3E`;
+  return html`<link rel="icon" href="${trusted(`data:image/svg+xml,${svg}`)}" />`;
+}
+
 /** Returns the header of every page: the tool's name, and links to the pages beside. */
 export function pageHeader(tool: string, pages: readonly PageLink[]): Html {
   return html`<header>
     <span class="tool">
       <svg viewBox="0 0 16 16" fill="none" aria-hidden="true">
         <path
-          d="M1.5 8H6l4-4.5h4.5M6 8l4 4.5h4.5"
+          d="${MARK}"
           stroke="currentColor"
           stroke-width="1.75"
           stroke-linecap="round"

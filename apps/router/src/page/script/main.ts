@@ -9,7 +9,6 @@ import {
   announce,
   byId,
   copyOf,
-  copyOnClick,
   duration,
   partOf,
   reveal,
@@ -17,6 +16,8 @@ import {
   tokens,
   usd,
 } from "./elements.ts";
+import { showBudget } from "./budget.ts";
+import { showPrograms } from "./programs.ts";
 import { createReplyView } from "./reply-view.ts";
 import { ask } from "./router.ts";
 import { createSession, type PastMessage } from "./session.ts";
@@ -76,12 +77,7 @@ byId("forget").addEventListener("click", () => {
   location.reload(); // removes the cards and the sums too
 });
 
-const base = `${location.origin}/v1`;
-const body = '{"model":"auto","messages":[{"role":"user","content":"hi"}]}';
-byId("base").textContent = base;
-byId("curl").textContent =
-  `curl ${base}/chat/completions -H 'content-type: application/json' -d '${body}'`;
-copyOnClick(byId("copy-curl"), () => byId("curl").textContent);
+showPrograms();
 
 /** Sends a message and shows the answer in a new card, until it ends or is stopped. */
 async function showAnswer(message: string, signal: AbortSignal) {
@@ -105,6 +101,7 @@ async function showAnswer(message: string, signal: AbortSignal) {
   }
   reply.finish();
   partOf(card, ".pending").remove();
+  void showBudget();
   if (!signal.aborted) return;
   reveal(card, ".stopped");
   announce("Stopped");
