@@ -14,13 +14,13 @@ import { priceOf } from "./decision/replies.ts";
 import { hasBudget } from "./keys/budget-state.ts";
 import { CallBudget } from "./keys/call-budget.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
+import { keyStatus } from "./keys/key-status.ts";
 import type { Ledger } from "./keys/ledger.ts";
 import type { RouterKey } from "./keys/router-key.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, traced } from "./routes/client-request.ts";
 import { addGuards } from "./routes/guards.ts";
-import { addKeyRoute } from "./routes/key-route.ts";
 import { addLogRoutes } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
 
@@ -72,7 +72,6 @@ export function createApp(parts: AppParts) {
   addChatRoutes(app, router, { guards, pingMs });
   addApiRoutes(app, { router, routing, options, guards });
   addStatusRoutes(app, parts, latest);
-  addKeyRoute(app, ledger);
   addLogRoutes(app, { log, options, guards, feedback: metrics.feedback });
   app.get("/metrics", async (c) =>
     c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
@@ -82,10 +81,12 @@ export function createApp(parts: AppParts) {
 
 function addStatusRoutes(
   app: Hono<ClientEnv>,
-  { page, services, prices, log = null, pricesTried, isStopping }: AppParts,
+  { page, services, prices, log = null, ledger = null, pricesTried, isStopping }: AppParts,
   latest: NonNullable<Routing["latest"]>,
 ): void {
-  app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
+  const noStore = { "Cache-Control": "no-store" };
+  app.get("/", (c) => c.html(page.html, 200, noStore));
+  app.get("/v1/key", async (c) => c.json(await keyStatus(c.var.key, ledger), 200, noStore));
   app.get("/tiers", async (c) => {
     await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {

@@ -1,4 +1,4 @@
-import type { KeyStatus } from "../../routes/key-route.ts";
+import type { KeyStatus } from "../../keys/key-status.ts";
 import { byId, usd } from "./elements.ts";
 
 /** Shows the rest of the key's budget, and warns if it ends soon. Asked only after a message, when the browser has a key. */
