@@ -70,8 +70,10 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
-  if (isNavigation(c.req))
-    return c.html(failurePage(given, message), given as ContentfulStatusCode, headers);
+  if (isNavigation(c.req)) {
+    const page = String(failurePage(given, message));
+    return c.html(page, given as ContentfulStatusCode, headers);
+  }
   const api = apiOf(c.req);
   const status = given === 529 && api !== messagesApi ? 503 : given; // Anthropic's own status
   const body = api?.error(message, status, details) ?? { error: message };
