@@ -5,7 +5,7 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
-import { html } from "hono/html";
+import { html } from "evaluator-kit";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
@@ -71,7 +71,7 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
   if (isNavigation(c.req)) {
-    const page = String(failurePage(given, message));
+    const page = failurePage(given, message).toString();
     return c.html(page, given as ContentfulStatusCode, headers);
   }
   const api = apiOf(c.req);
