@@ -5,7 +5,7 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
-import { html } from "evaluator-kit";
+import { html } from "evaluator-kit/html";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
