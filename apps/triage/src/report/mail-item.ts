@@ -19,11 +19,12 @@ export interface ListFacts extends Pick<Sections, "questions" | "score" | "choic
   readonly tomorrow: string | null;
 }
 
-/** Returns a mail as an item of the list: its head, and the details that open below it. */
-export function mailItem(row: ListedRow, facts: ListFacts): Html {
+/** Returns a mail as an item of the list: its head, and the details that open below it; `isAway` if it is done or snoozed. */
+export function mailItem(row: ListedRow, facts: ListFacts, { isAway = false } = {}): Html {
   // Without the script the style sorts by day.
   const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
-  return html`<li class="${row.isNew ? "mail is-new" : "mail"}" style="--day:${-day}">
+  const classes = ["mail", ...(row.isNew ? ["is-new"] : []), ...(isAway ? ["is-away"] : [])];
+  return html`<li class="${classes.join(" ")}" style="--day:${-day}">
     <details>
       <summary>${levelOf(row, facts)} ${headOf(row, facts)} ${barsOf(row, facts)}</summary>
       <div class="more">${moreOf(row, facts)}</div>

@@ -20,10 +20,13 @@ const listing = `CREATE TABLE list AS SELECT *,
   NOT isOwn AND mail = first_value(mail) OVER (PARTITION BY sender ORDER BY time, mail) AS isFirst
   FROM (SELECT mail, id, section, weight, day, time, sender, isOwn, isHidden, unsubscribe, oneClick, score, picks,
     rootOf(mail) AS thread FROM mails) WINDOW threads AS (PARTITION BY thread);
+CREATE TABLE away AS SELECT * FROM list WHERE isAway;
 DELETE FROM list WHERE isAway;
 CREATE INDEX ranks ON list (${order})`;
-const shown = `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
-  thread, place, mails, waiting, isFirst) AS shown FROM list JOIN (SELECT mail, row FROM mails) USING (mail)`;
+const shownOf = (
+  table: "list" | "away",
+) => `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
+  thread, place, mails, waiting, isFirst) AS shown FROM ${table} JOIN (SELECT mail, row FROM mails) USING (mail)`;
 
 /** The properties of a mail that its row does not show; `isHidden` is 1 if the mail is done or snoozed. */
 export type ListEntry = Readonly<
@@ -117,9 +120,14 @@ export class MailList implements Disposable {
 
   /** Returns the highest mails of the first threads of a section. */
   first(section: number, limit: number): ListedRow[] {
-    const sql = `${shown} WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
-    const rows = this.#database.prepare(sql).all(section, limit);
-    return rows.map(({ shown }) => JSON.parse(String(shown)) as ListedRow);
+    const sql = `${shownOf("list")} WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
+    return toListed(this.#database.prepare(sql).all(section, limit));
+  }
+
+  /** Returns the highest mails of the newest threads that are done or snoozed. */
+  away(limit: number): ListedRow[] {
+    const sql = `${shownOf("away")} WHERE place = 1 ORDER BY day DESC, mail LIMIT ?`;
+    return toListed(this.#database.prepare(sql).all(limit));
   }
 
   /** Returns the senders with the most mails, each with the link of its newest mail that has one. */
@@ -132,23 +140,37 @@ export class MailList implements Disposable {
       Record<"mails" | "oneClick", number>)[];
   }
 
-  /** Returns for each printed id its mail and all mails of its thread. */
-  threads(): Map<string, { readonly id: string; readonly ids: readonly string[] }> {
-    const sql =
-      "SELECT list.id, list.thread, (row || '}') ->> 'id' AS printed FROM list JOIN mails USING (mail)";
-    const threads = Map.groupBy(this.#database.prepare(sql).all(), ({ thread }) => thread);
-    const entries = [...threads.values()].flatMap((mails) => {
+  /**
+   * Returns for each printed id its mail and all mails of its thread, also if they are done or snoozed; and by
+   * `section:INDEX` and `sender:ADDRESS` the mails of all listed threads whose highest mail is in it or from it.
+   */
+  threads() {
+    const sql = `SELECT id, section, sender, thread, isAway, (row || '}') ->> 'id' AS printed
+      FROM (SELECT * FROM list UNION ALL SELECT * FROM away)
+      JOIN (SELECT mail, row FROM mails) USING (mail) ORDER BY thread, place`;
+    const threads = new Map<string, { readonly id: string; readonly ids: readonly string[] }>();
+    const groups = new Map<string, string[]>();
+    const all = Map.groupBy(this.#database.prepare(sql).all(), ({ thread }) => thread);
+    for (const mails of all.values()) {
       const ids = mails.map(({ id }) => String(id));
-      return mails.map(({ id, printed }) => [String(printed), { id: String(id), ids }] as const);
-    });
-    return new Map(entries);
+      for (const { id, printed } of mails) threads.set(String(printed), { id: String(id), ids });
+      const [{ section, sender, isAway } = {}] = mails;
+      for (const group of isAway === 1
+        ? []
+        : [`section:${String(section)}`, `sender:${String(sender)}`]) {
+        const others = groups.get(group);
+        if (others === undefined) groups.set(group, [...ids]);
+        else others.push(...ids);
+      }
+    }
+    return { threads, groups };
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */
   *packs(): Generator<string> {
     let rows: unknown[] = [];
     // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
-    const sql = `${shown} ORDER BY +${order}`;
+    const sql = `${shownOf("list")} ORDER BY +${order}`;
     for (const { shown } of this.#database.prepare(sql).iterate()) {
       if (rows.push(shown) < MailList.packSize) continue;
       yield toPack(rows);
@@ -160,6 +182,10 @@ export class MailList implements Disposable {
   [Symbol.dispose](): void {
     this.#database.close();
   }
+}
+
+function toListed(rows: readonly Record<string, unknown>[]): ListedRow[] {
+  return rows.map(({ shown }) => JSON.parse(String(shown)) as ListedRow);
 }
 
 function toPack(rows: readonly unknown[]): string {

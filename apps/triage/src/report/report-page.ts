@@ -4,6 +4,7 @@ import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printMails, printUsd } from "evaluator-runs/source";
+import { AWAY_SHOWN, awaySection, doneButton } from "./away-section.ts";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
@@ -39,7 +40,8 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
     return { ...section, at, count: list.counts[at]?.threads ?? 0 };
   });
   const filled = sections.filter(({ count }) => count > 0);
-  const senders = sendersSection(list, parts.questions[parts.score]);
+  const senders = sendersSection(parts);
+  const away = parts.tomorrow === null ? [] : list.away(AWAY_SHOWN);
   const [before, after] = pageAround({
     tool: "evaluator-triage",
     pages: parts.pages,
@@ -52,10 +54,11 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
         return { href: `#${id}`, name: toLabel(title), count: printCount(count) };
       }),
       ...(senders === null ? [] : [{ href: "#senders", name: "Senders" }]),
+      ...(away.length === 0 ? [] : [{ href: "#away", name: "Done and snoozed" }]),
       { href: "#numbers", name: "In numbers" },
     ],
-    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : listOf(filled, parts)} ${senders}
-    ${numbersSection(list, parts.questions)}`,
+    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : null} ${listOf(filled, parts)}
+    ${senders} ${awaySection(away, parts)} ${numbersSection(list, parts.questions)}`,
     styles: [new URL("report.css", import.meta.url)],
     script,
     formsTo: parts.tomorrow === null ? "none" : "self",
@@ -158,11 +161,13 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
 }
 
 /** Returns a table of the senders with the most mails, and their links to unsubscribe. */
-function sendersSection(list: MailList, score: ShownQuestion | undefined): Html | null {
+function sendersSection({ list, questions, score: at, tomorrow }: ReportParts): Html | null {
+  const score = questions[at];
   const rows = list
     .senders(SENDERS)
     .map(({ sender, mails, mean, unsubscribe, oneClick }) => [
-      html`${sender || "(no sender)"} ${unsubscribe === "" ? null : linkOf(unsubscribe, oneClick)}`,
+      html`${sender || "(no sender)"} ${unsubscribe === "" ? null : linkOf(unsubscribe, oneClick)}
+      ${tomorrow === null ? null : doneButton(`sender:${sender}`, sender)}`,
       printCount(mails),
       mean,
     ]);
@@ -241,6 +246,7 @@ function sectionOf({ at, id, title, about, count }: FilledSection, parts: Report
   return html`<section class="part" id="${id}">
     <h2>${toLabel(title, 70)} <span class="count">${printCount(count)}</span></h2>
     <p class="about">${about}</p>
+    ${parts.tomorrow === null ? null : doneButton(`section:${at}`, title)}
     <ol class="mails">
       ${rows.map((row) => mailItem(row, parts))}
     </ol>

@@ -106,6 +106,49 @@ test("Enter in a day snoozes until then, and u takes back the last choice", asyn
   await stop();
 });
 
+test("what is done in an earlier session is listed, and comes back by its button or by u", async () => {
+  const cwd = await triaged(named("first", "second"), [{ importance: 5 }, { importance: 4 }]);
+  const { origin, stop } = await serve(cwd);
+  await fetch(origin);
+  for (const id of ["first@example.com", "second@example.com"]) {
+    expect((await post(origin, { id, choice: "done" })).status).toBe(200);
+  }
+  await page.goto(origin);
+  const away = page.locator("#away .mail");
+  expect(await away.locator(".subject").allTextContents()).toEqual(["first", "second"]);
+  await away.first().getByText("Undo").click();
+  await expect.poll(() => page.locator("#away .is-away").count()).toBe(1);
+  expect(await reported(cwd)).toEqual(["first"]);
+  await away.nth(1).locator("summary").focus();
+  await page.keyboard.press("u");
+  await expect.poll(() => page.locator("#away .is-away").count()).toBe(0);
+  expect(await reported(cwd)).toEqual(["first", "second"]);
+  expect(await problemsOn(page)).toEqual([]);
+  await stop();
+});
+
+test("a sender or a section is done at once", async () => {
+  const mail = (id: string, from: string) => sampleMail({ id, subject: id, from });
+  const mails = [
+    mail("a", "Ada <ada@x.example>"),
+    mail("b", "ADA@x.example"),
+    mail("c", "bob@y.example"),
+  ];
+  const cwd = await triaged(mails, [{ importance: 5 }, { importance: 4 }, { importance: 5 }]);
+  const { origin, stop } = await serve(cwd);
+  await page.goto(origin);
+  await page.getByRole("button", { name: "All done: ada@x.example" }).click();
+  await page.locator("#away").waitFor();
+  expect(await reported(cwd)).toEqual(["c"]);
+  await page.getByRole("button", { name: "All done: Needs you" }).click();
+  await expect.poll(() => page.locator("#away .mail").count()).toBe(3);
+  expect(await reported(cwd)).toEqual([]);
+  expect((await post(origin, { group: "sender:nobody@example.com", choice: "done" })).status).toBe(
+    400,
+  );
+  await stop();
+});
+
 test("a right answer is a label that corrects, of the mail that is shown", async () => {
   const cwd = await triaged(named("calm"));
   const { origin } = await serve(cwd);

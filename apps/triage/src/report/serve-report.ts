@@ -31,7 +31,7 @@ export async function serveReport(command: ServeCommand, context: ProgramContext
         const notes = [...parts.notes, ...notesOf(parts.calibration)];
         let html = "";
         for await (const piece of reportPage({ ...parts, pages, tomorrow, notes })) html += piece;
-        return { html, threads: parts.list.threads() };
+        return { html, ...parts.list.threads() };
       }),
     addRoutes: (app) =>
       app.get("/mail.eml", async (c) =>

@@ -11,17 +11,20 @@ import { type LabelledAnswers, readTable } from "./label-sheet.ts";
 import { ownPage, servePage } from "./own-page.ts";
 import { auditLines, drawSpotChecks } from "./spot-checks.ts";
 
-/** Returns the page of a list as it is now; for each id on it the record, and those that go with it. */
+/** Returns the page of a list as it is now; for each id on it the record, and those that go with it; and groups by their names. */
 type ReadList = (notesOf: (calibration: CalibrationArtifact | null) => string[]) => Promise<{
   readonly html: string;
   readonly threads: ReadonlyMap<string, { readonly id: string; readonly ids: readonly string[] }>;
+  readonly groups: ReadonlyMap<string, readonly string[]>;
 }>;
 
 /** Adds further pages beside the list. */
 type AddRoutes = (app: ReturnType<typeof ownPage>) => void;
 
 const choiceSchema = z.object({
-  id: z.string(),
+  id: z.string().default(""),
+  /** Puts away all records of a group, in place of those that go with an id. */
+  group: z.string().optional(),
   choice: z.enum(["done", "snooze", "wrong", "open"]),
   until: z.iso.date().optional().catch(undefined),
   /** The question, and the index of its right answer. */
@@ -58,10 +61,12 @@ export async function serveList(
   app.post("/choices", async (c) => {
     const { data } = choiceSchema.safeParse(await c.req.parseBody());
     const found = list?.threads.get(data?.id ?? "");
+    const group = data?.group === undefined ? undefined : list?.groups.get(data.group);
     const right = rightAnswer(data?.right ?? "", answers);
     const until = { done: NEVER, open: "", snooze: data?.until, wrong: undefined };
     const day = until[data?.choice ?? "wrong"];
-    if (found !== undefined && day !== undefined) putAway(path, found.ids, day);
+    const ids = group ?? found?.ids;
+    if (ids !== undefined && day !== undefined) putAway(path, ids, day);
     else if (found !== undefined && right !== null && data?.choice === "wrong")
       await labels.save({ id: found.id, ...right, labeler, origin: "override" });
     else return c.text("That is no choice of this page; load it again.", 400);

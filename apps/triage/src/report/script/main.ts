@@ -166,12 +166,13 @@ function keepChoices(): void {
 }
 
 async function send(form: HTMLFormElement, { value }: HTMLButtonElement): Promise<void> {
-  const { id, until, right } = Object.fromEntries(new FormData(form)) as Record<string, string>;
-  const body = new URLSearchParams({ id, until, right, choice: value } as Record<string, string>);
+  const body = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
+  body.set("choice", value);
   const answer = await fetch("choices", { method: "POST", body }).catch(() => null);
   const text = answer === null ? "Not saved: the program has ended." : await answer.text();
   document.querySelector("#saved")?.replaceChildren(text);
   if (answer?.ok !== true || value === "wrong") return;
+  if (form.matches(".group")) return location.reload();
   const thread = form.dataset["thread"] ?? "";
   if (value === "open") away.delete(thread);
   else away.add(thread);

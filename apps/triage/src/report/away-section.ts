@@ -1,0 +1,33 @@
+import { html, type Html } from "evaluator-kit/html";
+import { printCount } from "evaluator-runs/source";
+import { type ListFacts, mailItem } from "./mail-item.ts";
+import type { ListedRow } from "./mail-row.ts";
+
+/** Threads that are done or snoozed on the page. */
+export const AWAY_SHOWN = 200;
+
+/** Returns the threads that are done or snoozed, the newest first, each with a way back. */
+export function awaySection(rows: readonly ListedRow[], facts: ListFacts): Html | null {
+  if (rows.length === 0) return null;
+  const most =
+    rows.length < AWAY_SHOWN
+      ? ""
+      : ` The newest ${AWAY_SHOWN} are shown; --only and --since make a page of fewer mails.`;
+  return html`<section class="part" id="away">
+    <h2>Done and snoozed <span class="count">${printCount(rows.length)}</span></h2>
+    <p class="about">Undo puts a thread back into its section.${most}</p>
+    <ol class="mails">
+      ${rows.map((row) => mailItem(row, facts, { isAway: true }))}
+    </ol>
+  </section>`;
+}
+
+/** Returns a button that marks all listed threads of a group as done. */
+export function doneButton(group: string, name: string): Html {
+  return html`<form class="group" method="post" action="choices">
+    <input type="hidden" name="group" value="${group}" />
+    <button class="button" name="choice" value="done" aria-label="All done: ${name}">
+      All done
+    </button>
+  </form>`;
+}
