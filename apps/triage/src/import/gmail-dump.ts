@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
 import { type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
-import { fileDay, parseMessage, parseTime } from "./parse-message.ts";
+import { parseTime } from "./mail-dates.ts";
+import { fileDay, parseMessage } from "./parse-message.ts";
 
 const partSchema = z.looseObject({
   filename: z.string().optional(),

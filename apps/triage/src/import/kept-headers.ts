@@ -47,16 +47,26 @@ function isOneClick(header: string): boolean {
 
 /** Returns the results of SPF, DKIM and DMARC; none if the receiving host did not write them. */
 function checksIn(valuesOf: ValuesOf): MailHeaders["checks"] {
-  const [server = "", ...results] = bareText(valuesOf("authentication-results")[0]).split(";");
-  if (!isOfReceiver(server.trim().split(/\s/)[0] ?? "", valuesOf("received"))) return undefined;
-  // Exchange Online names no server, so its first result is the first part.
-  const checks: Record<string, string> = {};
-  for (const part of [server, ...results]) {
+  const headers = valuesOf("authentication-results").map((value) => bareText(value).split(";"));
+  const server = headers[0]?.[0]?.trim().split(/\s/)[0] ?? "";
+  if (!isOfReceiver(server, valuesOf("received"))) return undefined;
+  // The header that was added last decides.
+  const checks = Object.assign({}, ...headers.map(resultsIn).toReversed()) as Record<
+    string,
+    string
+  >;
+  return Object.keys(checks).length > 0 ? checks : undefined;
+}
+
+// Exchange Online names no server, so its first result is the first part.
+function resultsIn(parts: readonly string[]): Record<string, string> {
+  const results: Record<string, string> = {};
+  for (const part of parts) {
     const [, name = "", result = ""] =
       /^\s*(spf|dkim|dmarc)\s*=\s*(\w{1,20})/i.exec(part.toLowerCase()) ?? [];
-    if (name !== "" && checks[name] !== "pass") checks[name] = result;
+    if (name !== "" && results[name] !== "pass") results[name] = result;
   }
-  return Object.keys(checks).length > 0 ? checks : undefined;
+  return results;
 }
 
 // A sender can write these headers too, but not above the first host that names itself.

@@ -1,5 +1,6 @@
 import type { FoundMail, SourceFile } from "./found-mail.ts";
-import { fileDay, header, linesOf, parseMessage, parseTime } from "./parse-message.ts";
+import { parseTime } from "./mail-dates.ts";
+import { fileDay, header, linesOf, parseMessage } from "./parse-message.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
 const LINE_BYTES = 64 * 1024;

@@ -51,7 +51,7 @@ test.each([
       "--b",
       "Content-Type: text/html",
       "",
-      "<b>other</b>",
+      "<b>Caf&eacute;</b> at noon, with <i>cake</i>",
       "--b--",
       "--a",
       'Content-Type: text/plain; name="notes.txt"',
@@ -66,7 +66,7 @@ test.each([
       "inner text",
       "--a--",
     ].join("\n"),
-    { snippet: "Café at noon" },
+    { snippet: "Café at noon, with cake" },
   ],
   ["terminal escapes", `${dateHeader}\nSubject: a\u001b[2Jb\u202e\n\nHi`, { subject: "ab" }],
 ])("reads a mail with %s", async (_, message, expected) => {

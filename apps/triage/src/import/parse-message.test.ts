@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseMessage, parseTime } from "./parse-message.ts";
+import { parseTime } from "./mail-dates.ts";
+import { parseMessage } from "./parse-message.ts";
 
 const parse = async (message: string) => await parseMessage(Buffer.from(message, "latin1"));
 const dayOf = async (text: string) => (await parse(`Date: ${text}\nSubject: s\n\n`)).date;
@@ -65,7 +66,7 @@ test.each([
 test.each([
   ["From: Ada <a@b.example>", "Ada <a@b.example>"],
   ["From: a@b.example", "a@b.example"],
-  ["From: The team: a@b.example, c@d.example;", "The team"],
+  ["From: The team: a@b.example, c@d.example;", "The team <a@b.example>"],
   ["Subject: s", ""],
 ])("%s is from %j", async (head, from) => {
   expect((await parse(`${head}\n\nHi`)).from).toBe(from);

@@ -41,6 +41,8 @@ test.each([
     "In 2026 we order 12 eggs, call +49 30 1234567.",
   ],
   ["Order confirmation for you", "Order confirmation for you"],
+  ["Card 378282246310005 and 3782 822463 10005", "Card and"],
+  ["Card xx1234 and ••4242", "Card and"],
 ])("cuts fragments of numbers: %j", (text, snippet) => {
   expect(toSnippet(text)).toBe(snippet);
 });
@@ -56,12 +58,58 @@ test.each([
   "Visa rules of 2026, gift card x 50, the card in 2027",
   "From 192.168.100.200 am 05.01.2026 10.30.15 Uhr",
   "In order 2 of 3, we ordered 1500 units in 1999",
+  "Check-in 2026-11-28 2026-12-01 Check-out",
+  "Call +49 30 1234567 8901 or 0044 1632 960001",
+  "1234 5678 9012 3456 is no card, nor is 4111111111111112",
+  "## 2026 in words, ** 2026 ** and XX 2026",
+  "Booking 02-11-2026, order 2-Nov-2026, to order 1-800-555-0100 is free",
+  "Totals 1200 1300 1400 1500 and 10.01.2026 11.02.2026",
 ])("what is no number of a card or an order stays: %j", (text) => {
   expect(toSnippet(text)).toBe(text);
 });
 
+test.each([
+  ["zwnj and nbsp", "\u200c\u00a0"],
+  ["joiners", "\u200d"],
+  ["grapheme joiners", "\u034f "],
+  ["braille blanks", "\u2800"],
+  ["Hangul fillers", "\u3164"],
+  ["soft hyphens", "\u00ad "],
+  ["entities", "&zwnj;&nbsp;"],
+])("padding of %s costs no place", (_, pad) => {
+  expect(toSnippet(`Statement${pad.repeat(800)} Pay today.`)).toBe("Statement Pay today.");
+});
+
+test("joiners in a word stay, and those of emojis", () => {
+  const words = "می\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥";
+  expect(toSnippet(words)).toBe(words);
+});
+
+const tracker = `https://track.example.com/c/${"aB3".repeat(30)}`;
+
+test.each([
+  ["----------\nHello -- you", "Hello -- you"],
+  ["=====\n*** \n_____ Hello", "Hello"],
+  ["──────── Hello", "Hello"],
+  [`${tracker} Hello`, "Hello"],
+  [`View it: ${tracker.slice(0, 50)}`, `View it: ${tracker.slice(0, 50)}`],
+  [`(${tracker})\n-----\n${tracker} Hello`, "Hello"],
+  ["-1 is a number", "-1 is a number"],
+  ["https://x.example/short", "https://x.example/short"],
+  ["-----", "-----"],
+])("the snippet of %j is %j", (text, snippet) => {
+  expect(toSnippet(text)).toBe(snippet);
+});
+
+test.each(["-", "https://", "4111 ", "* ", "card ", "\u200c", "(", "- https://x "])(
+  "a row of %j takes linear time",
+  (piece) => {
+    expect(toSnippet(piece.repeat(100_000)).length).toBeLessThanOrEqual(200);
+  },
+);
+
 test("a record has no more of a long header or text than is read", () => {
-  const text = `${" ".repeat(2000)}beyond`;
+  const text = `${" ".repeat(16_000)}beyond`;
   const long = "x".repeat(5000);
   expect(toMail({ ...empty, from: long, subject: long, text }, found)).toEqual({
     id: "1",

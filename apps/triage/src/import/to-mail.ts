@@ -2,6 +2,7 @@ import { decodeHTMLStrict } from "entities";
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import type { Mail, StateFields } from "../input/mail-schema.ts";
 import type { FoundMail, ImportedMail } from "./found-mail.ts";
+import { withoutPadding } from "./visible-text.ts";
 
 /** As many characters as a mail program shows beside the subject. */
 const SNIPPET_LENGTH = 200;
@@ -14,14 +15,16 @@ const NAME_LENGTH = 100;
 const LIST_ID_LENGTH = 200;
 const RESULTS_LENGTH = 300;
 
+/** So much is read for these, since padding and rules may take the place of a text. */
+const PADDED_LENGTH = 16_000;
+
 // Linear time: every repeat is bounded, or a lookbehind rejects a start within the same run. The text
 // of the first group is kept.
 const fragments = [
-  // A whole card number, with or without spaces, or with dots between its groups.
-  /()(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])/gu,
-  /()(?<![\d.])\d{4}(?:\.\d{4}){2}\.\d{1,7}(?![\d.]\d)/gu,
-  // A masked one: "**** 1234", "xxxx-1234", "*1234" that is no year.
-  /()(?<![*•·xX#][ -]?)[*•·xX#]{2}(?:[ -]?[*•·xX#])*[ -]?\d{2,6}\b/gu,
+  // A masked card: "**** 1234", "xxxx-1234", "##1234", "*1234" that is no year; "## 2026" is a heading.
+  /()(?<![*•·xX#][ -]?)[*•·xX#]{2}(?:[ -]?[*•·xX#]){2,60}[ -]?\d{2,6}\b/gu,
+  /()(?<![\w*•·#])[*•·xX#]{2,3}(?!(?:19|20)\d\d\b)\d{4}\b/gu,
+  /()(?<![*•·])[*•·]{2,3} (?!(?:19|20)\d\d\b)\d{4}\b/gu,
   /()(?<![\w*•])[*•](?!(?:19|20)\d\d\b)\d{4}\b/gu,
   // "Mastercard ...4242", "Konto …4242", "Visa *2026".
   /\b((?:\w{0,12}card|\w{0,12}karte|visa|maestro|amex|american express|carte|tarjeta|carta|account|acct|konto|compte|cuenta)[ :(]{1,3})(?:\.{2,6}|…|[*•·])\d{2,6}\b/giu,
@@ -31,7 +34,7 @@ const fragments = [
   // "Order number: AB12345", "order number is 77", "Auftrag Nr. 99887", "Commande n° 12345", "Order #77".
   /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?:[ -]?(?:(?:num|number|id|nr|nummer|num[eé]ro|n[uú]mero)\b\.?|no[.:]|n[°º])|(?=\s?#))(?: is| ist| est| es)?\s?[:#№]?\s?#?)(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{1,60}\b/giu,
   // Without a word for number, "Order 123-4567890", "ORDER-12345": no year, day or price.
-  /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?: no\b\.?)?(?: is)?(?:-(?=[A-Z]{0,3}\d)|\s?[:№]?\s?))(?!(?:19[5-9]|20[0-4])\d(?:-\d\d){0,2}(?![\w-]))(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{3,60}\b(?![.,:]\d)(?! ?(?:[€$£%]|(?:EUR|USD|GBP|CHF|euros?|dollars?)\b))/giu,
+  /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?: no\b\.?)?(?: is)?(?:-(?=[A-Z]{0,3}\d)|\s?[:№]?\s?))(?!(?:19[5-9]|20[0-4])\d(?:-\d\d){0,2}(?![\w-])|\d{1,2}-(?:\d{1,2}|[A-Z]{3})-\d{2,4}(?![\w-])|(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-]))(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{3,60}\b(?![.,:]\d)(?! ?(?:[€$£%]|(?:EUR|USD|GBP|CHF|euros?|dollars?)\b))/giu,
 ];
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
@@ -55,16 +58,42 @@ export function toMail(
 
 // On one line, with entities decoded.
 function toSnippet(text: string): string {
+  const words = withoutPadding(decodeHTMLStrict(text.slice(0, PADDED_LENGTH)));
   // Cut before for speed, and after because removed numbers make room.
-  const start = decodeHTMLStrict(text.slice(0, READ_LENGTH));
-  return truncateCharacters(cutNumbers(toPrintable(start)), SNIPPET_LENGTH).trim();
+  const start = cutNumbers(toPrintable(words.slice(0, READ_LENGTH)));
+  return truncateCharacters(withoutLead(start), SNIPPET_LENGTH).trim();
 }
+
+/** Rules of dashes, and addresses as long as those that count readers, before the first word. */
+const lead =
+  /^(?:[\s<([]{0,10}https?:\/\/[^\s]{60,2000}|[^\p{L}\p{N}\p{Sc}\p{P}\p{S}]{1,9}|([-=_*~#.•·+─━═—–])\1{2,2000})/iu;
+
+function withoutLead(text: string): string {
+  let rest = text;
+  for (let found = lead.exec(rest); found !== null; found = lead.exec(rest))
+    rest = rest.slice(found[0].length);
+  return rest === "" ? text : rest;
+}
+
+/** Groups of digits as cards have them: 16 or 19, those of American Express and Diners, or none. */
+const cards =
+  /(?<![\d.-])(?:\d{13,19}|\d{4}(?:([ .-])\d{4}\1\d{4}\1\d{1,7}|([ -])\d{6}\2\d{4,5}))(?![\d-]|\.\d)/gu;
 
 /** Returns text without fragments of card and order numbers (contract section 4.7). */
 function cutNumbers(text: string): string {
+  if (!/\d/.test(text)) return text;
   return fragments
-    .reduce((rest, fragment) => rest.replace(fragment, "$1"), text)
+    .reduce((rest, fragment) => rest.replace(fragment, "$1"), text.replace(cards, withoutCard))
     .replace(/ {2,}/g, " ");
+}
+
+function withoutCard(number: string): string {
+  const digits = Array.from(number.replace(/\D/g, ""), Number).toReversed();
+  const doubled = digits.map((digit, at) =>
+    at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0),
+  );
+  // The check digit of ISO/IEC 7812.
+  return doubled.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
 }
 
 /** Returns the fields of a record for attachments and further headers, without the empty ones. */

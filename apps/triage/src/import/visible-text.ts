@@ -1,8 +1,8 @@
 import { Parser } from "htmlparser2";
-import type { Email } from "postal-mime";
+import { hides, isDot, isZero, PageStyles, parseColour, type Style } from "./page-styles.ts";
 
 /** How much text is wanted; a snippet takes less. */
-const TEXT_LENGTH = 10_000;
+const TEXT_LENGTH = 3000;
 const READ_LENGTH = 500_000;
 const PIECE_LENGTH = 2000;
 /** Deeper pages are made to slow parsers down: each closing tag looks through all that are open. */
@@ -17,11 +17,25 @@ const tag =
 // Chosen, not measured: a person may write of one tag or two.
 const TAGS_OF_MARKUP = 3;
 
-/** Returns the text that a reader of a mail sees: of its plain part, else of its HTML. */
-export function toVisibleText({ text = "", html = "" }: Pick<Email, "text" | "html">): string {
+/** Returns the text that a reader of a plain text sees, which may be HTML. */
+export function visiblePlainText(text: string): string {
   const plain = text.trim();
-  if (plain === "") return htmlToVisibleText(html);
-  return hasMarkup(plain) ? htmlToVisibleText(plain) : plain;
+  if (hasMarkup(plain)) return toVisibleText(plain);
+  return withoutPadding(plain.slice(0, 1000)).trim() === ""
+    ? withoutPadding(plain.slice(0, 20_000)).trim()
+    : plain;
+}
+
+/** Blanks of several scripts, and characters that no reader sees. */
+const padding = /[\s\p{Default_Ignorable_Code_Point}\u2800]{1,1000}/gu;
+
+/** Returns a text with one space for each run of blanks, and without characters that only take room. */
+export function withoutPadding(text: string): string {
+  return text.replace(padding, (run) => {
+    if (/[\s\u2800\u3164\u115f\u1160\uffa0]/u.test(run)) return " ";
+    // A joiner in a word, or one with the form of an emoji.
+    return run.length <= 2 ? run : "";
+  });
 }
 
 /** Returns whether text that claims to be plain is HTML. */
@@ -34,37 +48,45 @@ function hasMarkup(text: string): boolean {
 }
 
 /** Returns the text that a reader of HTML sees, and the `alt` of its images. */
-function htmlToVisibleText(html: string): string {
+export function toVisibleText(html: string): string {
   let text = "";
   let images = 0;
   let isTooDeep = false;
   const open: OpenElement[] = [];
+  const styles = new PageStyles();
+  let sheet = "";
   const parser = new Parser({
     onopentag(name, attributes) {
-      const element = openIn(open.at(-1), name, attributes);
+      const parent = open.at(-1) ?? page;
+      const element = openIn(parent, styles.styleOf(name, attributes), { name, attributes });
       if (open.push(element) >= MOST_OPEN) isTooDeep = true;
       if (!inlineTags.has(name)) text += " ";
-      if (name !== "img" || element.isHidden || isDot(attributes)) return;
+      if (name !== "img" || element.isHidden || isTracker(attributes)) return;
       images += 1;
       text += ` ${attributes["alt"] ?? ""} `;
     },
     onclosetag(name) {
       open.pop();
+      if (name === "style") styles.add(sheet);
+      if (name === "style") sheet = "";
       if (!inlineTags.has(name)) text += " ";
     },
     ontext(piece) {
-      const parent = open.at(-1);
-      if (parent?.isHidden !== true && parent?.hasNoSize !== true) text += piece;
+      const parent = open.at(-1) ?? page;
+      if (parent.name === "style") sheet += piece;
+      else if (isSeen(parent, styles)) text += piece;
     },
   });
   // In pieces, so that the rest of a long page is not read.
   for (let at = 0; at < Math.min(html.length, READ_LENGTH); at += PIECE_LENGTH) {
     parser.write(html.slice(at, at + PIECE_LENGTH));
     if (isTooDeep) return withoutTags(html.slice(0, READ_LENGTH));
-    if (text.length >= TEXT_LENGTH) break;
+    if (text.length < TEXT_LENGTH) continue;
+    text = withoutPadding(text);
+    if (text.length >= TEXT_LENGTH * 0.7) break;
   }
   parser.end();
-  const visible = text.replace(/\s+/gu, " ").trim();
+  const visible = withoutPadding(text).trim();
   return visible === "" && images > 0 ? "(This mail shows images alone.)" : visible;
 }
 
@@ -77,50 +99,68 @@ function withoutTags(html: string): string {
 }
 
 interface OpenElement {
+  readonly name: string;
   /** Whether it and all in it is hidden. */
   readonly isHidden: boolean;
   /** Whether its own text has no size; an element in it may have one again. */
   readonly hasNoSize: boolean;
+  /** The colour of its text, and the one behind it; undefined if not known. */
+  readonly colour: string | undefined;
+  readonly background: string | undefined;
 }
 
+const page: OpenElement = {
+  name: "",
+  isHidden: false,
+  hasNoSize: false,
+  colour: "0,0,0",
+  background: "255,255,255",
+};
+
 function openIn(
-  parent: OpenElement | undefined,
-  name: string,
-  attributes: Readonly<Record<string, string>>,
+  parent: OpenElement,
+  style: Style,
+  { name, attributes }: Readonly<{ name: string; attributes: Readonly<Record<string, string>> }>,
 ): OpenElement {
-  const style = styleOf(attributes["style"] ?? "");
   const isHidden =
-    parent?.isHidden === true ||
-    unseenTags.has(name) ||
-    attributes["hidden"] !== undefined ||
-    hides(style);
+    parent.isHidden || unseenTags.has(name) || attributes["hidden"] !== undefined || hides(style);
   const size = style.get("font-size");
-  return { isHidden, hasNoSize: size === undefined ? parent?.hasNoSize === true : isZero(size) };
+  const hasNoSize = size === undefined ? parent.hasNoSize : isDot(size);
+  const background = backgroundOf(style, attributes);
+  const colour = style.get("color") ?? attributes["color"]?.toLowerCase();
+  return {
+    name,
+    isHidden,
+    hasNoSize,
+    // A link has another colour than the text around it.
+    colour: colour === undefined && name !== "a" ? parent.colour : parseColour(colour),
+    background: background === undefined ? parent.background : parseColour(background),
+  };
+}
+
+function backgroundOf(
+  style: Style,
+  attributes: Readonly<Record<string, string>>,
+): string | undefined {
+  // A picture may be of any colour.
+  if (
+    [style.get("background-image"), attributes["background"]].some((image) => image !== undefined)
+  )
+    return "";
+  const own = style.get("background") ?? style.get("background-color") ?? attributes["bgcolor"];
+  return /^(?:transparent|none|inherit)$/.test(own ?? "") ? undefined : own?.toLowerCase();
+}
+
+// White on white is for programs that sort mail.
+function isSeen(
+  { isHidden, hasNoSize, colour, background }: OpenElement,
+  styles: PageStyles,
+): boolean {
+  if (isHidden || hasNoSize || colour === "transparent") return false;
+  return colour === undefined || colour !== background || styles.hasOtherBackgrounds;
 }
 
 // An image of one pixel tracks the reader and shows nothing.
-function isDot({ width = "", height = "" }: Readonly<Record<string, string>>): boolean {
+function isTracker({ width = "", height = "" }: Readonly<Record<string, string>>): boolean {
   return [width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()));
-}
-
-function styleOf(style: string): Map<string, string> {
-  const declarations = style.slice(0, 2000).toLowerCase().split(";");
-  return new Map(
-    declarations.map((declaration) => {
-      const [name = "", value = ""] = declaration.split(":", 2);
-      return [name.trim(), value.replace("!important", "").trim()];
-    }),
-  );
-}
-
-function hides(style: ReadonlyMap<string, string>): boolean {
-  if (style.get("display") === "none" || style.get("visibility") === "hidden") return true;
-  if (style.get("mso-hide") === "all" || isZero(style.get("opacity"))) return true;
-  if (isZero(style.get("max-height")) || isZero(style.get("max-width"))) return true;
-  const isClipped = style.get("overflow") === "hidden";
-  return isClipped && (isZero(style.get("height")) || isZero(style.get("width")));
-}
-
-function isZero(size: string | undefined): boolean {
-  return size !== undefined && /^0(?:\.0{1,10})?(?:px|pt|em|rem|ex|ch|%|vh|vw)?$/.test(size.trim());
 }

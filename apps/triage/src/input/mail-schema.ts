@@ -37,6 +37,8 @@ const headersSchema = z.object({
   unsubscribe: z.stringFormat("link", /^(?:https|mailto):/i).optional(),
   /** Whether the page of `unsubscribe` takes one POST request without a question (RFC 8058). */
   oneClick: z.literal(true).optional(),
+  /** Whether its plain text has other words than its HTML, which is shown: a mark of phishing. */
+  textsDiffer: z.literal(true).optional(),
   /** The results of the receiving host, such as `pass`. */
   checks: z.partialRecord(z.enum(["spf", "dkim", "dmarc"]), z.string()).optional(),
 });
