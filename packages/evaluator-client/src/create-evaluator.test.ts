@@ -115,33 +115,7 @@ test("rejects a direct body without the vendor's shape", async () => {
   expect(error).toMatchObject({ rule: "body-shape" });
 });
 
-test.each<[string, EvaluatorOptions, string, string | null]>([
-  ["no gateway key", { env: {} }, "apiKey", "AI_GATEWAY_API_KEY"],
-  ["a blank gateway key", { env: { AI_GATEWAY_API_KEY: " " } }, "apiKey", "AI_GATEWAY_API_KEY"],
-  [
-    "a key with a line break",
-    { env: { AI_GATEWAY_API_KEY: "a\nb" } },
-    "apiKey",
-    "AI_GATEWAY_API_KEY",
-  ],
-  [
-    "no vendor key",
-    { env: { EVALUATOR_TRANSPORT: "direct" } },
-    "apiKey",
-    "EVALUATOR_DIRECT_API_KEY",
-  ],
-  [
-    "an unknown transport",
-    { env: { EVALUATOR_TRANSPORT: "pigeon" } },
-    "transport",
-    "EVALUATOR_TRANSPORT",
-  ],
-  [
-    "a base URL that is none",
-    { env: { AI_GATEWAY_API_KEY: "k", EVALUATOR_BASE_URL: "localhost:1" } },
-    "baseUrl",
-    "EVALUATOR_BASE_URL",
-  ],
+test.each<[string, EvaluatorOptions, string, null]>([
   ["half a retry", { env: { AI_GATEWAY_API_KEY: "k" }, maxRetries: 0.5 }, "maxRetries", null],
   ["no time", { env: { AI_GATEWAY_API_KEY: "k" }, deadlineMs: 0 }, "deadlineMs", null],
   [

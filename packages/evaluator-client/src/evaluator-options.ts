@@ -2,12 +2,10 @@ import * as z from "zod/mini";
 import type { BatchLimits } from "./batch/run-batch.ts";
 import { checkOptions, objectWith, optionsObject } from "./options.ts";
 import type { Environment } from "./environment.ts";
-import { createPacer, type Pacer } from "./pacing/pacer.ts";
+import type { Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
-import type { EvaluatorRuntime } from "./clock.ts";
-import { transportFromEnvironment } from "./transport-from-environment.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Hooks, Logger } from "./logger.ts";
@@ -77,7 +75,7 @@ export type Tracing = (
 
 /** The transport, limits and callbacks of an evaluator. */
 export interface EvaluatorOptions extends CallLimits, Hooks {
-  /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
+  /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway; read at the first call */
   transport?: Transport;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
@@ -131,12 +129,9 @@ const optionsSchema = optionsObject({
   onWait: callback,
 });
 
-/** Reads and checks the options of an evaluator. */
-export function readOptions(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
+/** Throws a `ConfigurationError` for the first wrong option of an evaluator. */
+export function checkEvaluatorOptions(options: EvaluatorOptions): void {
   checkOptions(optionsSchema, options);
-  const transport = options.transport ?? transportFromEnvironment(options.env);
-  const { questionLimits = {}, limits = transport.limits ?? {} } = options;
-  return { transport, questionLimits, pacer: options.pacer ?? createPacer(limits, runtime) };
 }
 
 function isLogger(value: unknown): boolean {

@@ -2,7 +2,7 @@
 import type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 import type { Clock } from "./clock.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
+import type { CallLimits, EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
@@ -11,8 +11,10 @@ import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {
-  /** Ends the call; its reason is thrown unchanged. */
+  /** Aborts with the caller's reason, or with a `TimeoutError` at the call's deadline; ends your own waits. */
   readonly signal: AbortSignal | undefined;
+  /** The limits of this call. */
+  readonly limits: Readonly<Required<CallLimits>>;
   /** Sent with it beside the transport's own. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The name of the transport that would send it, such as `gateway`. */
@@ -31,6 +33,7 @@ export interface MiddlewareCall {
 /**
  * Runs around every call of an evaluator, batches included. It calls `next` any number of times and
  * returns the evaluation. `next` checks a changed request again, waits, retries and throws the last error.
+ * The call's deadline counts for everything that a middleware does.
  *
  * @example
  * ```ts

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
 import { RateLimitError } from "./errors.ts";
 import { countingTransport, scamRequest } from "./testing/counting-transport.ts";
@@ -6,10 +7,13 @@ import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import { statusDetails } from "./testing/status-details.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+import type { EvaluatorOptions } from "./evaluator-options.ts";
 import type { Hooks } from "./logger.ts";
+import { cache } from "./middleware/cache.ts";
+import { sharedPacer } from "./pacing/shared-pacer.ts";
 
 /** Runs one call that is throttled once, fails once and is then answered. */
-async function run(hooks: Hooks) {
+async function run(hooks: Hooks & Pick<EvaluatorOptions, "logger">) {
   const responses = [
     Response.json({}, { status: 429, headers: { "Retry-After": "2" } }),
     Response.json({}, { status: 500 }),
@@ -53,12 +57,67 @@ test("tells of the wait of a call that is held back by a limit", async () => {
   await clock.advance(60_000);
 });
 
-test("gives the answer even when a callback throws", async () => {
-  const broken = () => {
-    throw new Error("a broken display");
-  };
-  const evaluation = await run({ onAttempt: broken, onWait: broken });
-  expect(evaluation.timing.attempts).toBe(3);
+const boom = new Error("a broken display of a secret");
+
+/** Ways in which a function of the user fails. */
+const failures: [string, () => () => never | Promise<never>][] = [
+  [
+    "throws",
+    () => () => {
+      throw boom;
+    },
+  ],
+  ["rejects", () => () => Promise.reject(boom)],
+];
+
+/** Runs something and returns the warnings of the process. */
+async function warningsOf(act: () => Promise<unknown>): Promise<unknown[]> {
+  const emitWarning = vi.spyOn(process, "emitWarning").mockReturnValue();
+  await act();
+  await setImmediate();
+  return emitWarning.mock.calls.map(([message]) => message);
+}
+
+test.each(failures)(
+  "a callback that %s changes no call, and is reported once",
+  async (_, failing) => {
+    const logger = { debug: failing(), info: failing(), warn: failing() };
+    const hooks = { onAttempt: failing(), onWait: failing(), logger };
+    const warnings = await warningsOf(async () => {
+      for (let call = 0; call < 2; call += 1) {
+        expect((await run(hooks)).timing.attempts).toBe(3);
+      }
+    });
+    const names = warnings.map((warning) => /"(.*?)"/.exec(String(warning))?.[1]);
+    expect(new Set(names)).toEqual(new Set(["debug", "info", "warn", "onAttempt", "onWait"]));
+    expect(names).toHaveLength(5);
+    expect(String(warnings)).not.toContain("secret");
+  },
+);
+
+test.each(failures)("an onStoreError that %s costs no answer", async (_, failing) => {
+  const { transport } = countingTransport();
+  const store = { get: () => Promise.reject(boom), set: () => Promise.reject(boom) };
+  const warnings = await warningsOf(async () => {
+    const evaluator = createEvaluator({ transport }).with(
+      cache({ store, onStoreError: failing() }),
+    );
+    expect((await evaluator.evaluate(scamRequest("a"))).answers.scam.probability).toBe(0.04);
+  });
+  expect(warnings).toEqual([expect.stringContaining('"onStoreError" failed (Error)')]);
+});
+
+test.each(failures)("an onStoreChange that %s stops no pacer", async (_, failing) => {
+  const { transport } = countingTransport();
+  const down = () => Promise.reject(boom);
+  const store = { read: down, swap: down, onPause: () => () => undefined };
+  const warnings = await warningsOf(async () => {
+    const limits = { requestsPerMinute: 6000 };
+    await using pacer = sharedPacer({ store, key: "k", limits, onStoreChange: failing() });
+    const evaluator = createEvaluator({ transport, pacer });
+    for (const state of ["a", "b"]) await evaluator.evaluate(scamRequest(state));
+  });
+  expect(warnings).toEqual([expect.stringContaining('"onStoreChange" failed (Error)')]);
 });
 
 test("a batch reports its longest wait, and gives each call free retries", async () => {

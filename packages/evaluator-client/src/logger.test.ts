@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
 import type { Logger } from "./logger.ts";
 import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
@@ -59,12 +59,14 @@ test("does not tell what a caller gave as the reason of an abort", async () => {
   expect(lines.at(-1)).toBe("error: evaluator: call 2 failed: aborted or broken (Error)");
 });
 
-test("takes a logger with one method, and ignores what it throws", async () => {
+test("takes a logger with one method, and what it throws changes no call", async () => {
+  const emitWarning = vi.spyOn(process, "emitWarning").mockReturnValue();
   const debug = () => {
     throw new Error("a broken logger");
   };
   const { outcome } = await linesOf([Response.json(gatewayBody)], { debug });
   expect(outcome).toHaveProperty("answers");
+  expect(emitWarning).toHaveBeenCalledOnce();
 });
 
 test("tells the logger once that a state is blank, and sends it all the same", async () => {

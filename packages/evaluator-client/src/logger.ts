@@ -22,7 +22,7 @@ export interface WaitEvent {
   readonly delayMs: number | null;
 }
 
-/** Callbacks for the events of a call; their errors are ignored. */
+/** Callbacks for the events of a call; their errors change no call, and are reported once. */
 export interface Hooks {
   /** Called after each attempt. */
   onAttempt?(event: AttemptEvent): void;
@@ -37,18 +37,39 @@ export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
   );
   if (joined.length === 0) return null;
   return {
-    onAttempt: (event) => joined.forEach((hooks) => quietly(() => hooks?.onAttempt?.(event))),
-    onWait: (event) => joined.forEach((hooks) => quietly(() => hooks?.onWait?.(event))),
+    onAttempt: (event) => joined.forEach((hooks) => quietly(hooks, "onAttempt", event)),
+    onWait: (event) => joined.forEach((hooks) => quietly(hooks, "onWait", event)),
   };
 }
 
-/** Calls a function of the user: a broken display or logger must not cost an answer. */
-function quietly(call: () => void): void {
+/** Callbacks that failed. */
+const brokenCallbacks = new WeakSet<object>();
+
+/** Calls a callback of the user: if it throws or rejects, no call fails, and the process is warned once. */
+export function quietly<TName extends string, TValue>(
+  owner: { readonly [TKey in TName]?: ((value: TValue) => unknown) | undefined } | null | undefined,
+  name: TName,
+  value: TValue,
+): void {
+  const callback = owner?.[name];
+  if (callback === undefined) return;
+  const report = (reason: unknown) => warnOfBroken(callback, name, reason);
   try {
-    call();
-  } catch {
-    // No caller could handle it.
+    const result = callback.call(owner, value) as Partial<PromiseLike<unknown>> | undefined;
+    if (typeof result?.then === "function") void result.then(undefined, report);
+  } catch (error) {
+    report(error);
   }
+}
+
+/** Its message may contain anything, so only its name is reported. */
+function warnOfBroken(callback: object, name: string, reason: unknown): void {
+  if (brokenCallbacks.has(callback)) return;
+  brokenCallbacks.add(callback);
+  const kind = reason instanceof Error ? reason.name : typeof reason;
+  const message = `the callback "${name}" failed (${kind}), which changes no call; handle its errors inside of it.`;
+  const warning = { type: "EvaluatorWarning", code: "EVALUATOR_CALLBACK_FAILED" };
+  globalThis.process?.emitWarning?.(message, warning);
 }
 
 /** Where lines go: `console`, or any logger with some of its methods. */
@@ -101,7 +122,7 @@ export class CallLog {
 
   #write(level: Level, text: string): void {
     const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
-    quietly(() => this.#logger?.[level]?.(line));
+    quietly(this.#logger, level, line);
   }
 
   /** Reports a state that is too long: to the logger each time, else once as a warning of the process. */

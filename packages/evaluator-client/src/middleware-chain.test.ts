@@ -74,13 +74,28 @@ test("sees the call: its signal, its transport and what it would send", async ()
     expect(call.estimate(request)).toMatchObject({ calls: 1, inputTokens: expect.any(Number) });
     return next(request);
   });
-  const { signal } = new AbortController();
-  await evaluator.evaluate(scamRequest("text"), { signal });
+  await evaluator.evaluate(scamRequest("text"), { maxRetries: 1, deadlineMs: 300 });
   expect(calls).toEqual([
-    expect.objectContaining({ signal, transport: "counting", target: transport.target }),
+    expect.objectContaining({ transport: "counting", target: transport.target }),
   ]);
+  const limits = { maxRetries: 1, deadlineMs: 300, attemptTimeoutMs: 30_000 };
+  expect(calls[0]?.limits).toEqual(limits);
   await clock.advance(7);
   expect(calls[0]?.clock.now()).toBe(7);
+});
+
+test("is named if it returns nothing", async () => {
+  const { transport } = countingTransport();
+  const evaluator = createEvaluator({ transport });
+  const forgetful = async (request: never, next: (request: never) => Promise<unknown>) => {
+    await next(request);
+  };
+  const error = { name: "ConfigurationError", option: "middleware" };
+  const asked = evaluator.with(forgetful as never).evaluate(scamRequest("text"));
+  await expect(asked).rejects.toMatchObject(error);
+  await expect(asked).rejects.toThrow('The middleware "forgetful" returned no evaluation');
+  const outer = evaluator.with(forgetful as never).with((request, next) => next(request));
+  await expect(outer.evaluate(scamRequest("text"))).rejects.toThrow('"forgetful"');
 });
 
 test("is rejected where it is no function, and once the evaluator is closed", async () => {

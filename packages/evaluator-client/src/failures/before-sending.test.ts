@@ -8,6 +8,7 @@ import {
   secretWords,
   shownTexts,
 } from "../testing/private-call.ts";
+import { transportFromEnvironment } from "../transport-from-environment.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
@@ -69,7 +70,7 @@ test.each<[string, () => unknown, string, string | null]>([
   ],
   [
     "a key as the transport",
-    () => createEvaluator({ env: { EVALUATOR_TRANSPORT: privateKey } }),
+    () => transportFromEnvironment({ EVALUATOR_TRANSPORT: privateKey }),
     "transport",
     "EVALUATOR_TRANSPORT",
   ],

@@ -78,8 +78,9 @@ export function budget(options: BudgetOptions): Budget {
 }
 
 /** How many requests of a failed call may have been charged for. */
-function timesBilled(error: unknown, { lostAttempts }: MiddlewareCall): number {
-  if (!(error instanceof EvaluatorError)) return lostAttempts + 1; // Aborted on the way.
+function timesBilled(error: unknown, { lostAttempts, signal }: MiddlewareCall): number {
+  const wasAborted = signal?.aborted === true && error === signal.reason;
+  if (wasAborted || !(error instanceof EvaluatorError)) return lostAttempts + 1; // On the way.
   // An error of another evaluator, such as a fallback's, has its own attempts.
   const own = error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
   return Math.max(lostAttempts, own);
@@ -100,7 +101,7 @@ class Ledger {
   #pricing: PromiseWithResolvers<void> | null = null;
 
   constructor(options: BudgetOptions) {
-    this.#options = options;
+    this.#options = { ...options };
     const { usdPerMillionTokens } = options;
     this.#usdPerToken = usdPerMillionTokens === undefined ? null : usdPerMillionTokens / 1e6;
   }

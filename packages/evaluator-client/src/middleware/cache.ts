@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { elapsedMs, untilAborted } from "../clock.ts";
-import { TimeoutError } from "../errors.ts";
+import { EvaluatorError, TimeoutError } from "../errors.ts";
+import { quietly } from "../logger.ts";
 import { checkOptions, objectWith, optionsNamed, optionsObject } from "../options.ts";
 import { checkReply, type Evaluation } from "../evaluation.ts";
 import { isRecord, valueAt } from "../questions/json.ts";
@@ -76,29 +77,33 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
   const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
   const inFlight = new Map<string, Flight>();
 
-  async function quietly<TValue>(use: () => TValue): Promise<Awaited<TValue> | undefined> {
+  /** Uses the store until the call ends; a store that fails or does not answer costs no answer. */
+  async function use<TValue>(signal: AbortSignal | undefined, operation: () => TValue) {
     try {
-      return await use();
+      return await untilAborted((async () => await operation())(), signal);
     } catch (error) {
-      onStoreError?.(error);
+      quietly({ onStoreError }, "onStoreError", error);
       return undefined;
     }
   }
 
-  async function ask(key: string, request: EvaluationRequest, next: Next) {
-    const stored = await quietly(() => store.get(key));
+  async function ask(key: string, request: EvaluationRequest, call: Asking) {
+    const stored = await use(call.signal, () => store.get(key));
     if (stored && isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
     savings.misses += 1;
-    const evaluation = await next(request);
-    await quietly(() => store.set(key, structuredClone(evaluation)));
-    return { evaluation, isStored: false };
+    const evaluation = await call.next(request);
+    // The caller may change the evaluation while others still wait for theirs.
+    const kept = structuredClone(evaluation);
+    await use(call.signal, () => store.set(key, kept));
+    return { evaluation, kept, isStored: false };
   }
 
   async function evaluate(
     request: EvaluationRequest,
     next: Next,
-    { signal, clock, transport, target }: MiddlewareCall,
+    call: MiddlewareCall,
   ): Promise<Evaluation> {
+    const { clock, transport, target } = call;
     const startedAtMs = clock.now();
     // Keys are not sorted: the model reads options and keys in this order too.
     const parts = [transport, target ?? null, request.state, request.questions];
@@ -112,12 +117,13 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
       const usage = { inputTokens: 0, outputTokens: 0 };
       return { ...structuredClone(evaluation), usage, costUsd: 0, timing };
     };
+    const { signal } = call;
     for (let flight = inFlight.get(key); flight; flight = inFlight.get(key)) {
-      const evaluation = await joined(flight, signal);
+      const evaluation = await joined(flight, { signal, limits: call.limits });
       if (evaluation !== null) return saved(evaluation, "joined");
     }
-    const outcome = ask(key, request, next).finally(() => inFlight.delete(key));
-    inFlight.set(key, { outcome, signal });
+    const outcome = ask(key, request, { next, signal }).finally(() => inFlight.delete(key));
+    inFlight.set(key, { outcome, signal, limits: call.limits });
     const { evaluation, isStored } = await outcome;
     return isStored ? saved(evaluation, "hits") : evaluation;
   }
@@ -127,25 +133,40 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
 
 type Next = (request: EvaluationRequest) => Promise<Evaluation>;
 
-interface Flight {
-  readonly outcome: Promise<{ readonly evaluation: Evaluation; readonly isStored: boolean }>;
-  /** The signal of the call that asks. */
-  readonly signal: AbortSignal | undefined;
+interface Asking extends Pick<MiddlewareCall, "signal"> {
+  readonly next: Next;
 }
 
-/** Waits for another call's evaluation; null if only that call was aborted or had too little time. */
+/** A call that asks, with its signal and its limits. */
+interface Flight extends Pick<MiddlewareCall, "signal" | "limits"> {
+  readonly outcome: Promise<{
+    readonly evaluation: Evaluation;
+    /** A copy for those that join; a stored evaluation is copied anyway. */
+    readonly kept?: Evaluation;
+  }>;
+}
+
+/** Waits for another call's evaluation; null if this call has to ask, since the other gave up earlier than it would. */
 async function joined(
-  { outcome, signal: askers }: Flight,
-  own: AbortSignal | undefined,
+  { outcome, signal: askers, limits }: Flight,
+  own: Pick<MiddlewareCall, "signal" | "limits">,
 ): Promise<Evaluation | null> {
   try {
-    return (await untilAborted(outcome, own)).evaluation;
+    const { evaluation, kept = evaluation } = await untilAborted(outcome, own.signal);
+    return kept;
   } catch (error) {
-    own?.throwIfAborted();
-    if (askers?.aborted || (error instanceof TimeoutError && error.limit === "deadline"))
-      return null;
-    throw error;
+    own.signal?.throwIfAborted();
+    if (askers?.aborted || hasTimeLeft(error)) return null;
+    if (!(error instanceof EvaluatorError && error.isRetryable)) throw error;
+    const triedAsOften = error.attempts > own.limits.maxRetries;
+    if (triedAsOften && limits.attemptTimeoutMs >= own.limits.attemptTimeoutMs) throw error;
+    return null;
   }
+}
+
+/** Whether only the deadline of the other call passed, which is not this one's. */
+function hasTimeLeft(error: unknown): boolean {
+  return error instanceof TimeoutError && error.limit === "deadline";
 }
 
 /** Whether a stored value is an evaluation that answers exactly these questions. */

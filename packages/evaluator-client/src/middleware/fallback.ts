@@ -26,7 +26,7 @@ const optionsSchema = optionsObject({
  * Makes a middleware that asks another evaluator, over another transport, if a call fails or would
  * wait longer than `maxWaitMs` for a pause or a retry. While the first service is paused, one call
  * at the end of each pause probes it. The evaluation's `transport` and `modelId` show who answered; if
- * the other evaluator fails too, its error is thrown. Signal and headers of the call go along. It is not closed with the evaluator that it helps.
+ * the other evaluator fails too, its error is thrown. Signal, deadline and headers of the call go along. It is not closed with the evaluator that it helps.
  *
  * @throws {ConfigurationError} when an option is wrong.
  * @example
@@ -38,16 +38,18 @@ const optionsSchema = optionsObject({
 export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): Middleware {
   checkOptions(helperSchema, { evaluator });
   checkOptions(optionsSchema, options);
-  const { on, maxWaitMs = 1000 } = options;
+  const { maxWaitMs = 1000 } = options;
+  const on = options.on && [...options.on];
   const isOf = (error: unknown) => on?.some((kind) => error instanceof kind) === true;
   // A probe that is not answered in time has the error that began the pause as its cause.
   const isMeant = (error: unknown): boolean =>
     on === undefined ? isWorthAnother(error) : isOf(error) || isOf((error as Error).cause);
-  return async (request, next, { signal, headers, limitWait }) => {
-    limitWait({ maxWaitMs, isMeant });
+  return async (request, next, call) => {
+    call.limitWait({ maxWaitMs, isMeant });
     try {
       return await next(request);
     } catch (error) {
+      const { signal, headers } = call;
       if (signal?.aborted || !isMeant(error)) throw error;
       return await evaluator.evaluate(request, {
         ...(signal && { signal }),

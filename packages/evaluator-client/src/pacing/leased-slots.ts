@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { quietly } from "../logger.ts";
 import { leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
 import { type RateLimits, scaleLimits } from "./rate-limits.ts";
 
@@ -181,7 +182,7 @@ export class LeasedSlots {
   #setDown(isDown: boolean): void {
     if (this.#isDown === isDown) return;
     this.#isDown = isDown;
-    this.#options.onStoreChange?.(isDown);
+    quietly(this.#options, "onStoreChange", isDown);
   }
 
   // The own share pauses as well: the store may be lost in the pause, or be down already.

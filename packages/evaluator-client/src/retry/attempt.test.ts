@@ -34,7 +34,7 @@ function run(
 ) {
   const clock = new ManualClock();
   const { signal } = controller;
-  const limits = { signal, timeoutMs: 1000, createTimeoutError: () => timedOut };
+  const limits = { signal, timeoutMs: 1000, leftMs: Infinity, createTimeoutError: () => timedOut };
   const outcome = attemptOn(clock).run(send, limits);
   const expectNothingLeft = () => {
     expect(clock.waiting).toBe(0);
@@ -86,7 +86,12 @@ test("a remainder that no clock can measure does not keep an attempt going", asy
       return clock.schedule(delayMs, callback);
     },
   };
-  const limits = { signal: undefined, timeoutMs: 0.6, createTimeoutError: () => timedOut };
+  const limits = {
+    signal: undefined,
+    timeoutMs: 0.6,
+    leftMs: Infinity,
+    createTimeoutError: () => timedOut,
+  };
   const runtime = readRuntime({ clock: counting });
   const outcome = attemptOn(runtime.clock).run(() => new Promise(() => undefined), limits);
   const ended = outcome.catch((error: unknown) => error);
@@ -118,7 +123,12 @@ test("attempts nothing for a caller that has aborted", async () => {
 
 test("needs no signal of a caller", async () => {
   const clock = new ManualClock();
-  const limits = { signal: undefined, timeoutMs: 1, createTimeoutError: () => timedOut };
+  const limits = {
+    signal: undefined,
+    timeoutMs: 1,
+    leftMs: Infinity,
+    createTimeoutError: () => timedOut,
+  };
   const never = attemptOn(clock).run(() => new Promise(() => undefined), limits);
   const thrown = never.catch((error: unknown) => error);
   await clock.advance(1);

@@ -27,7 +27,7 @@ export class RetriedCall {
   constructor(policy: RetryPolicy, tokens: number) {
     this.#policy = policy;
     this.#tokens = tokens;
-    this.#deadlineAtMs = policy.clock.now() + policy.deadlineMs;
+    this.#deadlineAtMs = policy.deadlineAtMs ?? policy.clock.now() + policy.deadlineMs;
     this.#answeredBefore = policy.answered?.count ?? 0;
   }
 
@@ -106,16 +106,16 @@ export class RetriedCall {
     if (probes !== null && patienceMs < timeoutMs && patience?.isMeant(probes)) {
       const leastMs = Math.max(1, patienceMs);
       const createTimeoutError = () => probeTimeoutError(leastMs, probes);
-      return { signal, timeoutMs: leastMs, createTimeoutError };
+      return { signal, timeoutMs: leastMs, leftMs, createTimeoutError };
     }
-    const option = leftMs < attemptTimeoutMs ? "deadlineMs" : "attemptTimeoutMs";
-    const createTimeoutError = (wasSent?: boolean) => timeoutError(option, this.#policy, wasSent);
-    return { signal, timeoutMs, createTimeoutError };
+    const createTimeoutError = (isLast: boolean, wasSent?: boolean) =>
+      timeoutError(isLast ? "deadlineMs" : "attemptTimeoutMs", this.#policy, wasSent);
+    return { signal, timeoutMs: attemptTimeoutMs, leftMs, createTimeoutError };
   }
 }
 
-/** Returns the error of an attempt that ran out of time. */
-function timeoutError(
+/** Returns the error of an attempt or a call that ran out of time. */
+export function timeoutError(
   option: "attemptTimeoutMs" | "deadlineMs",
   { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
   wasSent = true,
@@ -133,8 +133,11 @@ function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutErr
 
 interface AttemptLimits {
   readonly signal: AbortSignal | undefined;
+  /** The time of the attempt, without its waits for further turns. */
   readonly timeoutMs: number;
-  readonly createTimeoutError: (wasSent?: boolean) => Error;
+  /** The time until the deadline, which those waits count for. */
+  readonly leftMs: number;
+  readonly createTimeoutError: (isLast: boolean, wasSent?: boolean) => Error;
 }
 
 /** One attempt, as a transport sees it, with the pacer's grant for its requests. */
@@ -185,15 +188,17 @@ export class Attempt implements AttemptContext {
   }
 
   /** Calls `end` when the time is up or the caller aborts; the returned function stops that. */
-  #limit({ signal, timeoutMs, createTimeoutError }: AttemptLimits, end: (reason: unknown) => void) {
+  #limit(limits: AttemptLimits, end: (reason: unknown) => void) {
     const { clock } = this;
+    const { signal, timeoutMs, leftMs } = limits;
     const startedAtMs = clock.now();
     const onTime = () => {
-      const leftMs = timeoutMs + this.#turnsMs() - (clock.now() - startedAtMs);
-      if (leftMs > 0) cancelTimeout = clock.schedule(leftMs, onTime);
-      else end(createTimeoutError(this.wasSent));
+      const ownMs = timeoutMs + this.#turnsMs();
+      const restMs = Math.min(ownMs, leftMs) - (clock.now() - startedAtMs);
+      if (restMs > 0) cancelTimeout = clock.schedule(restMs, onTime);
+      else end(limits.createTimeoutError(leftMs < ownMs, this.wasSent));
     };
-    let cancelTimeout = clock.schedule(timeoutMs, onTime);
+    let cancelTimeout = clock.schedule(Math.min(timeoutMs, leftMs), onTime);
     const onAbort = () => end(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     return () => {

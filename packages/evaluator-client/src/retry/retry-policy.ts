@@ -19,6 +19,8 @@ export interface RetryPolicy extends Readonly<
   readonly waitLimit?: WaitLimit;
   /** Whether an attempt that runs out of time may be charged for. @default true */
   readonly maybeBilled?: boolean;
+  /** When the call must end, in monotonic milliseconds. @default `deadlineMs` after its first attempt begins */
+  readonly deadlineAtMs?: number;
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
   /** Headers that the call adds to those of the transport. */

@@ -7,6 +7,7 @@ import { statusDetails } from "../testing/status-details.ts";
 import { Attempt } from "./retried-call.ts";
 
 const timedOut = new Error("It took too long.");
+const pastDeadline = new Error("It took longer than the call.");
 
 /** An admission that keeps what it is called with. */
 function keptAdmission(verdict: "limit" | "stray" = "stray") {
@@ -36,6 +37,7 @@ async function endOf(
     inTurn: (send: () => Promise<unknown>) => Promise<unknown>,
     clock: ManualClock,
   ) => Promise<unknown>,
+  { leftMs = Infinity } = {},
 ): Promise<{ outcome: unknown; atMs: number }> {
   const clock = new ManualClock();
   const times = [...turnsAtMs];
@@ -47,7 +49,12 @@ async function endOf(
     },
   });
   await attempt.inTurn(signal, async () => undefined);
-  const limits = { signal: undefined, timeoutMs: 1000, createTimeoutError: () => timedOut };
+  const limits = {
+    signal: undefined,
+    timeoutMs: 1000,
+    leftMs,
+    createTimeoutError: (isLast: boolean) => (isLast ? pastDeadline : timedOut),
+  };
   const ended = attempt
     .run(
       (context) => send(async (sendOne) => context.inTurn?.(context.signal, sendOne), clock),
@@ -67,6 +74,12 @@ test("waiting for a turn takes nothing of the attempt's time", async () => {
     return "answer";
   });
   expect(end).toEqual({ outcome: "answer", atMs: 2450 });
+});
+
+test("waiting for a turn does not move the deadline", async () => {
+  const never = () => new Promise(() => undefined);
+  const end = await endOf([3000], (inTurn) => inTurn(never), { leftMs: 700 });
+  expect(end).toEqual({ outcome: pastDeadline, atMs: 700 });
 });
 
 test("what an attempt needs beside its waiting ends it when its time is up", async () => {

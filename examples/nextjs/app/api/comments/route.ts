@@ -1,4 +1,4 @@
-import { boolean, choice, createEvaluator, type Evaluator, RateLimitError } from "evaluator-client";
+import { boolean, choice, createEvaluator, RateLimitError } from "evaluator-client";
 
 const questions = {
   topic: choice("What is the comment about?", {
@@ -9,8 +9,8 @@ const questions = {
   insult: boolean("Does the comment insult a person or a group?"),
 };
 
-// One for all requests, since it keeps connections and pace; made at the first, so that a build needs no key.
-let evaluator: Evaluator | undefined;
+// One for all requests, since it keeps connections and pace. It needs its key at the first call, not for a build.
+const evaluator = createEvaluator();
 
 /** Answers POST /api/comments: whether a comment may appear at once, or waits for a person. */
 export async function POST(request: Request): Promise<Response> {
@@ -19,7 +19,6 @@ export async function POST(request: Request): Promise<Response> {
   if (typeof text !== "string" || text === "" || text.length > 20_000) {
     return Response.json({ error: "Send { text } of 1 to 20,000 characters." }, { status: 400 });
   }
-  evaluator ??= createEvaluator();
   try {
     const { answers } = await evaluator.evaluate(
       { state: { comment: text }, questions },

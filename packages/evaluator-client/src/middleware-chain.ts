@@ -1,0 +1,63 @@
+import { CallDeadline } from "./call-deadline.ts";
+import { ConfigurationError } from "./errors.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { Middleware, MiddlewareCall } from "./evaluator.ts";
+import { callLimits } from "./evaluator-options.ts";
+import { isRecord, quoteName } from "./questions/json.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
+import type { RetryPolicy } from "./retry/retry-policy.ts";
+import type { Transport } from "./transports/transport.ts";
+
+interface ChainedCall extends Pick<MiddlewareCall, "estimate"> {
+  readonly request: EvaluationRequest;
+  readonly policy: RetryPolicy;
+  readonly transport: Transport;
+  /** Checks a changed request, and makes the attempts. */
+  send(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation>;
+}
+
+/** Makes a call through middleware, within its deadline. */
+export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Promise<Evaluation> {
+  const { policy, transport } = asked;
+  const { headers, clock } = policy;
+  const deadline = new CallDeadline(policy);
+  const lost = { attempts: 0 };
+  let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs };
+  const call: MiddlewareCall = {
+    get signal() {
+      return deadline.signal;
+    },
+    limits: callLimits(policy),
+    headers,
+    transport: transport.name,
+    target: transport.target,
+    clock,
+    get lostAttempts() {
+      return lost.attempts;
+    },
+    limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
+    estimate: (request) => asked.estimate(request),
+  };
+  const send = (request: EvaluationRequest) => deadline.send(() => asked.send(request, limited));
+  const through = (next: typeof send, middleware: Middleware) => (request: EvaluationRequest) =>
+    evaluationOf(middleware, () => middleware(request, next, call));
+  return deadline.run(() => chain.reduceRight(through, send)(asked.request));
+}
+
+/** Returns what a middleware returns. @throws ConfigurationError if that is no evaluation. */
+async function evaluationOf(
+  { name }: Middleware,
+  run: () => Promise<Evaluation>,
+): Promise<Evaluation> {
+  const evaluation: unknown = await run();
+  if (isRecord(evaluation)) return evaluation as unknown as Evaluation;
+  const message = `The middleware ${quoteName(name)} returned no evaluation; write: return next(request).`;
+  throw new ConfigurationError(message, { option: "middleware" });
+}
+
+/** Returns a middleware. @throws ConfigurationError if it is no function. */
+export function checkMiddleware(middleware: Middleware): Middleware {
+  if (typeof middleware === "function") return middleware;
+  const message = `The middleware is no function; write with((request, next) => next(request)).`;
+  throw new ConfigurationError(message, { option: "middleware" });
+}
