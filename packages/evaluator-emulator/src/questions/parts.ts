@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { mapped } from "../json.ts";
-import { contentSchema, imageSchema, joinParts } from "./content.ts";
+import { contentSchema, imageSchema } from "./content.ts";
 
 /** A `data:` URL of an image. */
 export const dataUrlSchema = z.pipe(
@@ -11,56 +11,45 @@ export const dataUrlSchema = z.pipe(
   imageSchema,
 );
 
-/** An address, which is its own key, or a `data:` URL. */
-const imageUrlSchema = z.union([z.string().check(z.regex(/^https?:\/\/./)), dataUrlSchema]);
+const toContent = ({ text: content }: { readonly text: string }) => ({ content });
 
-/** A part of a message or of instructions in OpenAI's decisions form. */
+/** The parts of OpenAI's form; the address of an image is its own key. */
 export const decisionsPartSchema = z.discriminatedUnion("type", [
-  mapped(
-    z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() }),
-    ({ text: content }) => ({ content }),
-  ),
-  mapped(z.object({ type: z.literal("refusal"), refusal: z.string() }), ({ refusal: content }) => ({
-    content,
-  })),
+  mapped(z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() }), toContent),
   mapped(z.object({ type: z.literal("input_json"), data: contentSchema }), ({ data: content }) => ({
     content,
   })),
   mapped(
-    z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
+    z.object({
+      type: z.literal("input_image"),
+      image_url: z.union([z.string().check(z.regex(/^https?:\/\/./)), dataUrlSchema]),
+    }),
     ({ image_url: image }) => ({ image }),
   ),
 ]);
 
-const geminiTextPartSchema = mapped(
+/** The text part of Google's form. */
+export const geminiTextSchema = mapped(
   z.object({ type: z.literal("text"), text: z.string() }),
-  ({ text: content }) => ({ content }),
+  toContent,
 );
 
-/** A part of an input in Google's form; the bytes of a file are its key. */
+/** The parts of Google's form; the bytes or the address of a file are its key. */
 export const geminiPartSchema = z.discriminatedUnion("type", [
-  geminiTextPartSchema,
+  geminiTextSchema,
   mapped(
-    z
-      .object({
-        type: z.enum(["image", "audio", "video", "document"]),
-        data: z.optional(z.string()),
-        uri: z.optional(z.string()),
-      })
-      .check(z.refine(({ data, uri }) => (data ?? uri) !== undefined, "expected data or uri")),
+    z.object({
+      type: z.enum(["image", "audio", "video", "document"]),
+      data: z.optional(z.string()),
+      uri: z.optional(z.string()),
+    }),
     ({ data, uri = "" }) => ({ image: data ?? uri }),
   ),
 ]);
 
-/** Instructions in OpenAI's decisions form; images in them are not looked at. */
-export const decisionsPromptSchema = z.union([
-  z.string(),
-  mapped(z.array(decisionsPartSchema).check(z.minLength(1)), (parts) => joinParts(parts).state),
-]);
+const textSchema = mapped(z.string().check(z.minLength(1)), (content) => [{ content }]);
 
-/** Instructions in Google's form, which requires them. */
-export const geminiPromptSchema = z.union([
-  z.string().check(z.minLength(1)),
-  mapped(geminiTextPartSchema, ({ content }) => content),
-  mapped(z.array(geminiTextPartSchema).check(z.minLength(1)), (parts) => joinParts(parts).state),
-]);
+/** Parses a text that is not empty, or parts, as a list of parts. */
+export function textOrParts<TPart>(partSchema: z.ZodMiniType<TPart>) {
+  return z.union([textSchema, z.array(partSchema).check(z.minLength(1))]);
+}

@@ -2,36 +2,36 @@ import * as z from "zod/mini";
 import { parseBody } from "../call.ts";
 import { mapped } from "../json.ts";
 import { joinParts } from "../questions/content.ts";
-import { allKinds, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
-import { decisionsPartSchema } from "../questions/parts.ts";
+import { decisionOption } from "../questions/kinds/choice.ts";
+import type { DecisionLabel } from "../questions/kinds/kind.ts";
+import { type JudgedAnswer, kindOf, questionsSchema } from "../questions/kinds/kinds.ts";
+import { decisionsPartSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
-const partsSchema = z.union([
-  mapped(z.string(), (content) => [{ content }]),
-  z.array(decisionsPartSchema),
-]);
+const partsSchema = textOrParts(decisionsPartSchema);
 
-const itemSchema = z.union([
-  mapped(
-    z.object({ role: z.enum(["user", "developer", "system", "assistant"]), content: partsSchema }),
-    ({ content }) => content,
+/** A message, or a call of a tool and its output. */
+const itemSchema = mapped(
+  z.object({
+    content: z.optional(partsSchema),
+    output: z.optional(partsSchema),
+    arguments: z.optional(z.string()),
+    input: z.optional(z.string()),
+  }),
+  ({ content, output, arguments: given, input = "" }) =>
+    content ?? output ?? [{ content: given ?? input }],
+);
+
+const description = z.nullish(z.string());
+const questionSchema = z.object({
+  type: z.string(),
+  name: z.nullish(z.string()),
+  instructions: mapped(partsSchema, (parts) => joinParts(parts).state),
+  choices: z.optional(
+    z.array(z.object({ value: z.union([z.string(), z.boolean()]), description })),
   ),
-  mapped(
-    z.object({
-      type: z.enum(["function_call_output", "custom_tool_call_output"]),
-      output: partsSchema,
-    }),
-    ({ output }) => output,
-  ),
-  mapped(
-    z.object({ type: z.literal("function_call"), name: z.string(), arguments: z.string() }),
-    ({ name, arguments: input }) => [{ content: [name, input] }],
-  ),
-  mapped(
-    z.object({ type: z.literal("custom_tool_call"), name: z.string(), input: z.string() }),
-    ({ name, input }) => [{ content: [name, input] }],
-  ),
-]);
+  levels: z.optional(z.array(z.object({ label: z.string(), description }))),
+});
 
 const bodySchema = z.object({
   model: z.nullish(z.string()),
@@ -39,28 +39,30 @@ const bodySchema = z.object({
     mapped(z.string(), (content) => [{ content }]),
     mapped(z.array(itemSchema).check(z.minLength(1)), (items) => items.flat()),
   ]),
-  questions: z
-    .array(z.union(allKinds.map(({ decisions }) => decisions.question)))
-    .check(z.minLength(1)),
+  questions: z.array(questionSchema),
 });
+const mapSchema = z.object({ questions: questionsSchema("decisions") });
 
 /** OpenAI's form: a list of answers, each with its question's name, which is its id if all differ. */
 export const decisionsForm: Form = (body) => {
-  const { model = null, input, questions: asked } = parseBody(bodySchema, body);
-  const names = asked.map(({ name }) => name);
+  const { model = null, input, questions: list } = parseBody(bodySchema, body);
+  const names = list.map(({ name = null }) => name);
   const isNamed = new Set(names).size === names.length && !names.includes(null);
-  const ids = names.map((name, at) => (isNamed && name !== null ? name : String(at)));
+  const asked = list.map((question, at) => {
+    const { name = null } = question;
+    const id = isNamed && name !== null ? name : String(at);
+    return Object.assign({ id, name }, readCriteria(question));
+  });
+  const entries = asked.map(({ id, question }) => [id, question]);
+  const { questions } = parseBody(mapSchema, { questions: Object.fromEntries(entries) });
   return {
     model,
-    input: {
-      ...joinParts(input),
-      questions: Object.fromEntries(asked.map(({ question }, at) => [ids[at], question])),
-    },
+    input: { ...joinParts(input), questions },
     toBody: ({ answers, usage: { inputTokens, outputTokens } }, answering) => ({
       model: answering,
-      answers: asked.map((each, at) => {
-        const answer = answers[ids[at] ?? ""] as JudgedAnswer;
-        return Object.assign({ name: each.name }, kindOf(answer).decisions.toAnswer(answer, each));
+      answers: asked.map(({ id, name, labels }) => {
+        const answer = answers[id] as JudgedAnswer;
+        return Object.assign({ name }, kindOf(answer).toDecision(answer, labels));
       }),
       usage: {
         input_tokens: inputTokens,
@@ -72,3 +74,21 @@ export const decisionsForm: Form = (body) => {
     }),
   };
 };
+
+/** Returns a question with its criteria as the vendor's form has them, and the labels of its answer. */
+function readCriteria({ type, instructions, choices, levels }: z.infer<typeof questionSchema>) {
+  const values: DecisionLabel[] = choices?.map(({ value }) => value) ?? [];
+  const options = choices?.map((choice) => [
+    decisionOption(choice.value, values),
+    choice.description ?? null,
+  ]);
+  const described = levels?.map((level) =>
+    level.description ? `${level.label}: ${level.description}` : level.label,
+  );
+  // Choices that are equal are rejected by the number of options.
+  const isDistinct = new Set(values).size === values.length;
+  const criteria =
+    options === undefined ? described : Object.fromEntries(isDistinct ? options : []);
+  const labels = levels?.map(({ label }) => label) ?? values;
+  return { question: { type, instructions, criteria }, labels };
+}

@@ -2,31 +2,49 @@ import * as z from "zod/mini";
 import { parseBody } from "../call.ts";
 import { mapped, mapRecord, recordOf } from "../json.ts";
 import { joinParts } from "../questions/content.ts";
-import { allKinds, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
-import { geminiPartSchema } from "../questions/parts.ts";
+import { type JudgedAnswer, kindOf, questionsSchema } from "../questions/kinds/kinds.ts";
+import { geminiPartSchema, geminiTextSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
-const questionSchema = z.union(allKinds.map(({ gemini }) => gemini.question));
+const text = z.string().check(z.minLength(1));
+const isId = (id: string) => id !== "" && id.trim() === id && !/\p{Cc}/u.test(id);
+
+/** Google requires instructions, and descriptions that are texts. */
+const questionSchema = z.object({
+  type: z.string(),
+  instructions: mapped(
+    z.union([textOrParts(geminiTextSchema), mapped(geminiTextSchema, (part) => [part])]),
+    (parts) => joinParts(parts).state,
+  ),
+  criteria: z.optional(
+    z.union([
+      z.array(text),
+      recordOf(text).check(z.refine((options) => Object.keys(options).every(isId))),
+    ]),
+  ),
+});
 const bodySchema = z.object({
   model: z.string(),
-  input: z.union([
-    mapped(z.string(), (content) => [{ content }]),
-    mapped(geminiPartSchema, (part) => [part]),
-    z.array(geminiPartSchema).check(z.minLength(1)),
-  ]),
+  input: z.union([textOrParts(geminiPartSchema), mapped(geminiPartSchema, (part) => [part])]),
   questions: recordOf(questionSchema),
 });
+const mapSchema = z.object({ questions: questionsSchema("gemini") });
 
 /** Google's form; its answer names no model. */
 export const geminiForm: Form = (body) => {
-  const { model, input, questions } = parseBody(bodySchema, body);
+  const { model, input, questions: plain } = parseBody(bodySchema, body);
+  const { questions } = parseBody(mapSchema, { questions: plain });
   return {
     model,
     input: { ...joinParts(input), questions },
     toBody: ({ answers, usage: { inputTokens, outputTokens } }) => ({
-      answers: mapRecord(answers, (answer, id) =>
-        kindOf(answer).gemini.toAnswer(answer, questions[id] as QuestionInput),
-      ),
+      answers: mapRecord(answers, (answer, id) => {
+        const bounded = withinBounds(answer);
+        const shares = Object.values(bounded.probabilities);
+        const all = kindOf(answer).isDistribution ? shares : [...shares, 1 - (shares[0] ?? 0)];
+        const confidence = Math.max(...all);
+        return Object.assign(kindOf(answer).toVendor(bounded, questions[id]), { confidence });
+      }),
       usage: {
         total_input_tokens: inputTokens,
         total_output_tokens: outputTokens,
@@ -35,3 +53,13 @@ export const geminiForm: Form = (body) => {
     }),
   };
 };
+
+/** Google's probability of yes is 0.01 to 0.99. */
+function withinBounds(answer: JudgedAnswer): JudgedAnswer {
+  if (kindOf(answer).isDistribution) return answer;
+  return { ...answer, probabilities: mapRecord(answer.probabilities, bound) };
+}
+
+function bound(share: number): number {
+  return Math.min(0.99, Math.max(0.01, share));
+}

@@ -9,10 +9,8 @@ import {
 } from "../call.ts";
 import { picodollarsPerDollar } from "../catalog.ts";
 import { isJsonRecord } from "../json.ts";
-import type { QuestionInput } from "../questions/kinds/kinds.ts";
-import { kindOf } from "../questions/kinds/kinds.ts";
+import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
 import { RequestError } from "../request-error.ts";
-import type { AskedCall } from "./form.ts";
 import { type Service, serviceAt } from "./services.ts";
 
 /** Returns the decision services at one address; each call's path, key or body names its service. */
@@ -25,12 +23,14 @@ export function serviceRoutes(context: EmulatorContext): Side {
       (message, status) => service.toError({ message, status }),
     );
     const response = await answer(call);
-    if (service.requestIdHeader !== undefined) {
-      response.headers.set(service.requestIdHeader, context.nextId());
-    }
+    const { requestIdHeader } = service;
+    if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.nextId());
     return response;
   };
 }
+
+// More would be lost where scores are above 1.
+const unroundedDecimals = 12;
 
 /** Answers one request. Keys are checked first, as Perplexity does. */
 async function answerCall(
@@ -38,20 +38,23 @@ async function answerCall(
   call: Call,
   context: EmulatorContext,
 ): Promise<Response> {
+  const { picodollarsPerToken, decimals = unroundedDecimals, hasEnvelope = false } = service;
   const account = admitAccount(service, call, context);
-  if (call.request.method !== "POST") throw new RequestError("Use POST.", 405);
   const body = await readJson(call);
   checkFields(service, body);
   const asked = service.form(body);
-  const model = checkModel(service, asked, call);
+  const model = checkModel(service, asked.model, call);
   checkQuestions(service, asked.input.questions);
-  const judgement = context.answer(asked.input, service.decimals);
-  const answered = asked.toBody(judgement, standInFor(judgement.basis) ?? model);
-  const cost = judgement.usage.inputTokens * (service.tokenPrice ?? 0);
-  account?.charge(cost);
-  const priced = service.tokenPrice === undefined ? answered : withCost(answered, cost);
-  const whole = service.toBody?.(priced, context.nextId()) ?? priced;
-  return answerJson(whole, judgement.basis);
+  const judgement = context.answer(asked.input, decimals);
+  const { basis, usage } = judgement;
+  let answered = asked.toBody(judgement, standInFor(basis) ?? model);
+  if (picodollarsPerToken !== undefined) {
+    const cost = usage.inputTokens * picodollarsPerToken;
+    account?.charge(cost);
+    answered = withBill(answered, cost / picodollarsPerDollar, context.nextId());
+  }
+  const envelope = { result: answered, success: true, errors: [], messages: [] };
+  return answerJson(hasEnvelope ? envelope : answered, basis);
 }
 
 /** Returns the account of the key, null without one. @throws {RequestError} 401 or 402. */
@@ -62,15 +65,16 @@ function admitAccount(service: Service, call: Call, { accounts }: EmulatorContex
     const response = service.toError({ ...problem, isKeyWrong: true });
     throw new RequestError(problem.message, response.status, response);
   }
-  if (service.tokenPrice !== undefined && account !== null && account.balance <= 0) {
+  if (service.picodollarsPerToken !== undefined && account !== null && account.balance <= 0) {
     throw new RequestError("Insufficient credits.", 402);
   }
+  if (call.request.method !== "POST") throw new RequestError("Use POST.", 405);
   return account;
 }
 
-function withCost(body: object, cost: number): object {
+function withBill(body: object, cost: number, id: string): object {
   const { usage } = body as { usage: object };
-  return { ...body, usage: { ...usage, cost: cost / picodollarsPerDollar } };
+  return { id: `gen-${id}`, provider: "Emulator", ...body, usage: { ...usage, cost } };
 }
 
 function checkFields({ fields }: Service, body: unknown): void {
@@ -80,33 +84,30 @@ function checkFields({ fields }: Service, body: unknown): void {
 }
 
 /** Returns the model that is asked. @throws {RequestError} 404 for an unknown one. */
-function checkModel({ models, pathModel }: Service, { model }: AskedCall, { path }: Call): string {
-  const named = pathModel?.exec(path)?.[0] ?? model;
+function checkModel(service: Service, model: string | null, { path }: Call): string {
+  const named = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
   if (named === null) throw new RequestError("model is required.");
-  if (!models.test(named)) throw new RequestError("Model not found.", 404);
+  if (!new RegExp(service.models).test(named)) throw new RequestError("Model not found.", 404);
   if (model !== null && model !== named) throw new RequestError("model is not that of the path.");
   return named;
 }
 
-/** @throws {RequestError} names the limit that the questions break. */
-function checkQuestions(
-  service: Service,
-  questions: Readonly<Record<string, QuestionInput>>,
-): void {
+/** @throws {RequestError} names the question that the service does not take. */
+function checkQuestions(service: Service, all: Readonly<Record<string, QuestionInput>>): void {
   const { limits, ids, needsInstructions = false, needsBothMeanings = false } = service;
-  const entries = Object.entries(questions);
-  checkCount("questions", entries.length, limits.questions);
-  for (const [id, question] of entries) {
+  const questions = Object.entries(all);
+  checkCount("questions", questions.length, limits["questions"]);
+  for (const [id, question] of questions) {
     const { type, instructions, criteria } = question;
     const names = kindOf(question).namesOf(question);
     const where = `questions.${id}`;
-    if (ids !== undefined && ![id, ...names].every((name) => ids.test(name))) {
-      throw new RequestError(`${where}: ids match ${ids.source}`);
+    checkCount(where, names.length, limits[type]);
+    if (ids !== undefined && ![id, ...names].every((name) => new RegExp(ids).test(name))) {
+      throw new RequestError(`${where}: ids match ${ids}`);
     }
     if (needsInstructions && instructions === null) {
       throw new RequestError(`${where}.instructions: required`);
     }
-    if (type in limits) checkCount(where, names.length, limits[type as "choice" | "score"]);
     const meanings = kindOf(question).isDistribution ? [] : Object.values(criteria);
     if (needsBothMeanings && new Set(meanings.map((meaning) => meaning === null)).size > 1) {
       throw new RequestError(`${where}.criteria: describe both outcomes or none`);
@@ -114,7 +115,8 @@ function checkQuestions(
   }
 }
 
-function checkCount(where: string, count: number, [least, most]: readonly [number, number]): void {
+function checkCount(where: string, count: number, limit?: readonly number[]): void {
+  const [least = 0, most = Number.POSITIVE_INFINITY] = limit ?? [];
   if (count >= least && count <= most) return;
   throw new RequestError(`${where}: expected ${least} to ${most}, not ${count}`);
 }

@@ -6,23 +6,27 @@ import {
   profileText,
   type TextProfile,
 } from "../../judge/evidence.ts";
-import { type Content, contentSchema, contentText } from "../content.ts";
-import {
-  decisionFields,
-  geminiTextSchema,
-  instructionsSchema,
-  type Kind,
-  type PrintedAnswer,
-  toGeminiAnswer,
-  type Wire,
-} from "./kind.ts";
-import { geminiPromptSchema } from "../parts.ts";
+import { contentSchema, contentText } from "../content.ts";
+import { instructionsSchema, type Kind, type PrintedAnswer, type Wire } from "./kind.ts";
 
-const names = { gateway: "boolean", vendor: "noul" } as const;
+const names = {
+  gateway: "boolean",
+  vendor: "noul",
+  decisions: "predicate",
+  gemini: "noul",
+} as const;
 
+const meaning = z.nullish(contentSchema);
 const criteriaSchema = mapped(
-  z.nullish(z.object({ true: z.nullish(contentSchema), false: z.nullish(contentSchema) })),
+  z.nullish(z.object({ true: meaning, false: meaning })),
   (criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null }),
+);
+const geminiCriteriaSchema = mapped(
+  z.optional(z.object({ true_description: meaning, false_description: meaning })),
+  (criteria) => ({
+    true: criteria?.true_description ?? null,
+    false: criteria?.false_description ?? null,
+  }),
 );
 
 const questionSchema = (wire: Wire) =>
@@ -30,7 +34,7 @@ const questionSchema = (wire: Wire) =>
     .object({
       type: mapped(z.literal(names[wire]), () => "boolean" as const),
       instructions: instructionsSchema,
-      criteria: criteriaSchema,
+      criteria: wire === "gemini" ? geminiCriteriaSchema : criteriaSchema,
     })
     .check(
       z.refine(
@@ -41,43 +45,11 @@ const questionSchema = (wire: Wire) =>
 
 type BooleanInput = z.infer<ReturnType<typeof questionSchema>>;
 
-const geminiCriteriaSchema = z.object({
-  true_description: z.optional(geminiTextSchema),
-  false_description: z.optional(geminiTextSchema),
-});
-// Google's own bounds of this probability.
-const geminiLowest = 0.01;
-const geminiHighest = 0.99;
-
 /** A yes/no question; its answer has no confidence (contract section 2.4). */
 export const boolean: Kind<BooleanInput> = {
   names,
   isDistribution: false,
   question: questionSchema,
-  decisions: {
-    question: mapped(z.object(decisionFields("predicate")), ({ name = null, instructions }) => {
-      return { name, question: toQuestion(instructions), labels: [] };
-    }),
-    toAnswer: ({ probabilities: { yes } }) => ({ type: "predicate", probability: yes }),
-  },
-  gemini: {
-    question: mapped(
-      z.object({
-        type: z.literal(names.vendor),
-        instructions: geminiPromptSchema,
-        criteria: z.optional(geminiCriteriaSchema),
-      }),
-      ({ instructions, criteria }) =>
-        toQuestion(instructions, {
-          true: criteria?.true_description ?? null,
-          false: criteria?.false_description ?? null,
-        }),
-    ),
-    toAnswer({ probabilities: { yes = 0 } }) {
-      const noul = Math.min(geminiHighest, Math.max(geminiLowest, yes));
-      return toGeminiAnswer({ type: names.vendor, noul }, [noul, 1 - noul]);
-    },
-  },
   answer: z.union([
     mapped(
       z.object({ type: z.literal(names.gateway), probability: z.number() }),
@@ -114,15 +86,11 @@ export const boolean: Kind<BooleanInput> = {
   valueOf: () => null,
   toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),
   toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),
+  toDecision: ({ probabilities: { yes } }) => ({ type: names.decisions, probability: yes }),
 };
 
-const undescribed = { true: null, false: null };
-
-function toQuestion(
-  instructions: Content,
-  criteria: BooleanInput["criteria"] = undescribed,
-): BooleanInput {
-  return { type: "boolean", instructions, criteria };
+function toQuestion(instructions: string): BooleanInput {
+  return { type: "boolean", instructions, criteria: { true: null, false: null } };
 }
 
 function toAnswer(yes: number): PrintedAnswer {

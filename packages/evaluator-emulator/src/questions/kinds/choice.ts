@@ -1,17 +1,14 @@
 import * as z from "zod/mini";
-import { mapped, recordOf } from "../../json.ts";
+import { recordOf } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
-import { type Content, contentSchema, contentText } from "../content.ts";
+import { contentSchema, contentText } from "../content.ts";
 import {
   areLevels,
-  decisionFields,
+  type DecisionLabel,
   distributionOf,
-  geminiTextSchema,
   instructionsSchema,
   type Kind,
-  toGeminiAnswer,
 } from "./kind.ts";
-import { geminiPromptSchema } from "../parts.ts";
 
 /** Most options of a question (field fact). */
 const maxOptions = 255;
@@ -34,62 +31,6 @@ type ChoiceInput = z.infer<typeof questionSchema>;
 export const choice: Kind<ChoiceInput> = {
   ...distributionOf("choice", z.string()),
   question: () => questionSchema,
-  decisions: {
-    question: mapped(
-      z.object({
-        ...decisionFields("choice"),
-        choices: z
-          .array(
-            z.object({
-              value: z.union([z.string(), z.boolean()]),
-              description: z.nullish(z.string()),
-            }),
-          )
-          .check(
-            z.minLength(1),
-            z.maxLength(maxOptions),
-            z.refine(
-              (choices) => new Set(choices.map(({ value }) => value)).size === choices.length,
-              "expected choices that differ",
-            ),
-          ),
-      }),
-      ({ name = null, instructions, choices }) => {
-        const labels = choices.map(({ value }) => value);
-        const options = choices.map(
-          ({ value, description }) => [optionOf(value, labels), description ?? null] as const,
-        );
-        return { name, question: toQuestion(instructions, options), labels };
-      },
-    ),
-    toAnswer({ value: picked, probabilities, confidence }, { labels }) {
-      const options = labels.map((value) => {
-        return { value, probability: probabilities[optionOf(value, labels)] };
-      });
-      const choice = labels.find((value) => optionOf(value, labels) === picked);
-      return { type: "choice", choice, probabilities: options, confidence };
-    },
-  },
-  gemini: {
-    question: mapped(
-      z.object({
-        type: z.literal("choice"),
-        instructions: geminiPromptSchema,
-        criteria: recordOf(geminiTextSchema).check(
-          z.refine(
-            (options) => Object.keys(options).every(isGeminiId),
-            "expected option ids without control characters and outer blanks",
-          ),
-        ),
-      }),
-      ({ instructions, criteria }) => toQuestion(instructions, Object.entries(criteria)),
-    ),
-    toAnswer: ({ value, probabilities }) =>
-      toGeminiAnswer(
-        { type: "choice", choice: value, probabilities },
-        Object.values(probabilities),
-      ),
-  },
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;
     const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
@@ -111,20 +52,23 @@ export const choice: Kind<ChoiceInput> = {
     return opinionFromScores(matchCriteria(profiles, state));
   },
   valueOf: pickOption,
+  toDecision({ value: picked, probabilities, confidence }, labels) {
+    const options = labels.map((value) => {
+      return { value, probability: probabilities[decisionOption(value, labels)] };
+    });
+    const choice = labels.find((value) => decisionOption(value, labels) === picked);
+    return { type: "choice", choice, probabilities: options, confidence };
+  },
 };
 
-/** Returns the option of a choice: `true` and `"true"` are two. */
-function optionOf(value: string | boolean, labels: readonly (string | boolean)[]): string {
+/** Returns the option of OpenAI's typed value: `true` and `"true"` are two. */
+export function decisionOption(value: DecisionLabel, labels: readonly DecisionLabel[]): string {
   const isAmbiguous = typeof value === "boolean" && labels.includes(String(value));
   return isAmbiguous ? `${value} (boolean)` : String(value);
 }
 
-function isGeminiId(id: string): boolean {
-  return id !== "" && id.trim() === id && !/\p{Cc}/u.test(id);
-}
-
 function toQuestion(
-  instructions: Content,
+  instructions: string,
   options: readonly (readonly [name: string, description: string | null])[],
 ): ChoiceInput {
   return { type: "choice", instructions, criteria: Object.fromEntries(options) };

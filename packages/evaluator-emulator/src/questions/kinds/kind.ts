@@ -2,27 +2,12 @@ import * as z from "zod/mini";
 import { mapped, recordOf } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
-import { decisionsPromptSchema } from "../parts.ts";
 
-/** A side that has its own names for kinds (contract section 2.6). */
-export type Wire = "gateway" | "vendor";
+/** A form that has its own names for kinds: contract section 2.6, OpenAI's and Google's. */
+export type Wire = "gateway" | "vendor" | "decisions" | "gemini";
 
-/** A question of OpenAI's decisions form. */
-interface DecisionQuestion<TQuestion> {
-  /** Null if the caller gave none. */
-  readonly name: string | null;
-  readonly question: TQuestion;
-  /** The options or levels as the caller wrote them, in order. */
-  readonly labels: readonly (string | boolean)[];
-}
-
-/** A kind in a form that not every kind has. */
-interface KindForm<TAsked> {
-  /** Parses a question. */
-  readonly question: z.ZodMiniType<TAsked>;
-  /** Returns the answer to it. */
-  toAnswer(answer: PrintedAnswer, asked: TAsked): object;
-}
+/** An option of a choice, whose values are typed, or the label of a level, in OpenAI's form. */
+export type DecisionLabel = string | boolean;
 
 /** An answer before a wire gives it its form; the same fields for each kind. */
 export interface PrintedAnswer {
@@ -49,16 +34,12 @@ interface PromptQuestion<TQuestion> {
 
 /** The emulator's own reading of one kind of question. */
 export interface Kind<TQuestion> {
-  /** The value of `type` on each wire. */
-  readonly names: Readonly<Record<Wire, string>>;
+  /** The value of `type` on each wire; null if the wire lacks the kind. */
+  readonly names: Readonly<Record<Wire, string | null>>;
   /** Whether its probabilities sum to 1; only then does an answer have a confidence. */
   readonly isDistribution: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
   question(wire: Wire): z.ZodMiniType<TQuestion>;
-  /** OpenAI's decisions form. */
-  readonly decisions: KindForm<DecisionQuestion<TQuestion>>;
-  /** Google's form. */
-  readonly gemini: KindForm<TQuestion>;
   /** Parses a recorded answer of either wire. */
   readonly answer: z.ZodMiniType<PrintedAnswer>;
   /** Reads the question of a chat prompt, or returns null if it asks another kind. */
@@ -72,6 +53,8 @@ export interface Kind<TQuestion> {
   toGateway(answer: PrintedAnswer): object;
   /** @param question - Undefined if a recording answers more than was asked. */
   toVendor(answer: PrintedAnswer, question: TQuestion | undefined): object;
+  /** @param labels - The options, or the labels of the levels, as OpenAI's caller wrote them. */
+  toDecision(answer: PrintedAnswer, labels: readonly DecisionLabel[]): object;
 }
 
 /** Parses instructions; missing ones are null. */
@@ -79,23 +62,6 @@ export const instructionsSchema = mapped(
   z.nullish(contentSchema),
   (content): Content | null => content ?? null,
 );
-
-/** Returns the fields that questions of OpenAI's decisions form share. */
-export function decisionFields<const TType extends string>(type: TType) {
-  return {
-    type: z.literal(type),
-    name: z.nullish(z.string()),
-    instructions: decisionsPromptSchema,
-  };
-}
-
-/** Parses text that Google requires. */
-export const geminiTextSchema = z.string().check(z.minLength(1, "expected text that is not empty"));
-
-/** Returns Google's form of an answer: with its greatest probability as the confidence. */
-export function toGeminiAnswer(answer: object, probabilities: readonly number[]) {
-  return { ...answer, confidence: Math.max(...probabilities) };
-}
 
 /** Returns what choice and score share: on each wire their value has the name of the kind. */
 export function distributionOf(
@@ -105,7 +71,7 @@ export function distributionOf(
   const valueField = { [type]: valueSchema } as Record<typeof type, typeof valueSchema>;
   const fields = { probabilities: recordOf(z.number()), confidence: z.nullish(z.number()) };
   return {
-    names: { gateway: type, vendor: type },
+    names: { gateway: type, vendor: type, decisions: type, gemini: type },
     isDistribution: true,
     answer: mapped(
       z.object({ type: z.literal(type), ...valueField, ...fields }),

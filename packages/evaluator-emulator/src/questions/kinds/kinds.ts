@@ -30,9 +30,10 @@ type Tagged = [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]];
 
 /** Returns the schema of a question map: at least one question, ids are data. */
 export function questionsSchema(wire: Wire) {
-  const names = allKinds.map((kind) => kind.names[wire]);
+  const known = allKinds.filter(({ names }) => names[wire] !== null);
+  const names = known.map((kind) => kind.names[wire]);
   const error = `expected a question of type ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  const schemas = allKinds.map((kind) => kind.question(wire)) as unknown as Tagged;
+  const schemas = known.map((kind) => kind.question(wire)) as unknown as Tagged;
   const question = z.discriminatedUnion("type", schemas, { error });
   return recordOf(question as unknown as z.ZodMiniType<QuestionInput>).check(
     z.refine((questions) => Object.keys(questions).length > 0, "expected at least 1 question"),

@@ -1,75 +1,32 @@
 import * as z from "zod/mini";
-import { mapped } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
-import {
-  areLevels,
-  decisionFields,
-  distributionOf,
-  geminiTextSchema,
-  instructionsSchema,
-  type Kind,
-  toGeminiAnswer,
-} from "./kind.ts";
-import { geminiPromptSchema } from "../parts.ts";
+import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
 
-/** Most levels of a question (field fact). */
+/** Most levels of a question (field fact); Google's own number is larger. */
 const maxLevels = 10;
+const maxGeminiLevels = 255;
 
-const questionSchema = z.object({
-  type: z.literal("score"),
-  instructions: instructionsSchema,
-  criteria: z
-    .array(contentSchema)
-    .check(
-      z.minLength(1, "expected at least 1 level"),
-      z.maxLength(maxLevels, `expected at most ${maxLevels} levels`),
-    ),
-});
+const questionSchema = (most: number) =>
+  z.object({
+    type: z.literal("score"),
+    instructions: instructionsSchema,
+    criteria: z
+      .array(contentSchema)
+      .check(
+        z.minLength(1, "expected at least 1 level"),
+        z.maxLength(most, `expected at most ${most} levels`),
+      ),
+  });
 
-type ScoreInput = z.infer<typeof questionSchema>;
+type ScoreInput = z.infer<ReturnType<typeof questionSchema>>;
 
 const shared = distributionOf("score", z.number());
 
 /** A question that places the state on ordered levels. */
 export const score: Kind<ScoreInput> = {
   ...shared,
-  question: () => questionSchema,
-  decisions: {
-    question: mapped(
-      z.object({
-        ...decisionFields("score"),
-        levels: z
-          .array(z.object({ label: z.string(), description: z.nullish(z.string()) }))
-          .check(z.minLength(1), z.maxLength(maxLevels)),
-      }),
-      ({ type, name = null, instructions, levels }) => {
-        const criteria = levels.map(({ label, description }) =>
-          description ? `${label}: ${description}` : label,
-        );
-        const labels = levels.map(({ label }) => label);
-        return { name, question: { type, instructions, criteria }, labels };
-      },
-    ),
-    toAnswer({ value: mean, probabilities, confidence }, { labels }) {
-      const levels = labels.map((label, value) => {
-        return { value, label, probability: probabilities[value] };
-      });
-      return { type: "score", score: mean, probabilities: levels, confidence };
-    },
-  },
-  gemini: {
-    question: z.object({
-      type: z.literal("score"),
-      instructions: geminiPromptSchema,
-      criteria: z.array(geminiTextSchema),
-    }),
-    toAnswer: ({ value, probabilities }, { criteria }) =>
-      toGeminiAnswer(
-        { type: "score", score: value, probabilities, legend: legendOf(criteria) },
-        Object.values(probabilities),
-      ),
-  },
+  question: (wire) => questionSchema(wire === "gemini" ? maxGeminiLevels : maxLevels),
   fromPrompt({ instructions, proposed, lines }) {
     if (proposed !== null || !areLevels(lines)) return null;
     return {
@@ -86,16 +43,17 @@ export const score: Kind<ScoreInput> = {
   },
   valueOf: (_levels, probabilities) =>
     probabilities.reduce((total, share, index) => total + share * index, 0),
-  toVendor: (answer, question) => ({
-    ...shared.toVendor(answer),
-    ...(question && { legend: legendOf(question.criteria) }),
-  }),
+  toVendor(answer, question) {
+    const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
+    return { ...shared.toVendor(answer), ...legend };
+  },
+  toDecision({ value: mean, probabilities, confidence }, labels) {
+    const levels = labels.map((label, value) => {
+      return { value, label, probability: probabilities[value] };
+    });
+    return { type: "score", score: mean, probabilities: levels, confidence };
+  },
 };
-
-/** Returns the levels by their indexes. */
-function legendOf(levels: ScoreInput["criteria"]) {
-  return Object.fromEntries(levels.entries());
-}
 
 // Chosen: enough for a mean between two levels. judge.test.ts holds at half and at twice.
 const neighbourShare = 0.15;
