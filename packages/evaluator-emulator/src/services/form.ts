@@ -2,7 +2,7 @@ import type { Judgement } from "../answers/judgement.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 
 /** A request that a form has read. */
-export interface AskedCall {
+interface AskedCall {
   /** Null if the body names none. */
   readonly model: string | null;
   readonly input: EvaluationInput;

@@ -105,6 +105,11 @@ test("OpenRouter has the vendor's route too, with its bare model names", async (
   }
 });
 
+test("OpenRouter rounds the vendor's models only", async () => {
+  const { json } = await ask("openrouter", {}, { model: "openai/gpt-6-luna-decisions" });
+  expect(json).toMatchObject({ answers: { scam: { noul: 0.875 } } });
+});
+
 test("Perplexity shares OpenAI's path, and the body tells them apart", async () => {
   const { json } = await ask("perplexity");
   expect(json).toMatchObject({

@@ -38,14 +38,14 @@ async function answerCall(
   call: Call,
   context: EmulatorContext,
 ): Promise<Response> {
-  const { picodollarsPerToken, decimals = unroundedDecimals, hasEnvelope = false } = service;
+  const { picodollarsPerToken, hasEnvelope = false } = service;
   const account = admitAccount(service, call, context);
   const body = await readJson(call);
   checkFields(service, body);
   const asked = service.form(body);
   const model = checkModel(service, asked.model, call);
   checkQuestions(service, asked.input.questions);
-  const judgement = context.answer(asked.input, decimals);
+  const judgement = context.answer(asked.input, decimalsOf(service, model));
   const { basis, usage } = judgement;
   let answered = asked.toBody(judgement, standInFor(basis) ?? model);
   if (picodollarsPerToken !== undefined) {
@@ -55,6 +55,10 @@ async function answerCall(
   }
   const envelope = { result: answered, success: true, errors: [], messages: [] };
   return answerJson(hasEnvelope ? envelope : answered, basis);
+}
+
+function decimalsOf({ decimals = unroundedDecimals, roundedModels = "" }: Service, model: string) {
+  return new RegExp(roundedModels).test(model) ? decimals : unroundedDecimals;
 }
 
 /** Returns the account of the key, null without one. @throws {RequestError} 401 or 402. */

@@ -5,7 +5,7 @@ import { errorBodies, type ToError } from "./error-bodies.ts";
 import type { Form } from "./form.ts";
 import { geminiForm } from "./gemini-form.ts";
 // Read in SDKs and third parties' clients on 2026-11-28, never seen live.
-import rows from "./services.json" with { type: "json" };
+import rows from "./table.json" with { type: "json" };
 import { readImageList, readImageParts, systemOneForm } from "./systemone-form.ts";
 
 /** A decision service whose own SDK works here by its base URL. */
@@ -30,6 +30,8 @@ export interface Service {
   readonly needsBothMeanings?: boolean;
   /** Decimal places of its numbers. @default unrounded */
   readonly decimals?: number;
+  /** Pattern of the models whose numbers it rounds. @default all */
+  readonly roundedModels?: string;
   /** The response header with the id of the request. @default none */
   readonly requestIdHeader?: string;
   /** Price of an input token, if it bills credits and reports the cost. @default no bill */
