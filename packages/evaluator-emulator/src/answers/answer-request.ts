@@ -59,18 +59,15 @@ function judge(
 }
 
 /** Prints an opinion as the service does: rounded, the score and the choice from unrounded values. */
-function printAnswer(
-  question: QuestionInput,
-  { probabilities }: Opinion,
-  decimals: number,
-): JudgedAnswer {
+function printAnswer(question: QuestionInput, opinion: Opinion, decimals: number): JudgedAnswer {
+  const { probabilities } = opinion;
   const kind = kindOf(question);
   const names = kind.namesOf(question);
   const answer = {
     type: question.type,
     value: kind.valueOf(names, probabilities),
     probabilities: Object.fromEntries(names.map((name, at) => [name, probabilities[at] ?? 0])),
-    confidence: kind.isDistribution ? spreadConfidence(probabilities) : null,
+    confidence: kind.confidenceOf(opinion),
   };
   return roundAnswer(answer, decimals);
 }
@@ -89,16 +86,4 @@ function roundAnswer(answer: JudgedAnswer, decimals: number): JudgedAnswer {
     probabilities: mapRecord(probabilities, round),
     confidence: confidence === null ? null : round(confidence),
   };
-}
-
-/**
- * Returns how far a distribution is from flat, 0..1: one minus its entropy over the highest
- * possible. The emulator's own measure; the vendor's is not published (contract section 2.5).
- */
-function spreadConfidence(probabilities: readonly number[]): number {
-  if (probabilities.length === 1) return 1;
-  const entropy = probabilities
-    .filter((probability) => probability > 0)
-    .reduce((total, probability) => total - probability * Math.log(probability), 0);
-  return Math.min(1, Math.max(0, 1 - entropy / Math.log(probabilities.length)));
 }

@@ -3,11 +3,12 @@ import { describeIssue, mapRecord, recordOf } from "../json.ts";
 import type { Opinion } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { edges } from "../questions/kinds/box.ts";
 import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
 
 const expected =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
-  "probability that sums to at most 1";
+  "probability that sums to at most 1, or the four edges of a box";
 const probabilitySchema = z.number().check(z.minimum(0, expected), z.maximum(1, expected));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
 const highestSum = 1.01;
@@ -15,7 +16,7 @@ const highestSum = 1.01;
 const sharesSchema = recordOf(probabilitySchema).check(
   z.refine((shares) => {
     const values = Object.values(shares);
-    return values.length > 0 && sumOf(values) <= highestSum;
+    return values.length > 0 && (sumOf(values) <= highestSum || hasNames(shares, edges));
   }, expected),
 );
 
@@ -118,17 +119,27 @@ function keyInInstructions(
 /** Returns a rule's answer as an opinion; null if it does not fit the question. */
 function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opinion | null {
   const kind = kindOf(question);
-  if (answer === null || kind.isDistribution === (typeof answer === "number")) return null;
-  const probabilities =
-    typeof answer === "number" ? [answer] : fillShares(kind.namesOf(question), answer);
+  const names = kind.namesOf(question);
+  if (answer === null) return null;
+  const probabilities = kind.isDistribution ? fillShares(names, answer) : readValues(names, answer);
   return probabilities === null ? null : { probabilities, isInformed: true };
 }
 
+/** Reads the probability of yes, or the edges of a box. */
+function readValues(names: readonly string[], answer: RuleAnswer): number[] | null {
+  if (typeof answer === "number") return names.length === 1 ? [answer] : null;
+  return hasNames(answer, edges) && names.length > 1
+    ? names.map((name) => answer[name] ?? 0)
+    : null;
+}
+
+function hasNames(shares: Readonly<Record<string, number>>, names: readonly string[]): boolean {
+  return Object.keys(shares).toSorted().join() === names.toSorted().join();
+}
+
 /** Options and levels that a rule leaves out share the rest of 1. */
-function fillShares(
-  names: readonly string[],
-  shares: Readonly<Record<string, number>>,
-): number[] | null {
+function fillShares(names: readonly string[], shares: RuleAnswer): number[] | null {
+  if (typeof shares === "number") return null;
   const given = Object.keys(shares);
   if (!given.every((name) => names.includes(name))) return null;
   const rest = Math.max(0, 1 - sumOf(Object.values(shares))) / (names.length - given.length);

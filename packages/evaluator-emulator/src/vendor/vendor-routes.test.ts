@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
-import { post, postSystemOne } from "../testing/requests.ts";
+import { post, postEvaluation, postSystemOne } from "../testing/requests.ts";
 
 const emulator = createEmulator({ exchanges: [] });
 const request = {
@@ -171,4 +171,46 @@ test.each([
   const { status, json } = await postSystemOne(emulator, { ...request, ...fields }, headers);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(JSON.stringify(json)).toMatch(words);
+});
+
+const mug = { type: "box", instructions: "the coffee mug in `photo-7`" };
+const withMug = {
+  ...request,
+  state: "photo-7",
+  questions: { mug },
+  assets: { "photo-7": image },
+};
+
+test("a box is the middle of the image, or the one of a rule, with its confidence", async () => {
+  const { json } = await postSystemOne(emulator, withMug, dangerZone);
+  const middle = { top: 0.25, left: 0.25, bottom: 0.75, right: 0.75 };
+  expect(json).toMatchObject({ answers: { mug: { type: "box", box: middle, confidence: 0 } } });
+  const place = { top: 0.256, left: 0.44, bottom: 0.82, right: 0.84 };
+  const ruled = createEmulator({ exchanges: [], rules: [{ answers: { "coffee mug": place } }] });
+  expect((await postSystemOne(ruled, withMug, dangerZone)).json).toMatchObject({
+    answers: { mug: { box: { ...place, top: 0.26 }, confidence: 1 } },
+  });
+  const plain = createEmulator({ exchanges: [], confidence: false });
+  const { json: bare } = await postSystemOne(plain, withMug, dangerZone);
+  expect(bare).toMatchObject({ answers: { mug: { box: middle } } });
+  expect(JSON.stringify(bare)).not.toContain("confidence");
+});
+
+test.each([
+  ["no image", { assets: undefined }, /needs an image/],
+  ["a release before 1.14", { model: "jev-1.13.0" }, /Invalid request/],
+])("a box with %s is a 400", async (_, fields, words) => {
+  const { status, json } = await postSystemOne(emulator, { ...withMug, ...fields }, dangerZone);
+  expect(status).toBe(400);
+  expect(JSON.stringify(json)).toMatch(words);
+});
+
+test("a box is the vendor's question only", async () => {
+  const { questions } = withMug;
+  const body = { model: "clef", state: "x", questions };
+  const path = "/client/v4/accounts/a/ai/run/@cf/cloudflare/clef";
+  expect((await post(emulator, path, { body })).status).toBe(400);
+  const asked = { state: "x", questions };
+  expect((await post(emulator, "/v4/ai/evaluation-model", { body: asked })).status).toBe(401);
+  expect((await postEvaluation(emulator, asked)).status).toBe(400);
 });

@@ -57,6 +57,19 @@ const vendorModel = {
   release_date: "2026-11-01",
 };
 
+const modelPattern = /^jev-(?:latest|preview|\d[\w.]*)$/;
+/** The releases before 1.14 have no kind of question about an image. */
+const oldModelPattern = /^jev-1\.(?:\d|1[0-3])(?:\.|$)/;
+
+/** @throws {RequestError} 400 for a question about an image without one, or of an old release. */
+function checkImages(model: string, { questions, images }: EvaluationInput): void {
+  if (!Object.values(questions).some((question) => kindOf(question).needsImage)) return;
+  if (oldModelPattern.test(model)) throw vendorError(400, "Invalid request.");
+  if (images !== undefined) return;
+  const message = "A box question needs an image.";
+  throw vendorError(400, { error_type: "api_usage_error", message });
+}
+
 /**
  * Checks the key of a direct call; without `keys` none is needed, as on self-hosted servers of this
  * API (field fact).
@@ -78,7 +91,8 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
-  if (model !== vendorModel.name) throw vendorError(404, "Model not found");
+  if (!modelPattern.test(model)) throw vendorError(404, "Model not found");
+  checkImages(model, input);
   if (isOverTokenLimits(input)) throw vendorError(400, { error_type: "max_tokens_exceeded" });
   admit(call, input, context);
   const { basis, release, answers, usage } = context.answer(input);

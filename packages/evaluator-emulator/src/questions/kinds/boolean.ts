@@ -83,6 +83,7 @@ export const boolean: Kind<BooleanInput> = {
     const prior = knowsConcept ? priorLogit : 0;
     return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
   },
+  confidenceOf: () => null,
   valueOf: () => null,
   toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),
   toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),

@@ -13,7 +13,7 @@ export type DecisionLabel = string | boolean;
 export interface PrintedAnswer {
   /** The option or the score; null for a yes/no question. */
   readonly value: string | number | null;
-  /** By option, level index, or `yes`. */
+  /** By option, level index, or `yes`; the fractions of a box by its edges. */
   readonly probabilities: Readonly<Record<string, number>>;
   readonly confidence: number | null;
 }
@@ -36,8 +36,10 @@ interface PromptQuestion<TQuestion> {
 export interface Kind<TQuestion> {
   /** The value of `type` on each wire; null if the wire lacks the kind. */
   readonly names: Readonly<Record<Wire, string | null>>;
-  /** Whether its probabilities sum to 1; only then does an answer have a confidence. */
+  /** Whether its probabilities sum to 1. */
   readonly isDistribution: boolean;
+  /** Whether it asks about an image. @default false */
+  readonly needsImage?: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
   question(wire: Wire): z.ZodMiniType<TQuestion>;
   /** Parses a recorded answer of either wire. */
@@ -48,6 +50,8 @@ export interface Kind<TQuestion> {
   namesOf(question: TQuestion): readonly string[];
   /** Judges a state by its words. */
   judge(question: TQuestion, state: TextProfile): Opinion;
+  /** Returns the confidence of an answer, 0..1; null for a kind without one. */
+  confidenceOf(opinion: Opinion): number | null;
   /** Returns an answer's value from unrounded probabilities. */
   valueOf(names: readonly string[], probabilities: readonly number[]): PrintedAnswer["value"];
   toGateway(answer: PrintedAnswer): object;
@@ -73,6 +77,7 @@ export function distributionOf(
   return {
     names: { gateway: type, vendor: type, decisions: type, gemini: type },
     isDistribution: true,
+    confidenceOf: ({ probabilities }: Opinion) => spreadConfidence(probabilities),
     answer: mapped(
       z.object({ type: z.literal(type), ...valueField, ...fields }),
       ({ [type]: value, probabilities, confidence = null }): PrintedAnswer => {
@@ -94,4 +99,16 @@ export function distributionOf(
 /** Returns whether labels are the indexes of levels. */
 export function areLevels(lines: LabelledPrompt["lines"]): boolean {
   return /^\d$/.test(lines[0]?.label ?? "") && lines.length <= 10;
+}
+
+/**
+ * Returns how far a distribution is from flat, 0..1: one minus its entropy over the highest
+ * possible. The emulator's own measure; the vendor's is not published (contract section 2.5).
+ */
+function spreadConfidence(probabilities: readonly number[]): number {
+  if (probabilities.length === 1) return 1;
+  const entropy = probabilities
+    .filter((probability) => probability > 0)
+    .reduce((total, probability) => total - probability * Math.log(probability), 0);
+  return Math.min(1, Math.max(0, 1 - entropy / Math.log(probabilities.length)));
 }

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import { mapped, recordOf } from "../../json.ts";
 import { boolean } from "./boolean.ts";
+import { box } from "./box.ts";
 import { choice } from "./choice.ts";
 import type { Kind, PrintedAnswer, Wire } from "./kind.ts";
 import { score } from "./score.ts";
 
-const kinds = { choice, score, boolean };
+const kinds = { choice, score, boolean, box };
 
 type KindName = keyof typeof kinds;
 
