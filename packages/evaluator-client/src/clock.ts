@@ -1,4 +1,4 @@
-import { checkOptions, optionsNamed } from "./options.ts";
+import { checkOptions, optionsNamed, type Defined } from "./options.ts";
 
 /** Time as this package sees it; tests pass their own. */
 export interface Clock {
@@ -27,15 +27,15 @@ const systemClock: Clock = {
 /** Time and chance as an evaluator sees them; tests pass their own. */
 export interface EvaluatorRuntime {
   /** Gets no delay between 0 and 1 µs. @default the machine's own clock */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Returns a number from 0 to 1. @default Math.random */
-  random?: () => number;
+  random?: (() => number) | undefined;
   /** Returns an id that no other process has. @default crypto.randomUUID */
-  newId?: () => string;
+  newId?: (() => string) | undefined;
 }
 
 /** Returns a runtime with its defaults. @throws {ConfigurationError} if it has an unknown option. */
-export function readRuntime(runtime: EvaluatorRuntime): Required<EvaluatorRuntime> {
+export function readRuntime(runtime: EvaluatorRuntime): Defined<EvaluatorRuntime> {
   checkOptions(optionsNamed("clock", "random", "newId"), runtime);
   const { clock, random = Math.random, newId = () => crypto.randomUUID() } = runtime;
   return { clock: clock ? withoutTinyDelays(clock) : systemClock, random, newId };

@@ -1,3 +1,4 @@
+import type { Defined } from "./options.ts";
 import type { EvaluatorRuntime } from "./clock.ts";
 import { callLimits, type EvaluatorOptions } from "./evaluator-options.ts";
 import { joinHooks } from "./logger.ts";
@@ -13,7 +14,7 @@ const freeRetriesInBatch = 30;
 export type Connection = ReturnType<typeof connect>;
 
 /** Returns the transport of checked options, else that of the environment, and the policies of its calls. */
-export function connect(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
+export function connect(options: EvaluatorOptions, runtime: Defined<EvaluatorRuntime>) {
   const transport = options.transport ?? transportFromEnvironment(options.env);
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;
   const pacer = options.pacer ?? createPacer(limits, runtime);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
 import { ConfigurationError, InvalidRequestError, InvalidResponseError } from "./errors.ts";
 import type { EvaluatorOptions } from "./evaluator-options.ts";
+import type { Questions } from "./questions/kinds.ts";
 import { keyFromEnvironment } from "./transport-from-environment.ts";
 import { directBody, emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
@@ -87,7 +88,8 @@ test("reads the price when there is no routing", async () => {
 test("sends nothing for a request that cannot be answered", async () => {
   const fetch = async () => expect.unreachable("nothing may be sent");
   const evaluator = createEvaluator({ transport: gatewayTransport({ apiKey: "a-key", fetch }) });
-  const nothing = evaluator.evaluate({ state: "text", questions: {} });
+  const questions: Questions = {};
+  const nothing = evaluator.evaluate({ state: "text", questions });
   await expect(nothing).rejects.toBeInstanceOf(InvalidRequestError);
   const aborted = evaluator.evaluate(emailRequest, { signal: AbortSignal.abort("enough") });
   await expect(aborted).rejects.toBe("enough");

@@ -14,7 +14,7 @@ import {
   type Tracing,
 } from "./evaluator-options.ts";
 import { CallLog, type Hooks, joinHooks } from "./logger.ts";
-import { checkOptions } from "./options.ts";
+import { checkOptions, type Defined } from "./options.ts";
 import { estimateTokens, type EvaluationRequest, isSurelyTooLong } from "./questions/request.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
@@ -61,7 +61,7 @@ function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator
 /** Makes the calls of an evaluator and of those that {@link Evaluator.with} derived from it. */
 class Calls {
   readonly #options: EvaluatorOptions;
-  readonly #runtime: Required<EvaluatorRuntime>;
+  readonly #runtime: Defined<EvaluatorRuntime>;
   readonly #clock: Clock;
   readonly #tracing: Tracing | undefined;
   readonly #log: CallLog;
@@ -70,7 +70,7 @@ class Calls {
   #closed: Promise<void> | null = null;
   #onIdle: (() => void) | null = null;
 
-  constructor(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
+  constructor(options: EvaluatorOptions, runtime: Defined<EvaluatorRuntime>) {
     checkEvaluatorOptions(options);
     this.#options = { ...options };
     this.#runtime = runtime;

@@ -138,7 +138,7 @@ export class AuthenticationError extends StatusError {}
 /** The service is over a rate limit or overloaded (429, 529). */
 export class RateLimitError extends StatusError {}
 
-/** A rate limit met at the gateway, its free tier's included (contract section 7). */
+/** A rate limit met at the gateway, and its free tier's refusal of a model, which credits lift too (contract section 7). */
 export class GatewayRateLimitError extends RateLimitError {}
 
 /** A successful status whose body breaks the contract; the answer is not used. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { BatchLimits } from "./batch/run-batch.ts";
-import { checkOptions, objectWith, optionsObject } from "./options.ts";
+import { checkOptions, objectWith, optionsObject, type Defined } from "./options.ts";
 import type { Environment } from "./environment.ts";
 import type { Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
@@ -42,19 +42,19 @@ export const callSchemas = {
 /** Limits of one call. */
 export interface CallLimits {
   /** Retries after the first attempt. @default 2 */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** Time over all attempts and waits, in milliseconds. @default 120000, and none in a batch */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Time for each attempt, headers and body, in milliseconds. @default 30000 */
-  attemptTimeoutMs?: number;
+  attemptTimeoutMs?: number | undefined;
 }
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {
   /** Ends the call at once; its reason is thrown unchanged. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Sent beside the transport's own headers, which they cannot replace; for a request id or `traceparent`. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Options of a batch. */
@@ -76,26 +76,26 @@ export type Tracing = (
 /** The transport, limits and callbacks of an evaluator. */
 export interface EvaluatorOptions extends CallLimits, Hooks {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway; read at the first call */
-  transport?: Transport;
+  transport?: Transport | undefined;
   /** Environment variables for the options not given. @default the program's own */
-  env?: Environment;
+  env?: Environment | undefined;
   /** Known limits of the service; `{}` for none. @default the transport's */
-  limits?: RateLimits;
+  limits?: RateLimits | undefined;
   /** How large questions may be. @default 255 options and 10 levels */
-  questionLimits?: QuestionLimits;
+  questionLimits?: QuestionLimits | undefined;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
-  tracing?: Tracing;
+  tracing?: Tracing | undefined;
   /** Receives one line for each attempt, wait and failure; may be `console`. @default none */
-  logger?: Logger;
+  logger?: Logger | undefined;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default a new pacer */
-  pacer?: Pacer;
+  pacer?: Pacer | undefined;
 }
 
 /** Returns the limits among checked options; `others` for those that are not set. */
 export function callLimits(
   { maxRetries, deadlineMs, attemptTimeoutMs }: CallLimits,
-  others: Required<CallLimits> = defaultLimits,
-): Required<CallLimits> {
+  others: Defined<CallLimits> = defaultLimits,
+): Defined<CallLimits> {
   return {
     maxRetries: maxRetries ?? others.maxRetries,
     deadlineMs: deadlineMs ?? others.deadlineMs,

@@ -1,10 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Defined } from "./options.ts";
 import type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 import type { Clock } from "./clock.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { CallLimits, EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { Questions } from "./questions/kinds.ts";
+import type { NonEmpty } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { StateOf } from "./questions/state.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
@@ -14,7 +16,7 @@ export interface MiddlewareCall {
   /** Aborts with the caller's reason, or with a `TimeoutError` at the call's deadline; ends your own waits. */
   readonly signal: AbortSignal | undefined;
   /** The limits of this call. */
-  readonly limits: Readonly<Required<CallLimits>>;
+  readonly limits: Readonly<Defined<CallLimits>>;
   /** Sent with it beside the transport's own. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The name of the transport that would send it, such as `gateway`. */
@@ -60,7 +62,7 @@ export interface Evaluator extends AsyncDisposable {
    * @throws {RefusalError} when the model declines to answer.
    */
   evaluate<const TQuestions extends Questions, TState extends string | object>(
-    request: EvaluationRequest<TQuestions, TState & StateOf<TState>>,
+    request: EvaluationRequest<TQuestions & NonEmpty<TQuestions>, TState & StateOf<TState>>,
     options?: EvaluateOptions,
   ): Promise<Evaluation<TQuestions>>;
 
@@ -78,7 +80,7 @@ export interface Evaluator extends AsyncDisposable {
    * ```
    */
   evaluateMany<const TQuestions extends Questions, TState extends string | object>(
-    requests: RequestSource<TQuestions, TState & StateOf<TState>>,
+    requests: RequestSource<TQuestions & NonEmpty<TQuestions>, TState & StateOf<TState>>,
     options?: EvaluateManyOptions,
   ): EvaluationBatch<TQuestions>;
 

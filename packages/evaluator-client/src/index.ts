@@ -62,7 +62,7 @@ export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choi
 export type { ChoiceAnswer, ChoiceQuestion } from "./questions/kinds/choice.ts";
 export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";
 export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/score.ts";
-export type { KeyLimit, KindOf, QuestionLimits } from "./questions/kinds/kind.ts";
+export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
 export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";

@@ -34,7 +34,7 @@ test("tells attempts, waits and failures in one line each", async () => {
     expect.stringMatching(/^warn: evaluator: call 1 attempt 2 failed after 0 ms: StatusError: /),
     "info: evaluator: call 1 waits 500 ms before attempt 3 (backoff)",
     expect.stringMatching(/^warn: evaluator: call 1 attempt 3 failed after 0 ms: StatusError: /),
-    expect.stringMatching(/^error: evaluator: call 1 failed: StatusError: .*after 3 attempts$/),
+    expect.stringMatching(/^error: evaluator: call 1 failed: StatusError: .*after 3 attempts\.$/),
   ]);
   for (const line of lines) expect(line).not.toMatch(/planted|invoice|\n/);
 });

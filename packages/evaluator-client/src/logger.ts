@@ -25,9 +25,9 @@ export interface WaitEvent {
 /** Callbacks for the events of a call; their errors change no call, and are reported once. */
 export interface Hooks {
   /** Called after each attempt. */
-  onAttempt?(event: AttemptEvent): void;
+  onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** Called when a wait begins. */
-  onWait?(event: WaitEvent): void;
+  onWait?: ((event: WaitEvent) => void) | undefined;
 }
 
 /** Joins hooks so that each event reaches all of them, even if one throws; null if none has a callback. */
@@ -75,13 +75,13 @@ function warnOfBroken(callback: object, name: string, reason: unknown): void {
 /** Where lines go: `console`, or any logger with some of its methods. */
 export interface Logger {
   /** Attempts that succeeded. */
-  debug?(line: string): void;
+  debug?: ((line: string) => void) | undefined;
   /** Waits. */
-  info?(line: string): void;
+  info?: ((line: string) => void) | undefined;
   /** Attempts that failed, and states that are too long. */
-  warn?(line: string): void;
+  warn?: ((line: string) => void) | undefined;
   /** Calls that failed for good. */
-  error?(line: string): void;
+  error?: ((line: string) => void) | undefined;
 }
 
 type Level = keyof Logger;

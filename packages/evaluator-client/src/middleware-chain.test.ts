@@ -4,6 +4,7 @@ import { ConfigurationError, InvalidRequestError } from "./errors.ts";
 import { countingTransport, scamRequest } from "./testing/counting-transport.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import type { Middleware, MiddlewareCall } from "./evaluator.ts";
+import type { Questions } from "./questions/kinds.ts";
 
 function textOf({ state }: { state: unknown }): string {
   return typeof state === "string" ? state : "";
@@ -57,7 +58,8 @@ test("sees no request that cannot be answered, and sends none", async () => {
     calls += 1;
     return next({ ...request, state: undefined as never });
   });
-  await expect(evaluator.evaluate({ state: "text", questions: {} })).rejects.toThrow(
+  const questions: Questions = {};
+  await expect(evaluator.evaluate({ state: "text", questions })).rejects.toThrow(
     InvalidRequestError,
   );
   expect(calls).toBe(0);

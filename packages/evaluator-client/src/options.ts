@@ -1,6 +1,11 @@
 import * as z from "zod/mini";
 import { ConfigurationError } from "./errors.ts";
 
+/** Options with their defaults: each is given, and none is undefined. */
+export type Defined<TOptions> = {
+  [TKey in keyof TOptions]-?: Exclude<TOptions[TKey], undefined>;
+};
+
 /** Returns a schema of options. An unknown one is an issue that names the nearest. */
 export function optionsObject<const TShape extends Readonly<Record<string, z.core.$ZodType>>>(
   shape: TShape,

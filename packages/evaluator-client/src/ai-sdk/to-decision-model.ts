@@ -25,9 +25,9 @@ type DecisionWarning = DecisionResult["warnings"][number];
 /** The model's names in the `ai` package. */
 export interface DecisionModelOptions {
   /** The id in messages, and in results if the service names no model. @default "evaluator" */
-  modelId?: string;
+  modelId?: string | undefined;
   /** The provider's name in messages. @default "evaluator-client" */
-  provider?: string;
+  provider?: string | undefined;
 }
 
 /**

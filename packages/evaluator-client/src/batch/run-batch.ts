@@ -1,3 +1,4 @@
+import type { Defined } from "../options.ts";
 import { EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Questions } from "../questions/kinds.ts";
@@ -7,14 +8,14 @@ import type { State } from "../questions/state.ts";
 /** How many requests a batch handles at once, and the order of its outcomes. */
 export interface BatchLimits {
   /** Requests in flight at once, at most. @default 8 */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Requests that are in flight, wait to be sent, or have an outcome to take. In input order, up to 4,096
    * more outcomes wait behind a slower call. @default 16 times `concurrency`
    */
-  readAhead?: number;
+  readAhead?: number | undefined;
   /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
-  order?: "input" | "completion";
+  order?: "input" | "completion" | undefined;
 }
 
 /** One request's outcome, with its position in the input from 0. */
@@ -81,7 +82,7 @@ export function runBatch(options: RunBatchOptions): EvaluationBatch {
 }
 
 async function* giveOutcomes(
-  options: RunBatchOptions & { readonly limits: Required<BatchLimits> },
+  options: RunBatchOptions & { readonly limits: Defined<BatchLimits> },
   totals: BatchTotals,
 ): AsyncGenerator<BatchItem, undefined> {
   const { signal, limits } = options;
@@ -205,7 +206,7 @@ interface Place {
 
 /** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
 class Outcomes {
-  readonly #limits: Required<BatchLimits>;
+  readonly #limits: Defined<BatchLimits>;
   readonly #signal: AbortSignal;
   readonly #onRoom: () => void;
   /** In input order with a place for each call; else the items that are ready, then the failures. */
@@ -220,7 +221,7 @@ class Outcomes {
    * @param signal - Ends the waiting for outcomes: its reason is thrown at once.
    * @param onRoom - Called when a call has ended.
    */
-  constructor(limits: Required<BatchLimits>, signal: AbortSignal, onRoom: () => void) {
+  constructor(limits: Defined<BatchLimits>, signal: AbortSignal, onRoom: () => void) {
     this.#limits = limits;
     this.#signal = signal;
     this.#onRoom = onRoom;

@@ -69,7 +69,7 @@ export interface Credits {
 /** Options of one look-up. */
 export interface LookUpOptions {
   /** Ends the look-up at once; its reason is thrown unchanged. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Looks up the gateway's models and your credits; every look-up is free. */
@@ -96,9 +96,9 @@ export interface Catalog extends AsyncDisposable {
 /** How to reach the gateway's catalog, and how long to try. */
 export interface CatalogOptions extends TransportOptions, CallLimits {
   /** The gateway key, for the balance only. @default AI_GATEWAY_API_KEY */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** The gateway's address; look-ups start at the root of its host. @default EVALUATOR_BASE_URL, else https://ai-gateway.vercel.sh/v4/ai */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
 }
 
 /**

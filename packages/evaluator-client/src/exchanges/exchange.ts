@@ -81,9 +81,9 @@ export interface OwnTransportOptions {
   /** Sends to the service and records the exchange, or answers from the folder. */
   fetch: Fetch;
   /** A placeholder for the key, if there is no service. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Empty if there is no service, so that a test gives the same result on every machine. */
-  env?: Environment;
+  env?: Environment | undefined;
 }
 
 /** How exchanges are made and compared; use the same options to record and to replay. */
@@ -92,9 +92,9 @@ export interface ExchangeOptions {
    * Makes the transport from these options and your own, such as
    * `(own) => gatewayTransport({ ...own, modelId: "…" })`. @default gatewayTransport
    */
-  transport?: (own: OwnTransportOptions) => Transport;
+  transport?: ((own: OwnTransportOptions) => Transport) | undefined;
   /** Returns the text to store for a text of a state, question or answer. @default unchanged */
-  redact?: (text: string) => string;
+  redact?: ((text: string) => string) | undefined;
 }
 
 const isFunction = (value: unknown) => typeof value === "function";

@@ -23,7 +23,7 @@ import { type ExchangeOptions, MissingExchangeError, type record, replay } from 
 test.each<[string, ExchangeOptions["transport"]]>([
   ["the gateway", gateway],
   ["the gateway's successor", (own) => gateway({ ...own, wire: "decision-model" } as never)],
-  ["the vendor", (own) => directTransport({ apiKey: key, ...own })],
+  ["the vendor", (own) => directTransport({ apiKey: key, ...(own as object) })],
   [
     "a chat server",
     (own) => logprobsTransport({ baseUrl: "http://127.0.0.1:1", model: "local/tiny", ...own }),
@@ -169,7 +169,7 @@ test("a short key, as for an emulator, is no secret, and a header of one's own i
 
 test.each<[string, NonNullable<ExchangeOptions["transport"]>]>([
   ["gateway", (own) => gatewayTransport({ apiKey: key, ...own, wire: "decision-model" })],
-  ["vendor", (own) => directTransport({ apiKey: key, ...own })],
+  ["vendor", (own) => directTransport({ apiKey: key, ...(own as object) })],
 ])(
   "of an image over the %s's wire a file holds the digest, which tells it from others",
   async (_name, transport) => {

@@ -18,7 +18,7 @@ type Request = Exchange["request"];
 /** How exchanges are recorded. */
 export interface RecordOptions extends ExchangeOptions {
   /** Sends to the service. @default the global fetch */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
 }
 
 /**

@@ -23,8 +23,16 @@ test.each<[string, unknown, string | null]>([
   ["a number JSON cannot hold", { state: { ...state, age: Number.NaN }, questions }, null],
   ["a cycle", { state: cyclic, questions }, null],
   ["a date inside", { state: { ...state, date: new Date(0) }, questions }, null],
-  ["no option", { state, questions: { ...questions, odd: choice("which?", {}) } }, "odd"],
-  ["no level", { state, questions: { ...questions, odd: score("how?", []) } }, "odd"],
+  [
+    "no option",
+    { state, questions: { ...questions, odd: { ...choice("which?", { a: "A" }), criteria: {} } } },
+    "odd",
+  ],
+  [
+    "no level",
+    { state, questions: { ...questions, odd: { ...score("how?", ["a"]), criteria: [] } } },
+    "odd",
+  ],
   ["no question type", { state, questions: { odd: { instructions: state.subject } } }, "odd"],
   ["wrong criteria", { state, questions: { odd: boolean("sure?", state as never) } }, "odd"],
 ])("sends nothing for a request with %s", async (_, request, questionId) => {

@@ -137,7 +137,7 @@ describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
     await using server = await listen(respond);
     const error = await privateFailure(transportTo(server.origin));
     expect(error).toMatchObject({ name: "ConnectionError", ...lost });
-    expect(error.message).toMatch(/may have been billed\..* after 3 attempts$/);
+    expect(error.message).toMatch(/may have been billed\..* after 3 attempts\.$/);
     expect(server.requests).toHaveLength(3);
   });
 

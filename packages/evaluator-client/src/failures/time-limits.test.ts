@@ -34,7 +34,7 @@ describe.each(waysAndServers)("%s", (_, transportTo, listen) => {
       maybeBilled: true,
       attempts: 3,
     });
-    expect(error.message).toMatch(/within 5000 ms \(attemptTimeoutMs\).* after 3 attempts$/);
+    expect(error.message).toMatch(/within 5000 ms \(attemptTimeoutMs\).* after 3 attempts\.$/);
     expect(server.requests).toHaveLength(3);
     expect(clock.waiting).toBe(0);
   });

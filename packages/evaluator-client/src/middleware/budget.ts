@@ -9,16 +9,16 @@ import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 /** Options of {@link budget}; at least one of the two limits is required. */
 export interface BudgetOptions {
   /** The most US dollars. If the answers have no price, set `usdPerMillionTokens` too. */
-  maxCostUsd?: number;
+  maxCostUsd?: number | undefined;
   /** The most tokens, input and output. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** The span until now that both limits apply to, in milliseconds. @default since the budget was made */
-  spanMs?: number;
+  spanMs?: number | undefined;
   /**
    * The highest price of a million tokens, in US dollars. Without it the highest price so far is used,
    * and calls go one at a time until the first answer.
    */
-  usdPerMillionTokens?: number;
+  usdPerMillionTokens?: number | undefined;
 }
 
 /** The amounts that were spent over the span, and the estimates of calls in flight. */

@@ -19,17 +19,17 @@ export interface EvaluationStore {
 /** Options of {@link cache}. */
 export interface CacheOptions {
   /** Stores the evaluations. @default this process's memory, bounded by `maxEntries` */
-  store?: EvaluationStore;
+  store?: EvaluationStore | undefined;
   /** How many evaluations the memory keeps; the least recently used one is removed first. @default 1000 */
-  maxEntries?: number;
+  maxEntries?: number | undefined;
   /** Called with the errors of the store, which cost no answer. @default none */
-  onStoreError?: (error: unknown) => void;
+  onStoreError?: ((error: unknown) => void) | undefined;
 }
 
 /** Parts of the platform that a cache uses; tests pass their own. */
 export interface CacheRuntime {
   /** Hashes bytes with SHA-256. @default crypto.subtle.digest */
-  sha256?: (bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>;
+  sha256?: ((bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>) | undefined;
 }
 
 /** Counts of a cache's calls. */

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
 import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 
 /** A class of errors, such as `ConnectionError`. */
 export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
@@ -9,9 +10,9 @@ export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
 /** When to ask somebody else. */
 export interface FallbackOptions {
   /** After which errors. @default those that a retry may help, and answers that break the contract */
-  on?: readonly ErrorClass[];
+  on?: readonly ErrorClass[] | undefined;
   /** How long a call waits for a pause or for retries of the first service, in milliseconds. @default 1000 */
-  maxWaitMs?: number;
+  maxWaitMs?: number | undefined;
 }
 
 const helperSchema = z.object({
@@ -51,10 +52,9 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
     } catch (error) {
       const { signal, headers } = call;
       if (signal?.aborted || !isMeant(error)) throw error;
-      return await evaluator.evaluate(request, {
-        ...(signal && { signal }),
-        ...(headers && { headers }),
-      });
+      const asked: EvaluationRequest = request;
+      // Its questions are those of the request, which the compiler cannot see for all types of them.
+      return (await evaluator.evaluate(asked, { signal, headers })) as never;
     }
   };
 }

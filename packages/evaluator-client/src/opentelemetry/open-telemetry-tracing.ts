@@ -9,9 +9,9 @@ import { withoutImageBytes } from "../questions/state.ts";
 /** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {
   /** @default the global provider's tracer "evaluator-client" */
-  tracer?: Tracer;
+  tracer?: Tracer | undefined;
   /** Whether spans hold the state, the questions and the answers. @default false */
-  recordContent?: boolean;
+  recordContent?: boolean | undefined;
 }
 
 /**

@@ -29,11 +29,11 @@ export interface SharedPacerOptions {
   /** The limits of all processes together; 95 % of each is used. */
   limits: RateLimits;
   /** Without the store, use an equal share of the limit or send nothing. @default "own-share" */
-  whenStoreIsDown?: "own-share" | "closed";
+  whenStoreIsDown?: "own-share" | "closed" | undefined;
   /** How much of the rate one lease reserves, in milliseconds. @default 100 */
-  leaseMs?: number;
+  leaseMs?: number | undefined;
   /** Called once when the store cannot be reached, and once when it can be again. @default none */
-  onStoreChange?: (isDown: boolean) => void;
+  onStoreChange?: ((isDown: boolean) => void) | undefined;
 }
 
 interface LeaseOptions extends SharedPacerOptions {

@@ -1,6 +1,6 @@
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import type { EvaluatorError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, type Defined } from "../options.ts";
 import { type Admission, CallQueue, type PacedCall, Pause } from "./call-queue.ts";
 import { RateEstimate } from "./rate-estimate.ts";
 import { type RateLimits, rateLimitsSchema, SHARE_OF_LIMIT, TokenBucket } from "./rate-limits.ts";
@@ -36,7 +36,7 @@ class LocalPacer implements Pacer {
   #idledMs = 0;
   #cancelWake: (() => void) | null = null;
 
-  constructor(limits: RateLimits, { clock, random }: Required<EvaluatorRuntime>) {
+  constructor(limits: RateLimits, { clock, random }: Defined<EvaluatorRuntime>) {
     const { requestsPerMinute, tokensPerSecond } = limits;
     this.#requests = bucketFor(requestsPerMinute && requestsPerMinute / 60);
     this.#tokens = bucketFor(tokensPerSecond);

@@ -13,9 +13,9 @@ export const rateLimitsSchema = optionsObject({
 /** Known limits of a service; 95 % of each is used. */
 export interface RateLimits {
   /** Requests per minute, over everyone who shares the key. */
-  readonly requestsPerMinute?: number;
+  readonly requestsPerMinute?: number | undefined;
   /** Input tokens per second, over everyone who shares the key. */
-  readonly tokensPerSecond?: number;
+  readonly tokensPerSecond?: number | undefined;
 }
 
 /** Returns limits of which only a share is used. */

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { ConfigurationError, RateLimitError } from "../errors.ts";
-import { checkOptions, objectWith, optionsObject } from "../options.ts";
+import { checkOptions, objectWith, optionsObject, type Defined } from "../options.ts";
 import { type Admission, CallQueue, IN_A_ROW, type PacedCall, Pause } from "./call-queue.ts";
 import { LeasedSlots, type SharedPacerOptions } from "./leased-slots.ts";
 import type { Pacer } from "./pacer.ts";
@@ -63,7 +63,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
   #isClosed = false;
   #cancelWake: (() => void) | null = null;
 
-  constructor(options: SharedPacerOptions, { clock, random, newId }: Required<EvaluatorRuntime>) {
+  constructor(options: SharedPacerOptions, { clock, random, newId }: Defined<EvaluatorRuntime>) {
     const { leaseMs = LEASE_MS, whenStoreIsDown = "own-share" } = options;
     this.countsTokens = options.limits.tokensPerSecond !== undefined;
     this.#clock = clock;

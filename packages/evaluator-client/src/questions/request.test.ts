@@ -69,8 +69,8 @@ test.each<[string, unknown, string]>([
 });
 
 test.each<[string, unknown, string]>([
-  ["no options", choice("which?", {}), "has no option"],
-  ["no levels", score("how much?", []), "has no level"],
+  ["no options", { ...choice("which?", { a: "A" }), criteria: {} }, "has no option"],
+  ["no levels", { ...score("how much?", ["a"]), criteria: [] }, "has no level"],
   ["an unknown type", { type: "box", instructions: "where?" }, "is not a choice, score or boolean"],
   ["empty instructions", boolean(""), "has empty instructions"],
   ["white space for instructions", choice(" \n\u00a0", { a: "a" }), "has empty instructions"],

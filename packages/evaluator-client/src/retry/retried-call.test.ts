@@ -87,7 +87,7 @@ test("throws the last error itself, with the attempts in it", async () => {
   await clock.advance(60_000);
   expect(await outcome).toBe(last);
   expect(last.attempts).toBe(3);
-  expect(last.message).toMatch(/after 3 attempts$/);
+  expect(last.message).toMatch(/after 3 attempts\.$/);
   expect(last.stack).toContain("after 3 attempts");
 });
 

@@ -1,3 +1,4 @@
+import type { Defined } from "../options.ts";
 import { describeWait, type EvaluatorRuntime, sleep } from "../clock.ts";
 import { ConnectionError, type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import type { CallLimits } from "../evaluator-options.ts";
@@ -7,7 +8,7 @@ import type { Pacer } from "../pacing/pacer.ts";
 
 /** How often, how long and at which pace to try. */
 export interface RetryPolicy extends Readonly<
-  Required<CallLimits & Pick<EvaluatorRuntime, "clock" | "random">>
+  Defined<CallLimits & Pick<EvaluatorRuntime, "clock" | "random">>
 > {
   /** Refusals (429, 503, 529) that do not count as retries while the service answers other calls. @default 0 */
   readonly freeRetries?: number;
@@ -122,7 +123,7 @@ export function retryAfterMsOf(error: unknown): number | null {
 /** Throws the last error of a call, with its attempts and the reason why no further one is made. */
 function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
   Object.assign(error, { attempts });
-  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
+  const counted = attempts > 1 ? ` This was after ${attempts} attempts.` : "";
   const message = `${error.message}${note}${counted}`;
   // V8 froze the message into the stack when the error was made.
   if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);

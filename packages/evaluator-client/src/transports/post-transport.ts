@@ -20,13 +20,13 @@ import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
 /** Options that every transport takes. */
 export interface TransportOptions {
   /** Headers sent with every request; they cannot replace the transport's own. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Sends through this `fetch`. @default undici's own `Pool` on Node, the global `fetch` elsewhere */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
   /** On Node, sends through this dispatcher of undici, such as a `ProxyAgent`; whoever made it closes it. @default the transport's own */
-  dispatcher?: AnyDispatcher;
+  dispatcher?: AnyDispatcher | undefined;
   /** Environment variables for the options not given. @default the program's own */
-  env?: Environment;
+  env?: Environment | undefined;
 }
 
 /** Rejects unknown options of a transport. */
@@ -41,7 +41,7 @@ interface Source {
 }
 
 type OptionName = "apiKey" | "baseUrl" | "model" | "modelId";
-type Given = { readonly env?: Environment } & {
+type Given = { readonly env?: Environment | undefined } & {
   readonly [TName in OptionName]?: string | null | undefined;
 };
 

@@ -54,7 +54,7 @@ describe("gateway", () => {
     [
       403,
       gatewayError("forbidden", freeTierModel),
-      "AuthenticationError",
+      "GatewayRateLimitError",
       { needsPaidCredits: true },
     ],
     [

@@ -73,6 +73,7 @@ test.each<[string | null, string | null, string]>([
   ["overloaded", null, "The service answered 500 (overloaded). Wait."],
   [null, "Sorry.", 'The service answered 500: "Sorry." Wait.'],
   ["overloaded", "Sorry.", 'The service answered 500 (overloaded): "Sorry." Wait.'],
+  [null, "no stop", 'The service answered 500: "no stop". Wait.'],
 ])("reports type %j and text %j", (type, words, message) => {
   expect(errorOf(500, { type, text: words }).message).toBe(message);
 });
@@ -129,13 +130,18 @@ test.each<[string, unknown, string | null]>([
   ["several lines with escapes", "a\r\n\u001b[31mb", '"a [31mb"'],
   ["no text", { message: "x" }, null],
   ["blank text", "  ", null],
-  ["the key", "Invalid key planted-secret-key", null],
-  ["a part of the key", "Invalid key planted-s…", null],
-  ["the end of the key at its own end", "Invalid key …cret-key", null],
+  ["the key", "Invalid key planted-secret-key", '"Invalid key …"'],
+  ["a part of the key", "Invalid key planted-s…", '"Invalid key …"'],
+  ["the end of the key at its own end", "Invalid key …cret-key", '"Invalid key …"'],
+  ["the key in two parts", "Invalid key planted-s and ecret-key", '"Invalid key … and …"'],
   ["a value of the state", `bad input: ${none.state.note}`, null],
   ["a long run of the state", "bad input: quick brown fox jumps over…", null],
 ])("quotes %s as it may", (_, text, expected) => {
   expect(quoteServerText(text, none)).toBe(expected);
+});
+
+test("a key of few letters hides nothing", () => {
+  expect(quoteServerText("Invalid key.", { apiKey: "k" })).toBe('"Invalid key."');
 });
 
 test("cuts text of more than 300 characters", () => {

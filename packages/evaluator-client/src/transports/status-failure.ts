@@ -39,7 +39,7 @@ export function toStatusError(failure: StatusFailure, details: ServiceFailure): 
   const words = quoteServerText(details.text, failure);
   const answered = `${service} answered ${status}${type === null ? "" : ` (${type})`}`;
   const { errorClass: ErrorClass = classFor(status) } = details;
-  return new ErrorClass(`${answered}${words === null ? "." : `: ${words}`} ${advice}`, {
+  return new ErrorClass(`${answered}${words === null ? "." : `: ${asSentence(words)}`} ${advice}`, {
     status,
     type,
     requestId,
@@ -48,6 +48,10 @@ export function toStatusError(failure: StatusFailure, details: ServiceFailure): 
     isRetryable: isRetryableStatus(status, header("x-should-retry")),
     retryAfterMs: parseRetryAfterMs(header, clock.epochNow()),
   });
+}
+
+function asSentence(words: string): string {
+  return /[.!?…]"$/.test(words) ? words : `${words}.`;
 }
 
 function classFor(status: number): typeof StatusError {
@@ -65,7 +69,7 @@ function isRetryableStatus(status: number, shouldRetry: string | null): boolean 
 
 function passOnName(name: string | null | undefined, failure: StatusFailure): string | null {
   const isName = typeof name === "string" && /^\w{1,60}$/.test(name);
-  return isName && quoteServerText(name, failure) !== null ? name : null;
+  return isName && quoteServerText(name, failure) === `"${name}"` ? name : null;
 }
 
 const checkKey = "Check the key, and that it may use this model.";
@@ -101,19 +105,27 @@ export function nextStep(status: number): string {
 // and a key of eleven may be a field name.
 const MAX_QUOTE = 300;
 const SHARED_RUN = 24;
+const SHARED_KEY = 8;
 const SHORTEST_VALUE = 4;
 const SHORTEST_KEY = 12;
 
-/** Quotes a server's text in one line of at most 300 characters; null if it repeats a key, a header value or the state. */
+/** Quotes a server's text in one line of at most 300 characters, without parts of the key; null if it repeats a header value or the state. */
 export function quoteServerText(text: unknown, { apiKey, headers = {}, state }: PrivateText) {
   if (typeof text !== "string" || text.trim() === "") return null;
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  const line = hideKey(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim(), apiKey);
   // A search for parts of images would read megabytes, so any text that may be one is refused.
   if (Array.isArray(state) && /[\w+/=-]{24}/.test(line)) return null;
-  if (apiKey !== null && (line.includes(apiKey) || sharesRun(line, apiKey, 8))) return null;
   const sent = textsOf(withoutImageBytes(state));
   if ([...Object.values(headers), ...sent].some((part) => repeats(line, part))) return null;
   return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
+}
+
+/** Replaces each word that shares letters with the key, if the line repeats the key or a part of it. */
+function hideKey(line: string, apiKey: string | null): string {
+  if (apiKey === null || apiKey.length < SHORTEST_VALUE) return line;
+  if (!line.includes(apiKey) && !sharesRun(line, apiKey, SHARED_KEY)) return line;
+  const hide = (word: string) => (sharesRun(word, apiKey, SHORTEST_VALUE) ? "…" : word);
+  return line.split(" ").map(hide).join(" ");
 }
 
 function repeats(line: string, part: string): boolean {

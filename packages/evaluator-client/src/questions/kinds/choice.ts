@@ -8,7 +8,7 @@ import {
   roundingError,
   TOLERANCE,
 } from "../json.ts";
-import type { KindOf } from "./kind.ts";
+import type { NonEmpty, KindOf } from "./kind.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
 export const choiceQuestionSchema = /* @__PURE__ */ (() =>
@@ -51,7 +51,7 @@ export interface ChoiceAnswer<TOption extends string = string> {
  */
 export function choice<const TOption extends string>(
   instructions: string,
-  criteria: Readonly<Record<TOption, string>>,
+  criteria: Readonly<Record<TOption, string>> & NonEmpty<Record<TOption, string>>,
 ): ChoiceQuestion<TOption> {
   return frozenCopy({ type: "choice", instructions, criteria });
 }

@@ -30,12 +30,24 @@ export interface KindOf<TQuestion, TAnswer> {
   truths(question: TQuestion): readonly Truth[] | null;
 }
 
+/** The compiler's reason if there is nothing to choose from. */
+export interface Empty {
+  readonly isEmpty: "write at least one";
+}
+
+/** Any type if an object or a list has an entry, else {@link Empty}; for generic functions over questions. */
+export type NonEmpty<TAll> = TAll extends readonly []
+  ? Empty
+  : [keyof TAll] extends [never]
+    ? Empty
+    : unknown;
+
 /** How large a question may be before it is rejected without sending (field facts). */
 export interface QuestionLimits {
   /** Options of a choice question. @default 255 */
-  readonly maxOptions?: number;
+  readonly maxOptions?: number | undefined;
   /** Levels of a score question. @default 10 */
-  readonly maxLevels?: number;
+  readonly maxLevels?: number | undefined;
 }
 
 /** The highest number of keys of a question, and its option in {@link QuestionLimits}. */

@@ -8,7 +8,7 @@ import {
   roundingError,
   TOLERANCE,
 } from "../json.ts";
-import type { KindOf } from "./kind.ts";
+import type { NonEmpty, KindOf } from "./kind.ts";
 
 /** A question that places the state on ordered levels; the position in the list is the level index. */
 export const scoreQuestionSchema = /* @__PURE__ */ (() =>
@@ -56,7 +56,7 @@ export type LevelIndex<TLevels extends readonly string[]> = number extends TLeve
  */
 export function score<const TLevels extends readonly string[]>(
   instructions: string,
-  criteria: TLevels,
+  criteria: TLevels & NonEmpty<TLevels>,
 ): ScoreQuestion<TLevels> {
   return frozenCopy({ type: "score", instructions, criteria });
 }

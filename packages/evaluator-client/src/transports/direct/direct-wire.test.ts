@@ -158,7 +158,7 @@ test.each<[Answer, string, object]>([
         ],
       },
     ],
-    `The vendor's API answered 422: "body.0.a: Missing; b: Wrong" ${check}`,
+    `The vendor's API answered 422: "body.0.a: Missing; b: Wrong". ${check}`,
     { name: "StatusError", type: null },
   ],
   [

@@ -11,15 +11,16 @@ export const gatewaySources = {
   modelId: { variable: modelVariable, fallback: "typesafe-ai/jev" },
 };
 
-/** Makes the error for an error status (contract section 7, field facts); `hint` follows the advice for a 400 or 404. */
+/** Makes the error for an error status (contract section 7, field facts); `hint` follows the advice for a 400, 404 or 405. */
 export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
   const { response } = failure;
   const { status, json } = response;
   // The field facts have the first form; the contract has none, and a provider's own body may come through.
   const text = textAt(json, "error", "message") ?? textAt(json, "error") ?? textAt(json, "message");
   const type = textAt(json, "error", "type");
-  const needsPaidCredits = status === 402 || /free[ -]tier/i.test(text ?? "");
-  const ofPath = status === 400 || status === 404 ? hint : "";
+  const isFreeTier = /free[ -]tier/i.test(text ?? "");
+  const needsPaidCredits = status === 402 || isFreeTier;
+  const ofPath = status === 400 || status === 404 || status === 405 ? hint : "";
   return toStatusError(failure, {
     service: "The gateway",
     type,
@@ -28,7 +29,7 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
     generationId: textAt(json, "generationId"),
     needsPaidCredits,
     advice: needsPaidCredits ? "Buy credits for the account to go on." : nextStep(status) + ofPath,
-    errorClass: errorClassFor(status, type),
+    errorClass: isFreeTier ? GatewayRateLimitError : errorClassFor(status, type),
   });
 }
 

@@ -94,6 +94,12 @@ test.each<[Answer, GatewayWire, string, object]>([
     { name: "StatusError" },
   ],
   [
+    [403, { error: { message: "Free tier users do not have access to this model." } }],
+    "evaluation-model",
+    'The gateway answered 403: "Free tier users do not have access to this model." Buy credits for the account to go on.',
+    { name: "GatewayRateLimitError", needsPaidCredits: true, isRetryable: false },
+  ],
+  [
     [422, {}],
     "evaluation-model",
     `The gateway answered 422. ${check}`,
@@ -109,7 +115,7 @@ test.each<[Answer, GatewayWire, string, object]>([
     [400, { error: { message: "No access for free-tier users.", type: "forbidden" } }],
     "evaluation-model",
     'The gateway answered 400 (forbidden): "No access for free-tier users." Buy credits for the account to go on.',
-    { name: "StatusError", needsPaidCredits: true },
+    { name: "GatewayRateLimitError", needsPaidCredits: true },
   ],
   [
     [429, { message: "No access for free-tier users." }],
@@ -121,13 +127,13 @@ test.each<[Answer, GatewayWire, string, object]>([
     [400, { error: "No access for free-tier users.", message: "No." }],
     "evaluation-model",
     'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
-    { name: "StatusError", type: null, needsPaidCredits: true },
+    { name: "GatewayRateLimitError", type: null, needsPaidCredits: true },
   ],
   [
     [400, { error: { message: "No access for free-tier users.", type: 7 } }],
     "evaluation-model",
     'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
-    { name: "StatusError", type: null, needsPaidCredits: true },
+    { name: "GatewayRateLimitError", type: null, needsPaidCredits: true },
   ],
   [
     [400, { error: { message: "Slow down.", type: "rate_limit_exceeded" } }],
@@ -171,4 +177,17 @@ test.each<[Answer, GatewayWire, string, object]>([
   const transport = gatewayTransport({ apiKey: "a-gateway-key", wire, fetch });
   const asked = createEvaluator({ transport, maxRetries: 0 }).evaluate(emailRequest);
   await expect(asked).rejects.toMatchObject({ message, ...fields });
+});
+
+test.each([404, 405])("a %d at an address without /v4/ai says that it lacks it", async (status) => {
+  const messageAt = async (baseUrl: string) => {
+    const fetch = async () => new Response("<h1>None</h1>", { status });
+    const transport = gatewayTransport({ apiKey: "a-gateway-key", baseUrl, fetch });
+    const asked = createEvaluator({ transport, maxRetries: 0 }).evaluate(emailRequest);
+    return String(await asked.catch((error: unknown) => error));
+  };
+  for (const baseUrl of ["https://gateway.example", "https://gateway.example/v1"]) {
+    expect(await messageAt(baseUrl)).toContain("ends with /v4/ai");
+  }
+  expect(await messageAt("https://gateway.example/v4/ai/")).not.toContain("ends with");
 });

@@ -30,13 +30,13 @@ export type GatewayWire = keyof typeof bodies;
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
   /** The gateway key. @default AI_GATEWAY_API_KEY */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Address in front of `/evaluation-model`. @default EVALUATOR_BASE_URL, else https://ai-gateway.vercel.sh/v4/ai */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** The evaluation model's id at the gateway. @default EVALUATOR_MODEL_ID, else typesafe-ai/jev */
-  modelId?: string;
+  modelId?: string | undefined;
   /** The generation of the wire: the contract's, or its successor. @default "evaluation-model" */
-  wire?: GatewayWire;
+  wire?: GatewayWire | undefined;
 }
 
 /**
@@ -54,10 +54,14 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
   if (!Object.hasOwn(bodies, wire))
     rejectOption("wire", `is one of ${Object.keys(bodies).join(", ")}`);
   const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
-  const url = `${readBaseUrl(options, gatewaySources.baseUrl)}/${wire}`;
+  const baseUrl = readBaseUrl(options, gatewaySources.baseUrl);
+  const url = `${baseUrl}/${wire}`;
   const modelId = readHeaderOption(options, "modelId", gatewaySources.modelId);
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
-  const hint = ` If the gateway speaks the other generation, set the option wire: "${other}".`;
+  const ofBase = baseUrl.endsWith("/v4/ai")
+    ? ""
+    : " The base URL of a gateway ends with /v4/ai, this one does not.";
+  const hint = `${ofBase} If the gateway speaks the other generation, set the option wire: "${other}".`;
   const service: PostedService = {
     name: "gateway",
     url,

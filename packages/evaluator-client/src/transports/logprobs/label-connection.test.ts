@@ -20,7 +20,7 @@ test.each<[number, unknown, string]>([
     {
       error: { message: 'model "qwen9" not found, try pulling it first', type: "not_found_error" },
     },
-    'The server answered 404 (not_found_error): "model "qwen9" not found, try pulling it first" Check the base URL and that the server has this model.',
+    'The server answered 404 (not_found_error): "model "qwen9" not found, try pulling it first". Check the base URL and that the server has this model.',
   ],
   [
     400,
@@ -34,7 +34,7 @@ test.each<[number, unknown, string]>([
   [
     503,
     { error: { code: 503, message: "Loading model", type: "unavailable_error" } },
-    'The server answered 503 (unavailable_error): "Loading model" The service failed; try again later.',
+    'The server answered 503 (unavailable_error): "Loading model". The service failed; try again later.',
   ],
   [
     422,

@@ -30,21 +30,21 @@ export interface TokenPrice {
 /** How to reach a chat model that gives log-probabilities. */
 export interface LogprobsTransportOptions extends TransportOptions {
   /** Address in front of `/v1`; a `/v1` at its end is ignored. @default EVALUATOR_LOGPROBS_BASE_URL */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** The model's name at the server. @default EVALUATOR_MODEL_ID */
-  model?: string;
+  model?: string | undefined;
   /** The server's key; null sends none. @default EVALUATOR_LOGPROBS_API_KEY, else none */
-  apiKey?: string | null;
+  apiKey?: string | null | undefined;
   /** The kind of server. @default "auto": detected once */
-  server?: LabelServerName | "auto";
+  server?: LabelServerName | "auto" | undefined;
   /** Whether several readings cancel the model's bias for a label. @default "balanced" */
-  debias?: Debias;
+  debias?: Debias | undefined;
   /** The least total probability of a question's labels, 0..1. @default 0.5 */
-  minLabelMass?: number;
+  minLabelMass?: number | undefined;
   /** Requests in flight at once, over all evaluations. @default 4 */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** The model's price, such as an entry of `listModels`. @default none, and `costUsd` is null */
-  price?: TokenPrice;
+  price?: TokenPrice | undefined;
 }
 
 /**
