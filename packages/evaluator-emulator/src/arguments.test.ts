@@ -18,7 +18,6 @@ test("the defaults are no port, the paid tier and seed 1", async () => {
     tls: null,
     tier: "paid",
     seed: 1,
-    decimals: 2,
     confidence: true,
     faults: [],
     rulesPath: null,

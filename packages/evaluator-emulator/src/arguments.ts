@@ -58,7 +58,7 @@ function declareOptions(name: string, context: CliContext) {
     .optionsGroup("Answers:")
     .option("--rules <file>", "your own answers, as JSON")
     .option("--seed <n>", "seed of ids and random draws", wholeNumber({ max: 2 ** 32 - 1 }), 1)
-    .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ max: 15 }), 2)
+    .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ max: 15 }))
     .option("--no-confidence", "answers without a confidence")
     .addOption(new Option("--engine <name>", "also play a chat server").choices(engineNames))
     .optionsGroup("Limits and faults:")
@@ -105,8 +105,8 @@ function toSettings(options: Options, cwd: string) {
     tls: toTls(options, cwd),
     tier,
     seed,
-    decimals,
     confidence,
+    ...(decimals !== undefined && { decimals }),
     ...(limits !== null && { limits }),
     /** In their typed order, the latency last. */
     faults: [...(options.fault ?? []), ...toLatency(options)],

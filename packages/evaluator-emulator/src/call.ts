@@ -33,7 +33,7 @@ export class Call {
   readonly query: Readonly<Record<string, string>>;
   /** Set by a fault. */
   trap: Trap | null = null;
-  #text: Promise<string> | null = null;
+  #bytes: Promise<ArrayBuffer> | null = null;
 
   constructor(request: Request, delivery: Delivery) {
     const { pathname, searchParams } = new URL(request.url);
@@ -47,9 +47,13 @@ export class Call {
     return this.request.headers.get(name);
   }
 
-  /** Reads the body as text, once for all readers. @throws {RequestError} if it is too large or ends early. */
-  text(): Promise<string> {
-    return (this.#text ??= readBody(this.request));
+  /** Reads the body, once for all readers. @throws {RequestError} if it is too large or ends early. */
+  bytes(): Promise<ArrayBuffer> {
+    return (this.#bytes ??= readBody(this.request));
+  }
+
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.bytes());
   }
 }
 
@@ -115,7 +119,7 @@ export function callKey(call: Call): string | null {
 }
 
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
-export async function readJson(call: Call): Promise<unknown> {
+export async function readJson(call: Pick<Call, "text">): Promise<unknown> {
   const body = parseJson(await call.text());
   if (isWithinDepth(body, maxDepth)) return body;
   throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
@@ -130,11 +134,11 @@ export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown):
   throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
 }
 
-async function readBody(request: Request): Promise<string> {
+async function readBody(request: Request): Promise<ArrayBuffer> {
   const bytes = await request.arrayBuffer().catch(() => {
     throw new RequestError("The body ended early.");
   });
-  if (bytes.byteLength <= maxBodyBytes) return new TextDecoder().decode(bytes);
+  if (bytes.byteLength <= maxBodyBytes) return bytes;
   throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
 }
 

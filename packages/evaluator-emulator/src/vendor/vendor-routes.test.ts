@@ -214,3 +214,18 @@ test("a box is the vendor's question only", async () => {
   expect((await post(emulator, "/v4/ai/evaluation-model", { body: asked })).status).toBe(401);
   expect((await postEvaluation(emulator, asked)).status).toBe(400);
 });
+
+test("an image may be a file beside the request, as the vendor's Python SDK sends it", async () => {
+  const form = new FormData();
+  const { assets: _assets, ...rest } = withMug;
+  const named = { ...rest, assets: { "photo-7": { type: "image", part: "asset-0" } } };
+  form.set("request", new Blob([JSON.stringify(named)], { type: "application/json" }));
+  form.set("asset-0", new Blob([Uint8Array.of(255, 216, 255)], { type: "image/jpeg" }), "asset-0");
+  const send = (body: FormData | string, headers: Record<string, string> = {}) =>
+    emulator.fetch("/direct/v1/systemone", { method: "POST", body, headers });
+  expect(await (await send(form)).json()).toMatchObject({ answers: { mug: { type: "box" } } });
+  form.delete("asset-0");
+  expect((await send(form)).status).toBe(422);
+  const broken = { "content-type": "multipart/form-data; boundary=x" };
+  expect((await send("none", broken)).status).toBe(422);
+});

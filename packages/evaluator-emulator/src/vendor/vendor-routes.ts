@@ -17,6 +17,7 @@ import {
 } from "../questions/evaluation-input.ts";
 import { kindOf } from "../questions/kinds/kinds.ts";
 import { vendorError } from "../request-error.ts";
+import { readForm } from "./multipart.ts";
 import { parseVendorInput } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
@@ -86,8 +87,10 @@ function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
 /** Answers one direct evaluation (contract sections 2.6 and 4.5). */
 async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Response> {
   requireVendorKey(call, context);
-  const { model, input } = parseVendorInput(await readJson(call));
-  if (input.images !== undefined && call.header("typesafe-danger-zone-images") !== "true") {
+  const form = await readForm(call);
+  const { model, input } = parseVendorInput(form ?? (await readJson(call)));
+  const isOptedIn = form !== null || call.header("typesafe-danger-zone-images") === "true";
+  if (input.images !== undefined && !isOptedIn) {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
