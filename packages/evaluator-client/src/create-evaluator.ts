@@ -13,13 +13,14 @@ import {
   type EvaluatorOptions,
   type Tracing,
 } from "./evaluator-options.ts";
-import { CallLog, type Hooks, joinHooks } from "./logger.ts";
-import { checkOptions, type Defined } from "./options.ts";
+import { type Hooks, joinHooks } from "./logger.ts";
+import { checkOptions, type Defined, rejectOption } from "./options.ts";
 import { estimateTokens, type EvaluationRequest, isSurelyTooLong } from "./questions/request.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
-import type { AttemptContext, CallEstimate } from "./transports/transport.ts";
+import type { ProviderOptions } from "./transports/provider-options.ts";
+import type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
 
 /**
  * Makes an evaluator. Without `transport`, the environment is read at the first call, so that a module can
@@ -64,7 +65,6 @@ class Calls {
   readonly #runtime: Defined<EvaluatorRuntime>;
   readonly #clock: Clock;
   readonly #tracing: Tracing | undefined;
-  readonly #log: CallLog;
   #connected: Connection | null = null;
   #inFlight = 0;
   #closed: Promise<void> | null = null;
@@ -76,7 +76,6 @@ class Calls {
     this.#runtime = runtime;
     this.#clock = runtime.clock;
     this.#tracing = options.tracing;
-    this.#log = new CallLog(options.logger);
   }
 
   /** @throws ConfigurationError if the environment lacks something. */
@@ -94,9 +93,9 @@ class Calls {
     try {
       const { chain, policy: base = this.#connection.policy } = context;
       const policy = options === undefined ? base : withOptions(base, options, callSchemas.call);
-      return this.#log.isSilent
+      return this.#connection.log.isSilent
         ? await this.#ask(given, policy, chain)
-        : await this.#log.follow(policy.hooks, (hooks) =>
+        : await this.#connection.log.follow(policy.hooks, (hooks) =>
             this.#ask(given, { ...policy, hooks }, chain),
           );
     } finally {
@@ -157,6 +156,7 @@ class Calls {
     policy.signal?.throwIfAborted();
     const { parseRequest, transport } = this.#connection;
     const request = parseRequest(given);
+    if (policy.providerOptions !== undefined) checkFor(transport, policy.providerOptions);
     if (chain.length === 0) return this.#trace(request, policy);
     return askThrough(chain, {
       request,
@@ -169,8 +169,8 @@ class Calls {
   }
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    if (isSurelyTooLong(request.state)) this.#log.warnOfLong();
-    if (!this.#log.isSilent) this.#log.warnOfBlank(request.state);
+    if (isSurelyTooLong(request.state)) this.#connection.log.warnOfLong();
+    if (!this.#connection.log.isSilent) this.#connection.log.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>
       this.#send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
@@ -205,6 +205,15 @@ class Calls {
   }
 }
 
+function checkFor(transport: Transport, providerOptions: ProviderOptions): void {
+  if (transport.checkProviderOptions !== undefined)
+    return transport.checkProviderOptions(providerOptions);
+  rejectOption(
+    "providerOptions",
+    `cannot be sent by the transport ${transport.name}; leave it out`,
+  );
+}
+
 function checkRequests(requests: RequestSource): void {
   const isMany = typeof requests === "object" && requests !== null;
   if (isMany && (Symbol.iterator in requests || Symbol.asyncIterator in requests)) return;
@@ -218,6 +227,12 @@ function withOptions(
   schema: (typeof callSchemas)["call" | "batch"],
 ): RetryPolicy {
   checkOptions(schema, options);
-  const { signal, headers } = options;
-  return { ...policy, ...callLimits(options, policy), signal, headers: headers && { ...headers } };
+  const { signal, headers, providerOptions } = options;
+  return {
+    ...policy,
+    ...callLimits(options, policy),
+    signal,
+    headers: headers && { ...headers },
+    providerOptions: structuredClone(providerOptions),
+  };
 }

@@ -20,6 +20,9 @@ export const baseUrlVariables: Readonly<Record<TransportName, string>> = {
 /** The variable of the model, whichever transport asks it. */
 export const modelVariable = "EVALUATOR_MODEL_ID";
 
+/** The variable of the level of log lines. */
+export const logVariable = "EVALUATOR_LOG";
+
 /** Returns the environment of the running program; empty in a browser. */
 export function programEnvironment(): Environment {
   return globalThis.process?.env ?? {};

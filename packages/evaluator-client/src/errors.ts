@@ -110,6 +110,8 @@ export interface StatusErrorDetails extends EvaluatorErrorOptions {
   retryAfterMs: number | null;
   /** Whether buying credits is the way on (contract section 7). */
   needsPaidCredits: boolean;
+  /** Whether the service wants another attempt (`x-should-retry`), or null. */
+  shouldRetry?: boolean | null;
 }
 
 /** The service answered with an error status. */
@@ -120,6 +122,7 @@ export class StatusError extends EvaluatorError implements StatusErrorDetails {
   readonly generationId: string | null;
   readonly retryAfterMs: number | null;
   readonly needsPaidCredits: boolean;
+  readonly shouldRetry: boolean | null;
 
   constructor(message: string, details: StatusErrorDetails) {
     super(message, details);
@@ -129,6 +132,7 @@ export class StatusError extends EvaluatorError implements StatusErrorDetails {
     this.generationId = details.generationId;
     this.retryAfterMs = details.retryAfterMs;
     this.needsPaidCredits = details.needsPaidCredits;
+    this.shouldRetry = details.shouldRetry ?? null;
   }
 }
 

@@ -6,9 +6,10 @@ import type { Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
+import type { ProviderOptions } from "./transports/provider-options.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { Hooks, Logger } from "./logger.ts";
+import { type Hooks, type Logger, logLevels } from "./logger.ts";
 
 // The longest time a timer can hold.
 const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
@@ -21,10 +22,12 @@ const callLimitsShape = {
   deadlineMs: z.optional(millisecondsSchema),
   attemptTimeoutMs: z.optional(millisecondsSchema),
 };
+const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
 const callOptionsShape = {
   ...callLimitsShape,
   signal: z.optional(z.unknown()),
   headers: z.optional(z.unknown()),
+  providerOptions: z.optional(anyObject),
 };
 const wholeNumber = "it is a whole number from 1";
 const countSchema = z.int(wholeNumber).check(z.minimum(1, wholeNumber));
@@ -55,6 +58,8 @@ export interface EvaluateOptions extends CallLimits {
   signal?: AbortSignal | undefined;
   /** Sent beside the transport's own headers, which they cannot replace; for a request id or `traceparent`. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** Routing, privacy and reports of this call at the gateway, such as `{ gateway: { only: ["azure"] } }`. */
+  providerOptions?: ProviderOptions | undefined;
 }
 
 /** Options of a batch. */
@@ -73,6 +78,18 @@ export type Tracing = (
   run: (hooks: Hooks) => Promise<Evaluation>,
 ) => Promise<Evaluation>;
 
+/** Which failures are tried again, and when. */
+export interface RetryOptions {
+  /** The HTTP statuses that are tried again, unless the service forbids it (`x-should-retry: false`). @default 408, 425, 429, 500, 502, 503, 504, 520 to 527 and 529 */
+  statuses?: readonly number[] | undefined;
+  /** The longest delay before the first retry, in milliseconds; four times as long after a refusal. It doubles each time. @default 250 */
+  initialDelayMs?: number | undefined;
+  /** The longest delay that the service did not ask for, in milliseconds. @default 8000 */
+  maxDelayMs?: number | undefined;
+  /** The longest wait that the service may ask for, in milliseconds; else the call fails at once. @default the deadline */
+  maxRetryAfterMs?: number | undefined;
+}
+
 /** The transport, limits and callbacks of an evaluator. */
 export interface EvaluatorOptions extends CallLimits, Hooks {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway; read at the first call */
@@ -85,7 +102,9 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
   questionLimits?: QuestionLimits | undefined;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
   tracing?: Tracing | undefined;
-  /** Receives one line for each attempt, wait and failure; may be `console`. @default none */
+  /** Which failures are tried again, and when. */
+  retry?: RetryOptions | undefined;
+  /** Receives one line for each attempt, wait and failure; may be `console`. @default by EVALUATOR_LOG (debug, info, warn or error), on standard error */
   logger?: Logger | undefined;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default a new pacer */
   pacer?: Pacer | undefined;
@@ -103,12 +122,19 @@ export function callLimits(
   };
 }
 
-const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
 const callback = z.optional(z.custom((value) => typeof value === "function", "it is a function"));
 
 const optionsSchema = optionsObject({
   ...callLimitsShape,
   limits: z.optional(rateLimitsSchema),
+  retry: z.optional(
+    optionsObject({
+      statuses: z.optional(z.array(z.int().check(z.minimum(400), z.maximum(599)))),
+      initialDelayMs: z.optional(millisecondsSchema),
+      maxDelayMs: z.optional(millisecondsSchema),
+      maxRetryAfterMs: z.optional(z.number().check(z.nonnegative())),
+    }),
+  ),
   questionLimits: z.optional(
     optionsObject({
       maxOptions: z.optional(z.int().check(z.minimum(1))),
@@ -136,8 +162,7 @@ export function checkEvaluatorOptions(options: EvaluatorOptions): void {
 
 function isLogger(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const levels = ["debug", "info", "warn", "error"];
-  const methods = levels.map((level): unknown => Reflect.get(value, level));
+  const methods = logLevels.map((level): unknown => Reflect.get(value, level));
   const given = methods.filter((method) => method !== undefined);
   return given.length > 0 && given.every((method) => typeof method === "function");
 }

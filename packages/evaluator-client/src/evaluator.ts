@@ -9,6 +9,7 @@ import type { Questions } from "./questions/kinds.ts";
 import type { NonEmpty } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { StateOf } from "./questions/state.ts";
+import type { ProviderOptions } from "./transports/provider-options.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** The call that a middleware is around. */
@@ -19,6 +20,8 @@ export interface MiddlewareCall {
   readonly limits: Readonly<Defined<CallLimits>>;
   /** Sent with it beside the transport's own. */
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Options of the call for the service. */
+  readonly providerOptions: ProviderOptions | undefined;
   /** The name of the transport that would send it, such as `gateway`. */
   readonly transport: string;
   /** The address and model, if the transport declares them. */

@@ -6,7 +6,13 @@ export type { BatchItem, BatchLimits, BatchTotals } from "./batch/run-batch.ts";
 export type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
 export { keyFromEnvironment, transportFromEnvironment } from "./transport-from-environment.ts";
-export type { CallLimits, EvaluatorOptions, TracedCall, Tracing } from "./evaluator-options.ts";
+export type {
+  CallLimits,
+  EvaluatorOptions,
+  RetryOptions,
+  TracedCall,
+  Tracing,
+} from "./evaluator-options.ts";
 export { cutText, image } from "./questions/state.ts";
 export type { ImageFormat, ImagePart, ImageSupport } from "./questions/state.ts";
 export type { JsonPart, State, StatePart } from "./questions/state.ts";
@@ -37,6 +43,7 @@ export type { SharedPacerOptions } from "./pacing/leased-slots.ts";
 export { memoryLimits } from "./pacing/limit-store.ts";
 export type { LimitRow, LimitStore, StoredLimit } from "./pacing/limit-store.ts";
 export type { Admission, PacedCall, Patience, WaitLimit } from "./pacing/call-queue.ts";
+export type { GatewayOptions, ProviderOptions } from "./transports/provider-options.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 

@@ -1,4 +1,5 @@
-import { EvaluatorError } from "./errors.ts";
+import { type Environment, logVariable, programEnvironment } from "./environment.ts";
+import { ConfigurationError, EvaluatorError } from "./errors.ts";
 
 /** One attempt that has ended. */
 export interface AttemptEvent {
@@ -85,6 +86,30 @@ export interface Logger {
 }
 
 type Level = keyof Logger;
+/** The methods of a logger, the most talkative first. */
+export const logLevels = ["debug", "info", "warn", "error"] as const satisfies readonly Level[];
+
+/**
+ * Returns a logger on standard error from the level that `EVALUATOR_LOG` names, or undefined.
+ *
+ * @throws {ConfigurationError} when it names no level.
+ */
+export function loggerFromEnvironment(env: Environment = programEnvironment()): Logger | undefined {
+  const environmentVariable = logVariable;
+  const name = env[environmentVariable]?.trim() || "off";
+  if (name === "off") return undefined;
+  const first = logLevels.findIndex((level) => level === name);
+  if (first === -1) {
+    const message = `${environmentVariable} is none of ${logLevels.join(", ")} and off.`;
+    throw new ConfigurationError(message, { option: "logger", environmentVariable });
+  }
+  return Object.fromEntries(logLevels.slice(first).map((level) => [level, printLine]));
+}
+
+/** Prints on standard error, since a program's own output may be data. */
+function printLine(line: string): void {
+  globalThis.console.error(line);
+}
 
 const longStateMessage =
   "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
@@ -147,7 +172,8 @@ function lineHooks(write: (level: Level, text: string) => void): Hooks {
   return {
     onAttempt({ attempt, durationMs, status, error }) {
       const after = `after ${Math.round(durationMs)} ms`;
-      if (error === null) write("debug", `attempt ${attempt} answered ${status ?? ""} ${after}`);
+      const answered = status === null ? "answered" : `answered ${status}`;
+      if (error === null) write("debug", `attempt ${attempt} ${answered} ${after}`);
       else write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
     },
     onWait({ attempt, reason, delayMs }) {

@@ -19,7 +19,7 @@ interface ChainedCall extends Pick<MiddlewareCall, "estimate"> {
 /** Makes a call through middleware, within its deadline. */
 export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Promise<Evaluation> {
   const { policy, transport } = asked;
-  const { headers, clock } = policy;
+  const { headers, providerOptions, clock } = policy;
   const deadline = new CallDeadline(policy);
   const lost = { attempts: 0 };
   let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs };
@@ -29,6 +29,7 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     },
     limits: callLimits(policy),
     headers,
+    providerOptions,
     transport: transport.name,
     target: transport.target,
     clock,

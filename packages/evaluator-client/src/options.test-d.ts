@@ -3,7 +3,7 @@ import type { DecisionModelOptions } from "./ai-sdk/to-decision-model.ts";
 import type { CatalogOptions } from "./catalog/catalog.ts";
 import type { EvaluatorRuntime } from "./clock.ts";
 import { createEvaluator } from "./create-evaluator.ts";
-import type { EvaluateManyOptions, EvaluatorOptions } from "./evaluator-options.ts";
+import type { EvaluateManyOptions, EvaluatorOptions, RetryOptions } from "./evaluator-options.ts";
 import type { RecordOptions } from "./exchanges/record.ts";
 import type { Logger } from "./logger.ts";
 import type { BudgetOptions } from "./middleware/budget.ts";
@@ -16,6 +16,7 @@ import { boolean, choice, type Questions, score } from "./questions/kinds.ts";
 import type { BooleanQuestion } from "./questions/kinds/boolean.ts";
 import type { NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 import type { GatewayTransportOptions } from "./transports/gateway/gateway-transport.ts";
+import type { GatewayOptions } from "./transports/provider-options.ts";
 import type { LogprobsTransportOptions } from "./transports/logprobs/logprobs-transport.ts";
 
 /** The optional fields of a type, each undefined. */
@@ -30,6 +31,8 @@ test("every option may be undefined, with exactOptionalPropertyTypes too", () =>
   expectTypeOf<AllUndefined<GatewayTransportOptions>>().toExtend<GatewayTransportOptions>();
   expectTypeOf<AllUndefined<LogprobsTransportOptions>>().toExtend<LogprobsTransportOptions>();
   expectTypeOf<AllUndefined<CatalogOptions>>().toExtend<CatalogOptions>();
+  expectTypeOf<AllUndefined<RetryOptions>>().toExtend<RetryOptions>();
+  expectTypeOf<AllUndefined<GatewayOptions>>().toExtend<GatewayOptions>();
   expectTypeOf<AllUndefined<RateLimits>>().toExtend<RateLimits>();
   expectTypeOf<AllUndefined<QuestionLimits>>().toExtend<QuestionLimits>();
   expectTypeOf<AllUndefined<Logger>>().toExtend<Logger>();

@@ -210,11 +210,9 @@ test("warns about the options that an evaluator ignores", async () => {
     questions: scamQuestion,
     maxOutputTokens: 10,
     reasoning: "low",
-    headers: { "x-team": "a" },
-    providerOptions: { gateway: { order: ["a"] } },
   });
   expect(warnings).toMatchObject(
-    ["maxOutputTokens", "reasoning", "headers", "providerOptions"].map((feature) => ({
+    ["maxOutputTokens", "reasoning"].map((feature) => ({
       type: "unsupported",
       feature,
     })),
@@ -226,6 +224,25 @@ test("warns about the options that an evaluator ignores", async () => {
     reasoning: "provider-default",
   });
   expect(usual.warnings).toEqual([]);
+});
+
+test("sends the headers and the provider options of a call, and rejects wrong ones", async () => {
+  const sent: RequestInit[] = [];
+  const fetch = async (_: string, init: RequestInit) => {
+    sent.push(init);
+    return Response.json(scamBody);
+  };
+  const transport = gatewayTransport({ apiKey: "a-gateway-key", env: {}, fetch });
+  const model = toDecisionModel(createEvaluator({ transport, maxRetries: 0 }));
+  const providerOptions = { gateway: { order: ["a"], zeroDataRetention: true } };
+  const call = { model, state: "hi", questions: scamQuestion, headers: { "x-team": "a" } };
+  const { warnings } = await decide({ ...call, providerOptions });
+  expect(warnings).toEqual([]);
+  expect(JSON.parse(sent[0]?.body as string)).toMatchObject({ providerOptions });
+  expect(new Headers(sent[0]?.headers).get("x-team")).toBe("a");
+  const wrong = { gateway: { zeroDataRetention: "yes" } };
+  await expect(decide({ ...call, providerOptions: wrong })).rejects.toThrow("zeroDataRetention");
+  expect(sent).toHaveLength(1);
 });
 
 test("passes the service's own warnings on", async () => {

@@ -2,6 +2,7 @@ import type { Experimental_DecisionModel } from "ai";
 import { InvalidRequestError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator } from "../evaluator.ts";
+import type { EvaluateOptions } from "../evaluator-options.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
 import {
@@ -59,10 +60,23 @@ export function toDecisionModel(
     async doDecide(call) {
       const state = fromDecisionState(call.state);
       const questions = fromDecisionQuestions(call.questions);
-      const { abortSignal: signal } = call;
-      const evaluation = await evaluator.evaluate({ state, questions }, signal && { signal });
+      const evaluation = await evaluator.evaluate({ state, questions }, callOptionsOf(call));
       return toDecisionResult(evaluation, callWarnings(call, state));
     },
+  };
+}
+
+function callOptionsOf(call: DecisionCall): EvaluateOptions {
+  const { abortSignal: signal, headers = {}, providerOptions = {} } = call;
+  // The package adds its own name to every call, in a header that the transport may have too.
+  const own = Object.entries(headers).filter(
+    (header): header is [string, string] =>
+      header[1] !== undefined && header[0].toLowerCase() !== "user-agent",
+  );
+  return {
+    signal,
+    ...(own.length > 0 && { headers: Object.fromEntries(own) }),
+    ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
   };
 }
 
@@ -187,13 +201,10 @@ function callWarnings(
   call: DecisionCall,
   state: EvaluationRequest["state"],
 ): readonly DecisionWarning[] {
-  const { maxOutputTokens, reasoning, headers = {}, providerOptions = {} } = call;
+  const { maxOutputTokens, reasoning } = call;
   const unsupported = {
     maxOutputTokens: maxOutputTokens !== undefined,
     reasoning: reasoning !== undefined && reasoning !== "provider-default",
-    // The package adds its own name to every call.
-    headers: Object.keys(headers).some((name) => name.toLowerCase() !== "user-agent"),
-    providerOptions: Object.keys(providerOptions).length > 0,
   };
   const isText = call.state.length === 1 && call.state[0]?.type === "text";
   const details = "Set it when you create the evaluator, if its transport has this option.";

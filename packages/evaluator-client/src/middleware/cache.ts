@@ -103,11 +103,12 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     next: Next,
     call: MiddlewareCall,
   ): Promise<Evaluation> {
-    const { clock, transport, target } = call;
+    const { clock, transport, target, providerOptions } = call;
     const startedAtMs = clock.now();
     // Keys are not sorted: the model reads options and keys in this order too.
     const parts = [transport, target ?? null, request.state, request.questions];
-    const digest = await sha256(new TextEncoder().encode(JSON.stringify(parts)));
+    const whole = providerOptions === undefined ? parts : [...parts, providerOptions];
+    const digest = await sha256(new TextEncoder().encode(JSON.stringify(whole)));
     const key = toHex(new Uint8Array(digest));
     const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
       savings[how] += 1;

@@ -27,7 +27,7 @@ const optionsSchema = optionsObject({
  * Makes a middleware that asks another evaluator, over another transport, if a call fails or would
  * wait longer than `maxWaitMs` for a pause or a retry. While the first service is paused, one call
  * at the end of each pause probes it. The evaluation's `transport` and `modelId` show who answered; if
- * the other evaluator fails too, its error is thrown. Signal, deadline and headers of the call go along. It is not closed with the evaluator that it helps.
+ * the other evaluator fails too, its error is thrown. Signal, deadline, headers and `providerOptions` of the call go along. It is not closed with the evaluator that it helps.
  *
  * @throws {ConfigurationError} when an option is wrong.
  * @example
@@ -50,11 +50,11 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
     try {
       return await next(request);
     } catch (error) {
-      const { signal, headers } = call;
+      const { signal, headers, providerOptions } = call;
       if (signal?.aborted || !isMeant(error)) throw error;
       const asked: EvaluationRequest = request;
       // Its questions are those of the request, which the compiler cannot see for all types of them.
-      return (await evaluator.evaluate(asked, { signal, headers })) as never;
+      return (await evaluator.evaluate(asked, { signal, headers, providerOptions })) as never;
     }
   };
 }

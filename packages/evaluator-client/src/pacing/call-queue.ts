@@ -51,6 +51,10 @@ interface Retry {
   readonly retryAfterMs: number | null;
   /** A number from 0 to 1. */
   readonly random: number;
+  /** The longest first delay, in milliseconds; after a refusal four times as long. @default 250 */
+  readonly initialDelayMs?: number | undefined;
+  /** The longest delay of all, in milliseconds. @default 8000 */
+  readonly maxDelayMs?: number | undefined;
 }
 
 type Refusal = Pick<Retry, "retryAfterMs" | "random"> & { readonly cause: EvaluatorError | null };
@@ -92,15 +96,17 @@ export class Pause {
 // Chosen, not measured: a first retry that no user notices.
 const BASE_MS = 250;
 // With half of it, a bucket of 200 a second refuses 2.7 % of the requests instead of 1.4 %.
-const THROTTLED_BASE_MS = 1000;
+const TIMES_THROTTLED = 4;
 // With twice as much, a call may wait twice as long, and no limit is used better.
 const CAP_MS = 8000;
 
 /** Returns the delay before the next attempt, in milliseconds. */
-export function retryDelayMs({ retries, isThrottled, retryAfterMs, random }: Retry): number {
+export function retryDelayMs(retry: Retry): number {
+  const { retries, isThrottled, retryAfterMs, random } = retry;
+  const { initialDelayMs = BASE_MS, maxDelayMs = CAP_MS } = retry;
   if (retryAfterMs !== null) return retryAfterMs + random * Math.min(1000, retryAfterMs / 10);
-  const baseMs = isThrottled ? THROTTLED_BASE_MS : BASE_MS;
-  return random * Math.min(CAP_MS, baseMs * 2 ** retries);
+  const baseMs = isThrottled ? TIMES_THROTTLED * initialDelayMs : initialDelayMs;
+  return random * Math.min(maxDelayMs, baseMs * 2 ** retries);
 }
 
 interface Waiter extends PacedCall {

@@ -1,8 +1,9 @@
 import type { Clock } from "../clock.ts";
-import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission, Patience } from "../pacing/call-queue.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import { Retries, retryAfterMsOf, type RetryPolicy } from "./retry-policy.ts";
+import { classifyFailure, endFailed } from "./classify-failure.ts";
+import { Retries, type RetryPolicy } from "./retry-policy.ts";
 
 type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
@@ -144,6 +145,8 @@ interface AttemptLimits {
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
   readonly headers: AttemptContext["headers"];
+  readonly providerOptions: AttemptContext["providerOptions"];
+  readonly #statuses: readonly number[] | undefined;
   wasSent?: boolean;
   readonly #listeners: ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
@@ -158,12 +161,15 @@ export class Attempt implements AttemptContext {
 
   /** @param own - Admits its first request; `others` admits the rest. */
   constructor(
-    { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
+    policy: Pick<AttemptContext, "clock" | "headers"> &
+      Pick<RetryPolicy, "retry" | "providerOptions">,
     own: Admission,
     others: Pick<RetriedCall, "waitForTurn">,
   ) {
-    this.clock = clock;
-    this.headers = headers;
+    this.clock = policy.clock;
+    this.headers = policy.headers;
+    this.providerOptions = policy.providerOptions;
+    this.#statuses = policy.retry?.statuses;
     this.#own = own;
     this.#others = others;
   }
@@ -234,7 +240,8 @@ export class Attempt implements AttemptContext {
       admission.succeeded(null);
       return value;
     } catch (error) {
-      this.#showsLimit = endFailed(admission, error) === "limit" || this.#showsLimit;
+      const failure = endFailed(admission, error, this.#statuses);
+      this.#showsLimit = failure === "limit" || this.#showsLimit;
       throw error;
     }
   }
@@ -266,29 +273,9 @@ export class Attempt implements AttemptContext {
 
   /** Reports to the pacer that an attempt of one request failed; returns how the call goes on. */
   failed(error: unknown) {
-    if (this.#own !== null) return endFailed(this.#own, error);
-    const failure = classifyFailure(error);
+    if (this.#own !== null) return endFailed(this.#own, error, this.#statuses);
+    const failure = classifyFailure(error, this.#statuses);
     if (failure !== "throttled") return failure;
     return this.#showsLimit ? "limit" : "stray";
   }
-}
-
-/** Reports to the pacer that a request failed; returns how the call goes on. */
-function endFailed(admission: Admission, error: unknown) {
-  const failure = classifyFailure(error);
-  if (failure === "throttled") {
-    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
-  }
-  admission.ended();
-  return failure;
-}
-
-/** Classifies a failure; the pacer then decides whether a refusal shows a limit. */
-function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
-  if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
-  // If the probe of a pause times out, its cause is the refusal that began the pause.
-  const refusal = error instanceof TimeoutError ? error.cause : error;
-  const isThrottled =
-    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
-  return isThrottled ? "throttled" : "retryable";
 }

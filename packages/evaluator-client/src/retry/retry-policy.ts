@@ -1,10 +1,11 @@
 import type { Defined } from "../options.ts";
 import { describeWait, type EvaluatorRuntime, sleep } from "../clock.ts";
 import { ConnectionError, type EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
-import type { CallLimits } from "../evaluator-options.ts";
+import type { CallLimits, RetryOptions } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import { type Patience, retryDelayMs, type WaitLimit } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
+import type { ProviderOptions } from "../transports/provider-options.ts";
 
 /** How often, how long and at which pace to try. */
 export interface RetryPolicy extends Readonly<
@@ -16,6 +17,10 @@ export interface RetryPolicy extends Readonly<
   readonly answered?: { count: number };
   /** Counts the attempts that may be charged for without an answer. */
   readonly lost?: { attempts: number };
+  /** Which failures are tried again, and when. */
+  readonly retry?: RetryOptions;
+  /** Options of the call for the service. */
+  readonly providerOptions?: ProviderOptions | undefined;
   /** Makes a call fail early instead of waiting. */
   readonly waitLimit?: WaitLimit;
   /** Whether an attempt that runs out of time may be charged for. @default true */
@@ -90,11 +95,19 @@ export class Retries {
     const { clock, signal, hooks, random } = this.#policy;
     const retries = Math.max(0, this.used - 1);
     const retryAfterMs = retryAfterMsOf(error);
-    const delayMs = retryDelayMs({ retries, isThrottled, retryAfterMs, random: random() });
+    const { initialDelayMs, maxDelayMs } = this.#policy.retry ?? {};
+    const delayMs = retryDelayMs({
+      retries,
+      isThrottled,
+      retryAfterMs,
+      random: random(),
+      initialDelayMs,
+      maxDelayMs,
+    });
     const attempts = this.#attempts;
     const endsAtMs = clock.now() + delayMs;
     if (patience && endsAtMs > patience.endsAtMs && patience.isMeant(error))
-      giveUp(error, attempts);
+      giveUp(error, attempts, waitNote(error));
     if (endsAtMs >= this.#deadlineAtMs) giveUp(error, attempts, this.#deadlineNote(error));
     hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
     await sleep(delayMs, { clock, signal });
@@ -108,11 +121,13 @@ export class Retries {
   }
 
   #deadlineNote(error: EvaluatorError): string {
-    const retryAfterMs = retryAfterMsOf(error);
-    const asked =
-      retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
-    return `${asked} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
+    return `${waitNote(error)} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
   }
+}
+
+function waitNote(error: EvaluatorError): string {
+  const retryAfterMs = retryAfterMsOf(error);
+  return retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
 }
 
 /** Returns the wait that the service asks for, in milliseconds, or null. */

@@ -14,6 +14,7 @@ import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { imagesIn, type ImageSupport } from "../questions/state.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 import type { StatusFailure } from "./status-failure.ts";
 import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
 
@@ -141,7 +142,9 @@ export interface PostedService {
   readonly images?: ImageSupport;
   /** Additional headers of a request with images. */
   readonly imageHeaders?: Readonly<Record<string, string>>;
-  toBody(request: EvaluationRequest): string;
+  toBody(request: EvaluationRequest, providerOptions?: ProviderOptions): string;
+  /** Throws a `ConfigurationError`; without it, the service has no options of a call. */
+  checkProviderOptions?: Transport["checkProviderOptions"];
   /** Maps a success to the gateway's form, or throws an `InvalidResponseError`. */
   toReply(
     response: JsonResponse,
@@ -177,6 +180,7 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
 /** Makes the transport of a service that answers a JSON body with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
   const { name, url, headers, modelId, limits, images, imageHeaders } = service;
+  const { checkProviderOptions } = service;
   const http = httpClientFor(options);
   const json = { ...service, http, addedHeaders: { ...options.headers } };
   const post = prepareJson({ method: "POST", url, headers }, json);
@@ -188,10 +192,12 @@ export function postTransport(service: PostedService, options: TransportOptions)
     target: { url, modelId },
     ...(limits && { limits }),
     ...(images && { images }),
+    ...(checkProviderOptions && { checkProviderOptions }),
     async send(request, context) {
       const { state } = request;
       const send = postImages && imagesIn(state).length > 0 ? postImages : post;
-      const response = await send(service.toBody(request), context, state);
+      const body = service.toBody(request, context.providerOptions);
+      const response = await send(body, context, state);
       const { status, headers: received, json } = response;
       return { ...service.toReply(response, request), status, headers: received, raw: json };
     },

@@ -46,6 +46,7 @@ export function toStatusError(failure: StatusFailure, details: ServiceFailure): 
     generationId: passOnName(details.generationId, failure),
     needsPaidCredits,
     isRetryable: isRetryableStatus(status, header("x-should-retry")),
+    shouldRetry: shouldRetryFrom(header("x-should-retry")),
     retryAfterMs: parseRetryAfterMs(header, clock.epochNow()),
   });
 }
@@ -57,6 +58,10 @@ function asSentence(words: string): string {
 function classFor(status: number): typeof StatusError {
   if (status === 401 || status === 403) return AuthenticationError;
   return status === 429 || status === 529 ? RateLimitError : StatusError;
+}
+
+function shouldRetryFrom(header: string | null): boolean | null {
+  return header === "true" || header === "false" ? header === "true" : null;
 }
 
 const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529]);

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { Abortable } from "../http/http-client.ts";
 import type { ResponseHeaders } from "../http/http-response.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 
 /** One whole response in the gateway's form, with unchecked answers. */
 export interface TransportReply {
@@ -49,6 +50,8 @@ export interface AttemptContext extends Abortable {
   readonly clock: Clock;
   /** Headers that this call adds to those of the transport. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Options of this call for the service, checked by the transport. */
+  readonly providerOptions?: ProviderOptions | undefined;
   /** Sends one of several requests as soon as the limits allow it; the attempt's own time does not count that wait. */
   inTurn?<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue>;
 }
@@ -69,6 +72,8 @@ export interface Transport {
   readonly limits?: RateLimits;
   /** Which images a state may hold. @default none, and a state is no list of parts */
   readonly images?: ImageSupport;
+  /** Throws a `ConfigurationError` for wrong options of a call. @default a call may have none */
+  checkProviderOptions?(options: ProviderOptions): void;
   /** Estimates one evaluation, if it is not one call of the request's size. */
   estimate?(request: EvaluationRequest): CallEstimate;
   /** Sends one request and reads its whole response. */

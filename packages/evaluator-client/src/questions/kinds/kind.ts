@@ -31,7 +31,7 @@ export interface KindOf<TQuestion, TAnswer> {
 }
 
 /** The compiler's reason if there is nothing to choose from. */
-export interface Empty {
+interface Empty {
   readonly isEmpty: "write at least one";
 }
 

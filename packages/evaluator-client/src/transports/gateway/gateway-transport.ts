@@ -20,6 +20,11 @@ import {
 } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import { gatewaySources, toGatewayError } from "./gateway-access.ts";
+import {
+  checkProviderOptions,
+  mergeProviderOptions,
+  type ProviderOptions,
+} from "../provider-options.ts";
 
 /** Writes the body of each generation of the gateway's wire; its name is also in the path and a header. */
 const bodies = { "evaluation-model": toEvaluationBody, "decision-model": toDecisionBody };
@@ -37,6 +42,8 @@ export interface GatewayTransportOptions extends TransportOptions {
   modelId?: string | undefined;
   /** The generation of the wire: the contract's, or its successor. @default "evaluation-model" */
   wire?: GatewayWire | undefined;
+  /** Routing, privacy and reports of every call, such as `{ gateway: { zeroDataRetention: true } }`. @default none */
+  providerOptions?: ProviderOptions | undefined;
 }
 
 /**
@@ -49,8 +56,10 @@ export interface GatewayTransportOptions extends TransportOptions {
  * ```
  */
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
-  checkTransportOptions(options, "apiKey", "baseUrl", "modelId", "wire");
-  const { wire = "evaluation-model" } = options;
+  checkTransportOptions(options, "apiKey", "baseUrl", "modelId", "wire", "providerOptions");
+  const { wire = "evaluation-model", providerOptions } = options;
+  if (providerOptions !== undefined) checkProviderOptions(providerOptions);
+  const ofTransport = structuredClone(providerOptions);
   if (!Object.hasOwn(bodies, wire))
     rejectOption("wire", `is one of ${Object.keys(bodies).join(", ")}`);
   const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
@@ -70,7 +79,9 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     apiKey,
     // The gateway's own client sends bytes and rejects addresses.
     ...(wire === "decision-model" && { images: imagesAsBytes }),
-    toBody: bodies[wire],
+    toBody: (request, ofCall) =>
+      withProviderOptions(bodies[wire](request), mergeProviderOptions(ofTransport, ofCall)),
+    checkProviderOptions,
     toReply: fromGatewayResponse,
     toError: (failure) => toGatewayError(failure, hint),
   };
@@ -87,6 +98,12 @@ function gatewayHeaders(wire: GatewayWire, apiKey: string, modelId: string) {
     "ai-gateway-auth-method": "api-key",
     "Content-Type": "application/json",
   };
+}
+
+function withProviderOptions(body: string, options: ProviderOptions | undefined): string {
+  return options === undefined
+    ? body
+    : `${body.slice(0, -1)},"providerOptions":${JSON.stringify(options)}}`;
 }
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));

@@ -1,0 +1,36 @@
+import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import type { Admission } from "../pacing/call-queue.ts";
+import { retryAfterMsOf } from "./retry-policy.ts";
+
+/** Reports to the pacer that a request failed; returns how the call goes on. */
+export function endFailed(
+  admission: Admission,
+  error: unknown,
+  statuses: readonly number[] | undefined,
+) {
+  const failure = classifyFailure(error, statuses);
+  if (failure === "throttled") {
+    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
+  }
+  admission.ended();
+  return failure;
+}
+
+/** Classifies a failure; the pacer then decides whether a refusal shows a limit. */
+export function classifyFailure(
+  error: unknown,
+  statuses: readonly number[] | undefined,
+): "final" | "retryable" | "throttled" {
+  if (!(error instanceof EvaluatorError) || !isRetried(error, statuses)) return "final";
+  // If the probe of a pause times out, its cause is the refusal that began the pause.
+  const refusal = error instanceof TimeoutError ? error.cause : error;
+  const isThrottled =
+    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
+  return isThrottled ? "throttled" : "retryable";
+}
+
+/** Whether an error is tried again; the service's word and then the caller's list are the last ones. */
+function isRetried(error: EvaluatorError, statuses: readonly number[] | undefined): boolean {
+  if (statuses === undefined || !(error instanceof StatusError)) return error.isRetryable;
+  return error.shouldRetry !== false && statuses.includes(error.status);
+}
