@@ -3,17 +3,24 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
-import type { Answer } from "../message-router.ts";
+import type { Answer, Call } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
-import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "../routes/client-request.ts";
+import {
+  addIgnored,
+  callOf,
+  type ClientEnv,
+  readJson,
+  setDecisionHeaders,
+} from "../routes/client-request.ts";
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
 import { addModelRoutes, createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
+import { invalidField } from "./parse-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
 import { estimateTokens, TOKENS_PER_IMAGE } from "../reply/usage.ts";
@@ -57,12 +64,20 @@ function replyRoute(
     const call = callOf(c, api.name);
     const isPassed = call.budget === null && isPassedBy(api, routing);
     if (request.unsupported && !isPassed) throw request.unsupported;
+    if (call.budget !== null) checkPrice(request.body);
     const chosen = await choose(api, request, call);
     const { current } = routing.services.replies;
     const [target] = planOf(chosen.decision, current, call.key).targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
-    const ignored = ignoredBy(isOpenEnded ? null : api, target, request);
-    if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
+    const limited = isLimited(call) ? request.allowed : null;
+    const own = {
+      ...request,
+      unread: [...new Set([...request.unread, ...(limited?.dropped ?? [])])],
+    };
+    const isUnchanged = target.upstream.type === api.upstreamType && !isOpenEnded;
+    addIgnored(c, isUnchanged ? (limited?.dropped ?? []) : ignoredBy(target, own));
+    const isWhole = limited === null || limited.dropped.length === 0;
+    const json = isWhole ? await c.req.text() : JSON.stringify(limited.body);
     const createdAt = Math.floor(Date.now() / 1000);
     let { decision } = chosen;
     let writer: ReplyWriter | null = null;
@@ -73,7 +88,7 @@ function replyRoute(
           listener,
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
-          passed: { ...api, ...request, json: await c.req.text(), headers: c.req.header() },
+          passed: { ...api, ...request, ...limited, json, headers: c.req.header() },
         });
         chosen.keep(answer.decision, answer.reply.end?.usage ?? null);
         return answer;
@@ -85,13 +100,31 @@ function replyRoute(
   };
 }
 
-/** Returns the fields without an effect; a service that gets the body reads them itself. */
+/** The values of fields with which no token costs more than its price. */
+const cheapValues: Readonly<Record<string, readonly unknown[]>> = {
+  service_tier: ["auto", "default", "standard", "standard_only", "flex"],
+  speed: ["standard"],
+};
+
+/** @throws HttpError (400) for a field that makes tokens dearer. */
+function checkPrice(body: ApiRequest["body"]): void {
+  for (const [field, values] of Object.entries(cheapValues)) {
+    if (values.includes(body[field] ?? values[0])) continue;
+    const message = "makes a reply dearer, and the key has a budget; leave it out";
+    throw invalidField({ path: [field], message });
+  }
+}
+
+/** Whether a key has tiers, models or a budget, which no field of a request may get around. */
+function isLimited({ key, budget }: Call): boolean {
+  return budget !== null || (key !== null && (key.tiers ?? key.models) !== null);
+}
+
+/** Returns the fields without an effect in a translated request. */
 function ignoredBy(
-  api: Api | null,
   { upstream, model }: Target,
   { conversation, unread }: ApiRequest,
 ): readonly string[] {
-  if (upstream.type === api?.upstreamType) return [];
   const isSerial = conversation.providerOptions["openai"]?.["parallelToolCalls"] === false;
   // At the gateway, only models of OpenAI and Anthropic support it.
   const isLost = isSerial && upstream.type === "gateway" && !/^(?:openai|anthropic)\//.test(model);

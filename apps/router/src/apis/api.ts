@@ -27,6 +27,8 @@ export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported"> 
   readonly model: string;
   readonly conversation: Conversation;
   readonly isStreamed: boolean;
+  /** The part of the body that a key with tiers or a budget may pass, and the names of the other fields. */
+  readonly allowed: Pick<PassedRequest, "body"> & { readonly dropped: readonly string[] };
   /** The fields that neither the conversation nor the reply needs, by path. */
   readonly unread: readonly string[];
 }

@@ -3,7 +3,10 @@ import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 import type { ApiRequest } from "./api.ts";
 
-interface ParsedBody<TData> extends Pick<ApiRequest, "body" | "unread" | "unsupported"> {
+interface ParsedBody<TData> extends Pick<
+  ApiRequest,
+  "body" | "allowed" | "unread" | "unsupported"
+> {
   readonly data: TData;
 }
 
@@ -19,12 +22,32 @@ export function parseBody<TSchema extends z.ZodType>(
   checkDepth(given);
   const body = given as Readonly<Record<string, unknown>>;
   const { data, error } = schema.safeParse(body);
-  if (!error) return { data, body, unread: namesOf(unreadFields(body, data)), unsupported: null };
+  if (!error) {
+    const unread = namesOf(unreadFields(body, data));
+    return { data, body, allowed: allowedOf(body, data), unread, unsupported: null };
+  }
   const issues = error.issues.flatMap(leavesOf);
   const places = issues.map((issue) => placeToLeaveOut(issue, body, needed));
   const [unsupported = null] = issues.slice(0, 1).map(invalidField);
   return { ...parseBody(schema, leaveOut(body, places)), body, unsupported };
 }
+
+/** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */
+function allowedOf(body: ApiRequest["body"], read: unknown): ApiRequest["allowed"] {
+  const known = Object.entries(body).filter(([key]) => Object.hasOwn(Object(read), key));
+  const { tools, ...fields } = Object.fromEntries(known);
+  const hosted = new Set<string>();
+  const isOwn = (tool: unknown) => {
+    const type = toObject(tool)["type"] ?? "custom";
+    if (!clientTools.has(type)) hosted.add(`tools.${nameOf(String(type))}`);
+    return clientTools.has(type);
+  };
+  const own = Array.isArray(tools) ? { tools: tools.filter(isOwn) } : {};
+  const dropped = Object.keys(body).filter((key) => !Object.hasOwn(Object(read), key));
+  return { body: { ...fields, ...own }, dropped: namesOf([...dropped.map(nameOf), ...hosted]) };
+}
+
+const clientTools: ReadonlySet<unknown> = new Set(["function", "custom", "namespace"]);
 
 type Path = readonly PropertyKey[];
 

@@ -100,3 +100,41 @@ test.each([
   expect(bodies).toEqual([expect.objectContaining({ max_tokens: limit })]);
   expect((bodies[0] as { thinking?: object }).thinking).toEqual(thinking);
 });
+
+test("a key with a budget passes only fields that change neither model nor price", async () => {
+  const { bodies, ask } = await passingRouter(10);
+  const tools = [{ type: "function", function: { name: "f" } }];
+  const more = {
+    service_tier: "auto",
+    models: ["dear"],
+    fallbacks: ["dear"],
+    plugins: [{}],
+    tools,
+  };
+  const response = await ask("frontier", { max_tokens: 5, stream: true, ...more });
+  await response.text();
+  expect(response.headers.get("x-router-ignored")?.split(", ").toSorted()).toEqual([
+    "fallbacks",
+    "models",
+    "plugins",
+    "service_tier",
+  ]);
+  expect(Object.keys(JSON.parse(bodies[0] ?? "") as object).toSorted()).toEqual([
+    "max_tokens",
+    "messages",
+    "model",
+    "stream",
+    "stream_options",
+    "tools",
+  ]);
+});
+
+test("a field that makes tokens dearer is refused for a key with a budget", async () => {
+  const { bodies, ask } = await passingRouter(10);
+  for (const more of [{ service_tier: "priority" }, { speed: "fast" }]) {
+    const response = await ask("frontier", { max_tokens: 5, ...more });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(Object.keys(more)[0]);
+  }
+  expect(bodies).toEqual([]);
+});

@@ -41,6 +41,11 @@ export function setDecisionHeaders(c: Context, decision: Decision): void {
   c.header("x-router-decision-ms", String(decision.decisionMs));
 }
 
+/** Adds fields of the request that have no effect to the answer's header. */
+export function addIgnored(c: Context, fields: readonly string[]): void {
+  if (fields.length > 0) c.header("x-router-ignored", fields.join(", "), { append: true });
+}
+
 /** The caller's valid W3C trace, if any. */
 function traceOf(request: HonoRequest): TraceHeaders {
   const traceparent = request.header("traceparent") ?? "";
