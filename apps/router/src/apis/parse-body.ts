@@ -39,7 +39,8 @@ function allowedOf(body: ApiRequest["body"], read: unknown): ApiRequest["allowed
   const hosted = new Set<string>();
   const isOwn = (tool: unknown) => {
     const type = toObject(tool)["type"] ?? "custom";
-    if (!clientTools.has(type)) hosted.add(`tools.${nameOf(String(type))}`);
+    if (!clientTools.has(type))
+      hosted.add(`tools.${typeof type === "string" ? nameOf(type) : "unprintable"}`);
     return clientTools.has(type);
   };
   const own = Array.isArray(tools) ? { tools: tools.filter(isOwn) } : {};
