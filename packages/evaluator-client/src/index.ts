@@ -66,7 +66,7 @@ export { answerSchema, questionSchema } from "./questions/kinds.ts";
 export { booleanAnswerSchema, booleanQuestionSchema } from "./questions/kinds/boolean.ts";
 export type { BooleanAnswer, BooleanQuestion } from "./questions/kinds/boolean.ts";
 export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choice.ts";
-export type { ChoiceAnswer, ChoiceQuestion } from "./questions/kinds/choice.ts";
+export type { ChoiceAnswer, ChoiceQuestion, OptionList } from "./questions/kinds/choice.ts";
 export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";
 export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/score.ts";
 export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";

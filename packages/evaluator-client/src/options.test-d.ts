@@ -54,6 +54,11 @@ test("nothing to choose from does not compile", () => {
   void (() => evaluator.evaluateMany([{ state: "text", questions: {} }]));
   // @ts-expect-error: no options.
   choice("which?", {});
+  const months = choice("which?", [
+    ["3", "March"],
+    ["1", "January"],
+  ]);
+  expectTypeOf<keyof typeof months.criteria>().toEqualTypeOf<"3" | "1">();
   // @ts-expect-error: no levels.
   score("how much?", []);
   const options: Record<string, string> = { a: "A" };

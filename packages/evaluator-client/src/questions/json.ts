@@ -153,6 +153,30 @@ export function roundingError(decimals: number): number {
   return 0.5 * 10 ** -decimals;
 }
 
+const inOrder = new WeakSet<object>();
+
+/** Returns a frozen record that lists its keys in the order of a list without repeats. */
+export function recordInOrder<TKey extends string, TValue>(
+  entries: readonly (readonly [TKey, TValue])[],
+): Readonly<Record<TKey, TValue>> {
+  const keys = entries.map(([key]) => key);
+  const record = Object.freeze(Object.fromEntries(entries)) as Readonly<Record<TKey, TValue>>;
+  // An object lists keys such as "10" first, in ascending order, whatever the order of writing.
+  const ordered = keys.some(isIndex) ? new Proxy(record, { ownKeys: () => keys }) : record;
+  inOrder.add(ordered);
+  return ordered;
+}
+
+/** Returns a key of a record that may be listed at another place than it was written at, or undefined. */
+export function sortedKeyOf(record: object): string | undefined {
+  const keys = inOrder.has(record) || Array.isArray(record) ? [] : Object.keys(record);
+  return keys.length > 1 ? keys.find(isIndex) : undefined;
+}
+
+function isIndex(key: string): boolean {
+  return /^(?:0|[1-9]\d{0,9})$/.test(key);
+}
+
 /** Returns a frozen copy of plain data, or the data itself if it is frozen. */
 export function frozenCopy<TData>(data: TData): TData {
   if (isFrozen(data)) return data;

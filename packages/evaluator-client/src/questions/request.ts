@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
+import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf, sortedKeyOf } from "./json.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
 import { copyParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
@@ -27,6 +27,7 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
  */
 export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport) {
   const problemsOf = perQuestions((questions) => findProblems(questions, limits));
+  let hasWarned = false;
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
@@ -40,8 +41,26 @@ export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport
       const { questionId } = problem;
       throw new InvalidRequestError(problem.message, { questionId });
     }
-    return { state, questions: questions === given ? copyQuestions(given) : questions };
+    if (questions !== given) return { state, questions };
+    hasWarned ||= warnOfSorted(given);
+    return { state, questions: copyQuestions(given) };
   };
+}
+
+/** Warns if options or questions may be sent in another order than they were written in; returns whether. */
+function warnOfSorted(questions: Questions): boolean {
+  const id = sortedKeyOf(questions);
+  const listed = Object.values(questions).map(({ criteria }) => sortedKeyOf(criteria ?? {}));
+  const option = listed.find((key) => key !== undefined);
+  if (id === undefined && option === undefined) return false;
+  const [what, advice] =
+    option === undefined
+      ? [`question id ${quoteName(id ?? "")}`, "begin ids with a letter"]
+      : [`option ${quoteName(option)}`, 'write a list: choice("…", [["3", "…"], ["1", "…"]])'];
+  const message = `the ${what} looks like an integer. JavaScript sorts such names before all others, and the model reads them in that order; to keep yours, ${advice}.`;
+  const warning = { type: "EvaluatorWarning", code: "EVALUATOR_NAMES_SORTED" };
+  globalThis.process?.emitWarning?.(message, warning);
+  return true;
 }
 
 function findProblems(questions: Questions, limits: QuestionLimits) {

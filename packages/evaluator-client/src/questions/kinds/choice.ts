@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
+import { InvalidRequestError } from "../../errors.ts";
 import {
   checkDistribution,
   distributionOver,
   frozenCopy,
   probability,
+  recordInOrder,
   recordOf,
   roundingError,
   TOLERANCE,
@@ -42,18 +44,50 @@ export interface ChoiceAnswer<TOption extends string = string> {
   probabilities: Record<TOption, number>;
 }
 
+/** Options in the order in which the model reads them, each a name and a description. */
+export type OptionList<TOption extends string = string> = readonly (readonly [TOption, string])[];
+
 /**
- * Builds a question that picks exactly one of the named options.
+ * Builds a question that picks exactly one of the named options. Their order is input to the model: write
+ * names that look like integers as a list, since JavaScript sorts them in an object.
+ *
+ * @throws {InvalidRequestError} when a list is no list of pairs, or has a name twice.
  * @example
  * ```ts
  * choice("What kind of email is this?", { receipt: "a payment receipt", other: "none of the above" });
+ * choice("Which month is meant?", [["3", "March"], ["1", "January"]]);
  * ```
  */
 export function choice<const TOption extends string>(
   instructions: string,
-  criteria: Readonly<Record<TOption, string>> & NonEmpty<Record<TOption, string>>,
+  criteria:
+    | (Readonly<Record<TOption, string>> & NonEmpty<Record<TOption, string>>)
+    | OptionList<TOption>,
 ): ChoiceQuestion<TOption> {
-  return frozenCopy({ type: "choice", instructions, criteria });
+  const options = Array.isArray(criteria) ? fromList<TOption>(criteria) : criteria;
+  return frozenCopy({
+    type: "choice",
+    instructions,
+    criteria: options as ChoiceQuestion<TOption>["criteria"],
+  });
+}
+
+function fromList<TOption extends string>(
+  list: readonly unknown[],
+): ChoiceQuestion<TOption>["criteria"] {
+  const names = new Set<unknown>();
+  for (const [index, pair] of list.entries()) {
+    const name: unknown = Array.isArray(pair) && pair.length === 2 ? pair[0] : null;
+    if (typeof name !== "string" || names.has(name)) {
+      const problem =
+        typeof name === "string"
+          ? "has a name that is already in it"
+          : "is no pair of a name and a description";
+      throw new InvalidRequestError(`The options are a list whose item ${index} ${problem}.`);
+    }
+    names.add(name);
+  }
+  return recordInOrder(list as OptionList<TOption>);
 }
 
 const notOffered = { rule: "choice-option", what: "picks an option that was not offered" } as const;
