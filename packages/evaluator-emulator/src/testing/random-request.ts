@@ -95,9 +95,32 @@ const partsBody = recordOf({
   stateParts: listOf(part, { minLength: 1, maxLength: 3 }),
   questions: questionsOf("boolean"),
 });
-const vendorBody = recordOf({
-  model: only("jev-latest"),
-  state: content,
+const systemOneBody = (model: string) =>
+  recordOf({ model: only(model), state: content, questions: questionsOf("noul") });
+const vendorBody = systemOneBody("jev-latest");
+const decisionsQuestion = fc.oneof(
+  recordOf({ type: only("predicate"), name: text, instructions: text }),
+  recordOf({
+    type: only("choice"),
+    name: text,
+    instructions: text,
+    choices: listOf(recordOf({ value: scalar, description: text }), { maxLength: 4 }),
+  }),
+  recordOf({
+    type: only("score"),
+    name: text,
+    instructions: text,
+    levels: listOf(recordOf({ label: text }), { maxLength: 4 }),
+  }),
+);
+const decisionsBody = recordOf({
+  model: only("gpt-6-luna"),
+  input: text,
+  questions: listOf(decisionsQuestion, { minLength: 1, maxLength: 4 }),
+});
+const geminiBody = recordOf({
+  model: only("gemini-decision-1"),
+  input: text,
   questions: questionsOf("noul"),
 });
 const role = fc.constantFrom('"user"', '"system"');
@@ -111,6 +134,12 @@ const addresses = [
   ["/v4/ai/language-model", promptBody],
   ["/direct/v1/systemone", vendorBody],
   ["/v1/systemone", vendorBody],
+  ["/api/alpha/decisions", systemOneBody("typesafe/jev-1.14")],
+  ["/v1/decisions", systemOneBody("pplx-decider-v1.3")],
+  ["/v1/decisions", decisionsBody],
+  ["/v1beta/decisions", geminiBody],
+  ["/inference/v1/systemone", systemOneBody("any")],
+  ["/client/v4/accounts/a/ai/run/@cf/cloudflare/clef-flash", systemOneBody("clef-flash")],
 ] as const;
 const lookUps = [
   "/v4/ai/config",
