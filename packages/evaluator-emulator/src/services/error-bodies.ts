@@ -15,8 +15,15 @@ export interface Problem {
 /** Returns the response to a failed call. */
 export type ToError = (problem: Problem) => Response;
 
-/** The errors of each service. */
-export const errorBodies: Readonly<Record<string, ToError>> = {
+/** The errors of the gateway, the vendor and each service. */
+export const errorBodies = {
+  gateway: ({ isExhausted = false, ...problem }) => {
+    // An account without credits gets 402, whatever another service's status would be.
+    const status = isExhausted ? 402 : problem.status;
+    const type = codeOf("gateway", { ...problem, status }) ?? "internal_server_error";
+    return respond({ error: { message: problem.message, type } }, { ...problem, status });
+  },
+  vendor: (problem) => respond({ detail: problem.message }, problem),
   openai: (problem) => {
     const type = openAiType(problem);
     const code = problem.isExhausted ? type : codeOf("openai", problem);
@@ -53,7 +60,7 @@ export const errorBodies: Readonly<Record<string, ToError>> = {
     const errors = [{ code, message: problem.message }];
     return respond({ result: null, success: false, errors, messages: [] }, problem);
   },
-};
+} satisfies Record<string, ToError>;
 
 function respond(body: object, { status, retryAfter }: Problem): Response {
   const headers = new Headers();

@@ -106,7 +106,7 @@ function checkQuestions(service: Service, all: Readonly<Record<string, QuestionI
     const names = kindOf(question).namesOf(question);
     const where = `questions.${id}`;
     if (kindOf(question).needsImage) throw new RequestError(`${where}.type: unknown`);
-    checkCount(where, names.length, limits[type]);
+    checkCount(where, names.length, limits[type as keyof typeof limits]);
     if (ids !== undefined && ![id, ...names].every((name) => new RegExp(ids).test(name))) {
       throw new RequestError(`${where}: ids match ${ids}`);
     }

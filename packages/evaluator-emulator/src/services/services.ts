@@ -8,39 +8,18 @@ import { geminiForm } from "./gemini-form.ts";
 import rows from "./table.json" with { type: "json" };
 import { readImageList, readImageParts, systemOneForm } from "./systemone-form.ts";
 
-/** A decision service whose own SDK works here by its base URL. */
-export interface Service {
-  /** An asterisk stands for one segment. */
-  readonly paths: readonly string[];
+/**
+ * A decision service whose own SDK works here by its base URL. A row has patterns of its models, of those
+ * whose numbers it rounds and of its ids, the least and most questions, options and levels, and the
+ * top-level fields if it rejects others. Numbers without `decimals` are not rounded; a `refusal`
+ * replaces all answers if one question is refused.
+ */
+export type Service = Omit<Row, "form" | "error"> & {
   readonly form: Form;
   readonly toError: ToError;
-  /** Pattern of the models that it knows. */
-  readonly models: string;
-  /** Whether the last segment of the path is the model. @default false */
-  readonly hasPathModel?: boolean;
-  /** How many questions, and options or levels of each, it takes. */
-  readonly limits: Readonly<Record<string, readonly number[]>>;
-  /** Top-level fields, if any other is rejected. */
-  readonly fields?: readonly string[];
-  /** Pattern of ids of questions and options. @default any */
-  readonly ids?: string;
-  /** @default false */
-  readonly needsInstructions?: boolean;
-  /** Whether a yes/no question has both descriptions or none. @default false */
-  readonly needsBothMeanings?: boolean;
-  /** Decimal places of its numbers. @default unrounded */
-  readonly decimals?: number;
-  /** Pattern of the models whose numbers it rounds. @default all */
-  readonly roundedModels?: string;
-  /** The response header with the id of the request. @default none */
-  readonly requestIdHeader?: string;
-  /** Price of an input token, if it bills credits and reports the cost. @default no bill */
-  readonly picodollarsPerToken?: number;
-  /** Whether its answers are in Cloudflare's envelope. @default false */
-  readonly hasEnvelope?: boolean;
-  /** Replaces all answers if one question is refused. @default each question is refused by itself */
-  readonly refusal?: object;
-}
+};
+
+type Row = (typeof rows)[number];
 
 const forms: Readonly<Record<string, Form>> = {
   systemone: systemOneForm(),
@@ -50,17 +29,11 @@ const forms: Readonly<Record<string, Form>> = {
   gemini: geminiForm,
 };
 
-function toService({ form, error, ...row }: (typeof rows)[keyof typeof rows]): Service {
-  return { ...row, form: forms[form] as Form, toError: errorBodies[error] as ToError };
-}
-
-const { openai, gemini, perplexity, ...others } = rows;
-const atDecisions = {
-  openai: toService(openai),
-  gemini: toService(gemini),
-  perplexity: toService(perplexity),
-};
-const services = [...Object.values(atDecisions), ...Object.values(others).map(toService)];
+const errors: Readonly<Record<string, ToError>> = errorBodies;
+const services = rows.map(({ form, error, ...row }) => {
+  const behaviour = { form: forms[form] as Form, toError: errors[error] as ToError };
+  return Object.assign(row, behaviour) satisfies Service;
+});
 
 /** Paths of all services, as patterns of msw. */
 export const servicePaths: readonly string[] = services.flatMap(({ paths }) => paths);
@@ -74,9 +47,13 @@ const matchers = services.flatMap((service) =>
 /** Returns the service of a call's address, or null. Three share one path; the header of the key or the body decides. */
 export async function serviceAt(call: Call): Promise<Service | null> {
   const service = matchers.find(({ pattern }) => pattern.test(call.path))?.service ?? null;
-  if (service !== atDecisions.openai) return service;
-  if (call.header("x-goog-api-key") !== null) return atDecisions.gemini;
-  return (await hasState(call)) ? atDecisions.perplexity : service;
+  if (call.path !== "/v1/decisions") return service;
+  if (call.header("x-goog-api-key") !== null) return named("gemini");
+  return named((await hasState(call)) ? "perplexity" : "openai");
+}
+
+function named(name: string): Service | null {
+  return services.find((service) => service.name === name) ?? null;
 }
 
 async function hasState(call: Call): Promise<boolean> {
