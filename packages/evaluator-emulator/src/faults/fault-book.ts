@@ -1,5 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, createView, utf8ToBytes } from "@noble/hashes/utils.js";
+import { seededRandom } from "evaluator-kit/seeded-random";
 import { type Call, type Trap, trapKinds } from "../call.ts";
 import { isEventStream } from "../deliver-by-fetch.ts";
 import { exhaustedResponse, statusResponse } from "./error-response.ts";
@@ -68,13 +67,21 @@ const remembered = 100_000;
 function createDraws(seed: string): (text: string) => number {
   const turns = new Map<string, number>();
   return (text) => {
-    const digest = bytesToHex(sha256(utf8ToBytes(text)));
+    const digest = `${hashOf(text, 1)}/${hashOf(text, 2)}`;
     const turn = (turns.get(digest) ?? 0) + 1;
     if (turns.size >= remembered) turns.clear();
     turns.set(digest, turn);
-    const drawn = sha256(utf8ToBytes(`${seed}/${turn}/${digest}`));
-    return createView(drawn).getUint32(0) / 2 ** 32;
+    return seededRandom(hashOf(`${seed}/${turn}/${digest}`, 1))();
   };
+}
+
+/** Returns a hash of 32 bits, FNV-1a from a start; draws need no stronger one. */
+function hashOf(text: string, start: number): number {
+  let hash = start;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
 }
 
 /** Returns a fault and the number of calls that are left; JSON prints infinity as null. */
