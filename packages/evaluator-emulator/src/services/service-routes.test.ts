@@ -160,8 +160,11 @@ test("OpenAI's values are typed, names may be missing, and numbers keep their or
     { questions: [{ type: "choice", instructions, choices }] },
   );
   expect(json).toMatchObject({ answers: [{ name: null }] });
-  const { answers } = json as { answers: [{ probabilities: { value: unknown }[] }] };
-  expect(answers[0].probabilities.map(({ value }) => value)).toEqual(values);
+  type Shares = { value: unknown; probability: number }[];
+  const { answers } = json as { answers: [{ probabilities: Shares }] };
+  const [{ probabilities }] = answers;
+  expect(probabilities.map(({ value }) => value)).toEqual(values);
+  expect(probabilities.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1);
 });
 
 test("OpenAI's input may be messages, tool calls and JSON, and instructions have parts", async () => {
