@@ -125,7 +125,7 @@ function shareRows({ criteria }: Question, value: AnswerValue): string[][] {
   return Object.entries(criteria ?? {}).map(([name, text]) => [
     value.value[name]?.toFixed(2) ?? "-",
     toPrintable(name),
-    toPrintable(text),
+    toPrintable(text ?? ""),
   ]);
 }
 

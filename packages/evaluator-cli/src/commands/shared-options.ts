@@ -1,4 +1,4 @@
-import type { KindName } from "evaluator-client";
+import { choice, type KindName } from "evaluator-client";
 import {
   decimal,
   InvalidArgumentError,
@@ -74,7 +74,8 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   choice: {
     names: "<options...>",
     example: '"What kind is it?" receipt,other',
-    criteria: (names) => Object.fromEntries(names),
+    // In the order of typing, also for names that look like integers.
+    criteria: (names) => choice("", names).criteria,
   },
   score: {
     names: "<levels...>",

@@ -187,7 +187,10 @@ function fromQuestion(id: string, question: DecisionQuestion): Question {
   const isOptional = questionKinds[type].limit === null;
   const given = ("criteria" in question && question.criteria) || {};
   const described = Object.entries(given).filter(([, text]) => !isOptional || text != null);
-  const texts = described.map(([key, text]) => [key, textOf(text, criterionNames[type](key))]);
+  const texts = described.map(([key, text]) => {
+    const needsNone = text === null && !Array.isArray(given);
+    return [key, needsNone ? null : textOf(text, criterionNames[type](key))];
+  });
   if (isOptional && texts.length === 0) return { type, instructions } as Question;
   const criteria = Array.isArray(given) ? texts.map(([, text]) => text) : Object.fromEntries(texts);
   return { type, instructions, criteria };

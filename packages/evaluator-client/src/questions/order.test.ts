@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { type GatewayWire, gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { boolean, choice, type Questions, valuesOf } from "./kinds.ts";
+import { boolean, choice, type Questions, truthsOf, valuesOf } from "./kinds.ts";
 import { requestParser } from "./request.ts";
 
 const months = choice("Which month?", [
@@ -108,6 +108,31 @@ test.each<[string, Questions, string[]]>([
     ([message]) => /"([^"]*)" looks/.exec(String(message))?.[1],
   );
   expect(named).toEqual(names);
+});
+
+/** The quick start of the vendor's SDK, whose options have no descriptions. */
+const ticket = choice("What is this ticket about?", {
+  billing: null,
+  technical: null,
+  other: null,
+});
+
+test("options without descriptions are sent as each wire takes them", async () => {
+  const questions = { ticket };
+  const vendor = await bodiesOf((fetch) => directTransport({ apiKey: null, fetch }), questions);
+  expect(vendor[0]).toContain('"criteria":{"billing":null,"technical":null,"other":null}');
+  const atGateway = (wire: GatewayWire) =>
+    bodiesOf((fetch) => gatewayTransport({ apiKey: "k", wire, fetch }), questions);
+  const contract = '"criteria":{"billing":"","technical":"","other":""}';
+  expect((await atGateway("evaluation-model")).every((body) => body.includes(contract))).toBe(true);
+  expect((await atGateway("decision-model"))[0]).toContain('{"billing":null,');
+  const make = (fetch: never) =>
+    directTransport({ apiKey: null, wire: "decisions", model: "m", baseUrl, fetch });
+  const [listed] = await bodiesOf(make as never, questions);
+  expect(listed).toContain(
+    '"choices":[{"value":"billing"},{"value":"technical"},{"value":"other"}]',
+  );
+  expect(truthsOf(ticket)?.[0]).toEqual({ truth: "billing", name: "billing", description: "" });
 });
 
 test.each<[string, unknown]>([

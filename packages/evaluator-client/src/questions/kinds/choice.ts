@@ -17,15 +17,15 @@ export const choiceQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("choice"),
     instructions: z.string(),
-    criteria: recordOf(z.string()),
+    criteria: recordOf(z.nullable(z.string())),
   }))();
 /** See {@link choiceQuestionSchema}. */
 export interface ChoiceQuestion<TOption extends string = string> {
   readonly type: "choice";
   /** The question text. */
   readonly instructions: string;
-  /** Option name to description, at least one. */
-  readonly criteria: Readonly<Record<TOption, string>>;
+  /** Option name to description, at least one; null if the name says enough. */
+  readonly criteria: Readonly<Record<TOption, string | null>>;
 }
 
 /** The answer to a choice question: the picked option and a probability for every option. */
@@ -45,7 +45,10 @@ export interface ChoiceAnswer<TOption extends string = string> {
 }
 
 /** Options in the order in which the model reads them, each a name and a description. */
-export type OptionList<TOption extends string = string> = readonly (readonly [TOption, string])[];
+export type OptionList<TOption extends string = string> = readonly (readonly [
+  TOption,
+  string | null,
+])[];
 
 /**
  * Builds a question that picks exactly one of the named options. Their order is input to the model: write
@@ -61,7 +64,7 @@ export type OptionList<TOption extends string = string> = readonly (readonly [TO
 export function choice<const TOption extends string>(
   instructions: string,
   criteria:
-    | (Readonly<Record<TOption, string>> & NonEmpty<Record<TOption, string>>)
+    | (Readonly<Record<TOption, string | null>> & NonEmpty<Record<TOption, unknown>>)
     | OptionList<TOption>,
 ): ChoiceQuestion<TOption> {
   const options = Array.isArray(criteria) ? fromList<TOption>(criteria) : criteria;
@@ -119,5 +122,9 @@ export const choiceKind = {
     ];
   },
   truths: ({ criteria }) =>
-    Object.entries(criteria).map(([name, description]) => ({ truth: name, name, description })),
+    Object.entries(criteria).map(([name, description]) => ({
+      truth: name,
+      name,
+      description: description ?? "",
+    })),
 } satisfies KindOf<ChoiceQuestion, ChoiceAnswer>;

@@ -42,7 +42,7 @@ const decisionKinds = {
     toQuestion: ({ instructions, criteria }: ChoiceQuestion) => ({
       instructions,
       choices: Object.entries(criteria).map(([value, description]) =>
-        description === "" ? { value } : { value, description },
+        description ? { value, description } : { value },
       ),
     }),
   },

@@ -110,8 +110,13 @@ const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
 
 /** Returns the body of the contract's wire, which is the request itself. */
 function toEvaluationBody({ state, questions }: EvaluationRequest): string {
-  return `{"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
+  return `{"state":${JSON.stringify(state)},"questions":${toDescribedJson(questions)}}`;
 }
+
+/** Each option of the contract's wire has a description (contract section 2.2), if only an empty one. */
+const toDescribedJson = perQuestions((questions) =>
+  JSON.stringify(questions, (_, value: unknown) => value ?? ""),
+);
 
 /** Returns the body of the successor's wire: its state is a list of parts. */
 function toDecisionBody({ state, questions }: EvaluationRequest): string {

@@ -30,7 +30,7 @@ function opinionIn({ answers }: Pick<Evaluation, "answers">, questions: Question
       const criteria = Object.entries(question?.criteria ?? {}).map(([key, text]) => {
         return [key, question?.type === "choice" ? `${key}: ${text}`.trim() : text];
       });
-      const [key] = criteria.find(([, text]) => text === option) ?? [];
+      const key = criteria.find(([, text]) => text === option)?.[0] ?? undefined;
       const probabilities = (answer as { probabilities: Record<string, number> }).probabilities;
       // A printed 0 is below 0.005, and may be anything there.
       if (key !== undefined) return (probabilities[key] ?? 0) + 1e-9;

@@ -107,7 +107,9 @@ function byKey(keys: readonly string[], probabilities: readonly number[]): objec
 }
 
 function planChoice({ instructions, criteria }: ChoiceQuestion, debias: Debias): QuestionPlan {
-  const texts = Object.entries(criteria).map(([name, text]) => `${name}: ${text}`);
+  const texts = Object.entries(criteria).map(([name, text]) =>
+    text === null ? name : `${name}: ${text}`,
+  );
   const shown = { instructions, debias, labels: letters, words: optionWords };
   if (texts.length <= MOST_LETTERS) return { whole: choiceReadings(texts, shown) };
   const labels = texts.map((_, index) => String(index + 1));
