@@ -61,7 +61,6 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["the highest mean", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest mean", levels, rate(0.99, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the mean of what sums to 0.95 as printed", ten, rate(4.38, allRoundedDown)],
-  ["the mean of a sum within ten roundings of two levels", ten, rate(4.64, twoTooHigh)],
   ["the highest mean of what prints as 0", ten, rate(0.05, only(0))],
   ["the lowest mean of what prints as 1", ten, rate(8.95, only(9))],
   ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
@@ -96,6 +95,7 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
   ["a probability as text", "probabilities-range", abc, pick("a", { a: "1", b: 0, c: 0 })],
   ["a sum of 0.98", "probabilities-sum", abc, pick("a", { a: 0.33, b: 0.33, c: 0.32 })],
   ["a sum of 1.02", "probabilities-sum", abc, pick("a", { a: 0.34, b: 0.34, c: 0.34 })],
+  ["two levels whose least is over 1", "probabilities-sum", ten, rate(4.64, twoTooHigh)],
   ["a score over the last level", "score-range", levels, rate(2.01, { "0": 0, "1": 0, "2": 1 })],
   ["a score below the first level", "score-range", levels, rate(-0.01, { "0": 1, "1": 0, "2": 0 })],
   ["a score that is no number", "score-range", levels, rate("1", { "0": 0, "1": 1, "2": 0 })],
@@ -157,3 +157,27 @@ test.each(["__proto__", "constructor", "toString", "", "x".repeat(10_000)])(
     expect(without).toMatchObject({ rule: "answer-ids", questionId: name });
   },
 );
+test.each<[string, readonly number[], boolean]>([
+  ["ten options of 0.60, 0.44 and zeros", [0.6, 0.44, ...zeros(8)], false],
+  ["twenty of 0.60, 0.50 and zeros", [0.6, 0.5, ...zeros(18)], false],
+  ["a hundred of 0.50, 0.50, 0.49 and zeros", [0.5, 0.5, 0.49, ...zeros(97)], false],
+  ["two hundred of 1.00, 0.99 and zeros", [1, 0.99, ...zeros(198)], false],
+  ["forty of 0.79 and 39 times 0.01", [0.79, ...Array<number>(39).fill(0.01)], true],
+  ["255 zeros", zeros(255), true],
+])("decides by what printed values may stand for: %s", (_, printed, isPossible) => {
+  const entries = printed.map((probability, index) => [`o${index}`, probability] as const);
+  const probabilities = Object.fromEntries(entries);
+  const questions = {
+    a: choice("which?", Object.fromEntries(entries.map(([name]) => [name, name]))),
+  };
+  const failure = failureOf({
+    questions,
+    answers: { a: { type: "choice", choice: "o0", probabilities } },
+  });
+  const rule = (failure as { rule?: string } | undefined)?.rule;
+  expect(rule).toBe(isPossible ? undefined : "probabilities-sum");
+});
+
+function zeros(count: number): number[] {
+  return Array<number>(count).fill(0);
+}

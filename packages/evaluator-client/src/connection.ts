@@ -38,6 +38,6 @@ export function connect(options: EvaluatorOptions, runtime: Defined<EvaluatorRun
     log: new CallLog(options.logger ?? loggerFromEnvironment(options.env)),
     policy,
     batchPolicy,
-    parseRequest: requestParser(questionLimits, transport.images),
+    parseRequest: requestParser(questionLimits, transport),
   };
 }

@@ -98,7 +98,7 @@ test("sends nothing for a request that cannot be answered", async () => {
 test.each<[string, unknown]>([
   ["no answers", { ...gatewayBody, answers: undefined }],
   ["answers in a list", { ...gatewayBody, answers: [] }],
-  ["no usage", { ...gatewayBody, usage: undefined }],
+  ["usage of another kind", { ...gatewayBody, usage: 7 }],
   [
     "a rounding of -1 places",
     { ...gatewayBody, rounding: { probabilityDecimals: -1, scoreDecimals: 2 } },

@@ -181,13 +181,13 @@ class Calls {
     const { questions } = request;
     const { transport } = this.#connection;
     const startedAtMs = this.#clock.now();
+    const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
     const attempt = async (context: AttemptContext) => {
       const reply = await transport.send(request, context);
       const response = checkReply(reply, questions);
-      const { inputTokens } = response.usage;
-      return { value: { reply, response }, status: reply.status ?? null, tokensUsed: inputTokens };
+      const tokensUsed = response.usage?.inputTokens ?? tokens;
+      return { value: { reply, response }, status: reply.status ?? null, tokensUsed };
     };
-    const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
     const { value, attempts } = await new RetriedCall(policy, tokens).run(attempt);
     const timing = { totalMs: elapsedMs(this.#clock, startedAtMs), attempts };
     const { reply, response } = value;

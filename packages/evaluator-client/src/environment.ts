@@ -1,18 +1,18 @@
 /** Environment variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable of each transport's key; a program must never print their values. */
-export const apiKeyVariables = {
+/** The variable of the key of each transport with its own variables. */
+export const ownKeyVariables = {
   gateway: "AI_GATEWAY_API_KEY",
   direct: "EVALUATOR_DIRECT_API_KEY",
   logprobs: "EVALUATOR_LOGPROBS_API_KEY",
 } as const;
 
-/** The name of a transport, as `EVALUATOR_TRANSPORT` takes it. */
-export type TransportName = keyof typeof apiKeyVariables;
+/** The name of a transport with its own variables. */
+export type OwnTransportName = keyof typeof ownKeyVariables;
 
-/** The variable of each transport's address. */
-export const baseUrlVariables: Readonly<Record<TransportName, string>> = {
+/** The variable of each transport's address; services have none. */
+export const baseUrlVariables: Readonly<Record<OwnTransportName, string>> = {
   gateway: "EVALUATOR_BASE_URL",
   direct: "EVALUATOR_DIRECT_BASE_URL",
   logprobs: "EVALUATOR_LOGPROBS_BASE_URL",

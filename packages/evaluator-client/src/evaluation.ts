@@ -32,10 +32,10 @@ export interface Usage {
 /** The body of an evaluation response in the gateway's form (contract section 2.3). */
 export const evaluationResponseSchema = z.looseObject({
   answers: recordOf(answerSchema),
-  rounding: roundingSchema,
-  usage: usageSchema,
-  warnings: z.array(z.unknown()),
-  providerMetadata: recordOf(z.unknown()),
+  rounding: z.nullish(roundingSchema),
+  usage: z.nullish(usageSchema),
+  warnings: z.nullish(z.array(z.unknown())),
+  providerMetadata: z.nullish(recordOf(z.unknown())),
 });
 /** Confidence, 0..1 or null if the service gave none, for questions of the kinds that have one. */
 export type ConfidenceFor<TQuestions extends Questions> = {
@@ -52,8 +52,8 @@ export interface EvaluationResponse<TQuestions extends Questions = Questions> {
   answers: AnswersFor<TQuestions>;
   /** Decimal places of the printed probabilities and scores. */
   rounding: Rounding;
-  /** Tokens read and written. */
-  usage: Usage;
+  /** Tokens read and written, or null if the service does not report them. */
+  usage: Usage | null;
   /** Warnings of the service, unchanged; the shape of an item is not documented. */
   warnings: unknown[];
   /** Routing, cost and vendor data (contract section 2.5), unchanged. */
@@ -96,14 +96,30 @@ const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(is
 
 /** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
 export function checkReply(reply: TransportReply, questions: Questions): EvaluationResponse {
-  // Ten times cheaper than the schema, which finds the path for the message.
-  if (!isEnvelope(reply.response)) throw brokenEnvelope(reply.response);
-  const response = reply.response as EvaluationResponse;
+  const response = toResponse(reply.response);
   checkAnswers({ questions, answers: response.answers, rounding: response.rounding });
   return response;
 }
 
-function isEnvelope(response: unknown): boolean {
+/** Returns a body with all its fields; a missing one beside the answers costs no paid answer. */
+function toResponse(body: unknown): EvaluationResponse {
+  // Ten times cheaper than the schema, which finds the path for the message.
+  if (isEnvelope(body)) return body;
+  const whole = isRecord(body) ? { ...body, ...sideFieldsOf(body) } : body;
+  if (!isEnvelope(whole)) throw brokenEnvelope(whole);
+  return whole;
+}
+
+function sideFieldsOf({ rounding, usage, warnings, providerMetadata }: Record<string, unknown>) {
+  return {
+    rounding: rounding ?? { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: usage ?? null,
+    warnings: warnings ?? [],
+    providerMetadata: providerMetadata ?? {},
+  };
+}
+
+function isEnvelope(response: unknown): response is EvaluationResponse {
   if (!isRecord(response)) return false;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
   return (
@@ -111,11 +127,17 @@ function isEnvelope(response: unknown): boolean {
     isRecord(rounding) &&
     isCount(rounding["probabilityDecimals"], 15) &&
     isCount(rounding["scoreDecimals"], 15) &&
-    isRecord(usage) &&
-    isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
-    isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER) &&
+    (usage === null || isUsage(usage)) &&
     Array.isArray(warnings) &&
     isRecord(providerMetadata)
+  );
+}
+
+function isUsage(usage: unknown): boolean {
+  return (
+    isRecord(usage) &&
+    isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
+    isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER)
   );
 }
 

@@ -4,7 +4,9 @@ export type { Evaluator, Middleware, MiddlewareCall } from "./evaluator.ts";
 export type { EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 export type { BatchItem, BatchLimits, BatchTotals } from "./batch/run-batch.ts";
 export type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
-export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
+export type { Environment } from "./environment.ts";
+export { apiKeyVariables, keyVariables } from "./transport-from-environment.ts";
+export type { TransportName } from "./transport-from-environment.ts";
 export { keyFromEnvironment, transportFromEnvironment } from "./transport-from-environment.ts";
 export type {
   CallLimits,
@@ -20,6 +22,8 @@ export type { JsonPart, State, StatePart } from "./questions/state.ts";
 // Reaching the model
 export { directTransport } from "./transports/direct/direct-transport.ts";
 export type { DirectTransportOptions, DirectWire } from "./transports/direct/direct-transport.ts";
+export { serviceRows, services } from "./transports/direct/services.ts";
+export type { ServiceName, ServiceRow, ServiceRule } from "./transports/direct/services.ts";
 export { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 export type {
   GatewayTransportOptions,
@@ -75,7 +79,7 @@ export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
 export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
-export type { EvaluationRequest } from "./questions/request.ts";
+export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";
 

@@ -1,11 +1,12 @@
 import {
-  apiKeyVariables,
   type Environment,
+  type OwnTransportName,
+  ownKeyVariables,
   programEnvironment,
-  type TransportName,
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
+import { type ServiceName, serviceRows, services } from "./transports/direct/services.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
@@ -14,7 +15,25 @@ const transports = {
   gateway: gatewayTransport,
   direct: directTransport,
   logprobs: logprobsTransport,
-} satisfies Record<TransportName, (options: { env: Environment }) => Transport>;
+} satisfies Record<OwnTransportName, (options: { env: Environment }) => Transport>;
+
+/** The name of a transport, as `EVALUATOR_TRANSPORT` takes it: one of ours, or a service's. */
+export type TransportName = OwnTransportName | ServiceName;
+
+const firstVariables = services.map((name) => [name, serviceRows[name].keyVariables[0]]);
+
+/** The first variable of the key of each transport and service; a program must never print their values. */
+export const apiKeyVariables: Readonly<Record<TransportName, string>> = {
+  ...ownKeyVariables,
+  ...(Object.fromEntries(firstVariables) as Record<ServiceName, string>),
+};
+
+const ofServices = services.flatMap((name) => serviceRows[name].keyVariables);
+
+/** Every variable that may hold a key. */
+export const keyVariables: readonly string[] = [
+  ...new Set([...Object.values(ownKeyVariables), ...ofServices]),
+];
 
 /**
  * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's, with its address, model
@@ -23,7 +42,8 @@ const transports = {
  * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
  */
 export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
-  return transports[transportName(env)]({ env });
+  const name = transportName(env);
+  return isService(name) ? directTransport({ env, service: name }) : transports[name]({ env });
 }
 
 /**
@@ -32,13 +52,20 @@ export function transportFromEnvironment(env: Environment = programEnvironment()
  * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.
  */
 export function keyFromEnvironment(env: Environment = programEnvironment()): string | null {
-  return env[apiKeyVariables[transportName(env)]]?.trim() || null;
+  const name = transportName(env);
+  const variables = isService(name) ? serviceRows[name].keyVariables : [ownKeyVariables[name]];
+  return variables.map((variable) => env[variable]?.trim()).find(Boolean) ?? null;
 }
 
 function transportName(env: Environment): TransportName {
   const environmentVariable = "EVALUATOR_TRANSPORT";
   const name = env[environmentVariable]?.trim() || "gateway";
-  if (Object.hasOwn(transports, name)) return name as TransportName;
-  const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
+  if (Object.hasOwn(transports, name) || isService(name)) return name as TransportName;
+  const names = [...Object.keys(transports), ...services].join(", ");
+  const message = `${environmentVariable} is none of ${names}.`;
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
+}
+
+function isService(name: string): name is ServiceName {
+  return Object.hasOwn(serviceRows, name);
 }

@@ -103,7 +103,7 @@ function runRows({ service: { address, modelId }, evaluation }: JournalEntry): s
   return [
     ...asked,
     ["model", toPrintable(evaluation.modelId ?? "not reported")],
-    ["cost", `${cost} for ${printCount(usage.inputTokens)} tokens`],
+    ["cost", usage === null ? cost : `${cost} for ${printCount(usage.inputTokens)} tokens`],
     ["time", `${printCount(timing.totalMs)} ms`],
     ["attempts", printCount(timing.attempts)],
   ];

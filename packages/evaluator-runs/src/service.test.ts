@@ -8,7 +8,10 @@ test.each([
   [{ EVALUATOR_TRANSPORT: "direct" }, "EVALUATOR_DIRECT_API_KEY"],
   [{ EVALUATOR_TRANSPORT: "logprobs" }, "EVALUATOR_MODEL_ID"],
   [{ EVALUATOR_TRANSPORT: "logprobs", EVALUATOR_MODEL_ID: "m" }, "EVALUATOR_LOGPROBS_BASE_URL"],
-  [{ EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT is none of gateway, direct, logprobs."],
+  [
+    { EVALUATOR_TRANSPORT: "pigeon" },
+    "EVALUATOR_TRANSPORT is none of gateway, direct, logprobs, typesafe,",
+  ],
 ])(
   "where something is missing (%j) the ways on are to set it, or to go offline",
   async (env, variable) => {

@@ -139,7 +139,7 @@ function describe(evaluation: Evaluation, questions: Questions, engine: Engine):
   });
   const basis = emulatedBasis(evaluation.headers);
   const cost = costUsd === null ? "price unknown" : `$${Number(costUsd.toPrecision(3))}`;
-  const tokens = used.inputTokens.toLocaleString("en");
+  const tokens = used === null ? "unknown" : used.inputTokens.toLocaleString("en");
   return [
     ...lines,
     printable`by ${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name}) in ${String(Math.round(timing.totalMs))} ms, ${tokens} tokens, ${cost}`,

@@ -139,7 +139,7 @@ async function evaluate(request: EvaluationRequest, context: ToolContext, signal
     ...worth,
     model: evaluation.modelId,
     costUsd: evaluation.costUsd,
-    inputTokens: evaluation.usage.inputTokens,
+    inputTokens: evaluation.usage?.inputTokens ?? null,
     ...(basis !== null && { basis }),
   };
 }

@@ -88,7 +88,7 @@ function toDecisionResult(
   return {
     answers,
     rounding,
-    usage,
+    ...(usage !== null && { usage }),
     warnings: [...warnings, ...evaluation.warnings.map(toWarning)],
     providerMetadata: providerMetadata as NonNullable<DecisionResult["providerMetadata"]>,
     response: {

@@ -121,8 +121,8 @@ async function settle(
   try {
     const evaluation = await asked;
     totals.succeeded += 1;
-    totals.inputTokens += evaluation.usage.inputTokens;
-    totals.outputTokens += evaluation.usage.outputTokens;
+    totals.inputTokens += evaluation.usage?.inputTokens ?? 0;
+    totals.outputTokens += evaluation.usage?.outputTokens ?? 0;
     totals.costUsd += evaluation.costUsd ?? 0;
     return { index, status: "succeeded", evaluation };
   } catch (error) {

@@ -88,7 +88,7 @@ describe.each(answering)("%s", (way, transportTo, listen) => {
 
   test.each<[string, object]>([
     ["an error in a success", { error: { message: `No: ${privateKey}` } }],
-    ["no usage", { ...body, usage: undefined }],
+    ["usage of another kind", { ...body, usage: privateKey }],
     ["a list of answers", { ...body, answers: [privateKey] }],
   ])("does not ask again after %s", async (_, answered) => {
     const error = await failureFrom(answered);

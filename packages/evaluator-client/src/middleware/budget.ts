@@ -119,7 +119,8 @@ class Ledger {
     try {
       const evaluation = await next(request);
       const { usage, costUsd } = evaluation;
-      const tokens = usage.inputTokens + usage.outputTokens;
+      // An answer without usage counts as reserved: nothing else is known of it.
+      const tokens = usage === null ? reserved.tokens : usage.inputTokens + usage.outputTokens;
       const answer = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
       this.#learnPrice(answer, reserved);
       this.#settle(reserved, answer, { call, lost: call.lostAttempts });

@@ -112,7 +112,7 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     const key = toHex(new Uint8Array(digest));
     const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
       savings[how] += 1;
-      savings.inputTokens += evaluation.usage.inputTokens;
+      savings.inputTokens += evaluation.usage?.inputTokens ?? 0;
       savings.costUsd += evaluation.costUsd ?? 0;
       const timing = { totalMs: elapsedMs(clock, startedAtMs), providerMs: null, attempts: 0 };
       const usage = { inputTokens: 0, outputTokens: 0 };

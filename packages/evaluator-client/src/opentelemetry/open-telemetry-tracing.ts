@@ -66,8 +66,10 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {
   const { usage, modelId, requestId, costUsd, answers } = evaluation;
   span.setAttributes({
-    "gen_ai.usage.input_tokens": usage.inputTokens,
-    "gen_ai.usage.output_tokens": usage.outputTokens,
+    ...(usage !== null && {
+      "gen_ai.usage.input_tokens": usage.inputTokens,
+      "gen_ai.usage.output_tokens": usage.outputTokens,
+    }),
     ...(modelId !== null && { "gen_ai.response.model": modelId }),
     ...(requestId !== null && { "gen_ai.response.id": requestId }),
     ...(costUsd !== null && { "evaluator.cost_usd": costUsd }),

@@ -115,12 +115,27 @@ const outOfRange = {
   what: "has a probability that is not a number from 0 to 1",
 } as const;
 
-/** Returns the highest of probabilities that are a distribution, each rounded by at most `error`; else the broken rule. */
-export function checkDistribution(keys: readonly string[], probabilities: unknown, error: number) {
+/** The parts of a rounding that decide about sums. */
+interface PrintedSums {
+  readonly probabilityDecimals: number;
+  readonly sumError?: number | undefined;
+}
+
+/**
+ * Returns the highest of printed probabilities that some distribution prints so; else the broken rule.
+ * A sum of the printed values decides nothing: 255 zeros can be right, 0.60, 0.44 and eight zeros cannot.
+ */
+export function checkDistribution(
+  keys: readonly string[],
+  probabilities: unknown,
+  { probabilityDecimals, sumError = 0 }: PrintedSums,
+) {
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) {
     return wrongKeys;
   }
-  let sum = 0;
+  const error = roundingError(probabilityDecimals);
+  let least = 0;
+  let most = 0;
   let highest = 0;
   for (const key of keys) {
     const probability = probabilities[key];
@@ -128,11 +143,12 @@ export function checkDistribution(keys: readonly string[], probabilities: unknow
       // An inherited value is no number either.
       return Object.hasOwn(probabilities, key) ? outOfRange : wrongKeys;
     }
-    sum += probability;
+    least += Math.max(0, probability - error);
+    most += Math.min(1, probability + error);
     highest = Math.max(highest, probability);
   }
-  const bound = keys.length * error + TOLERANCE;
-  return Math.abs(sum - 1) > bound ? wrongSum : highest;
+  const bound = sumError + TOLERANCE;
+  return least > 1 + bound || most < 1 - bound ? wrongSum : highest;
 }
 
 /** Returns the value of an answer that {@link checkDistribution} checks. */

@@ -25,8 +25,15 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
  * Returns a function that checks requests and copies them, so that later changes do not reach a call.
  * Questions that were asked before and have not changed give the same frozen copy.
  */
-export function requestParser(limits: QuestionLimits = {}, images?: ImageSupport) {
-  const problemsOf = perQuestions((questions) => findProblems(questions, limits));
+export function requestParser(limits: QuestionLimits = {}, service: ServiceLimits = {}) {
+  const { images, problemWith } = service;
+  // A service with limits of its own names itself in the message.
+  const usual = problemWith === undefined ? {} : noLimits;
+  const problemsOf = perQuestions((questions) => {
+    const problems = findProblems(questions, { ...usual, ...limits });
+    const problem = problems.length > 0 ? null : (problemWith?.(questions) ?? null);
+    return problem === null ? problems : [problem];
+  });
   let hasWarned = false;
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
@@ -63,7 +70,24 @@ function warnOfSorted(questions: Questions): boolean {
   return true;
 }
 
-function findProblems(questions: Questions, limits: QuestionLimits) {
+/** A question that cannot be asked, or null for all of them, and the sentence about it. */
+export interface QuestionProblem {
+  readonly message: string;
+  readonly questionId: string | null;
+}
+
+/** What a service takes. */
+interface ServiceLimits {
+  readonly images?: ImageSupport;
+  readonly problemWith?: (questions: Questions) => QuestionProblem | null;
+}
+
+const noLimits: QuestionLimits = {
+  maxOptions: Number.POSITIVE_INFINITY,
+  maxLevels: Number.POSITIVE_INFINITY,
+};
+
+function findProblems(questions: Questions, limits: QuestionLimits): readonly QuestionProblem[] {
   const entries = Object.entries(questions);
   if (entries.length === 0) return [{ message: "Ask at least one question.", questionId: null }];
   return entries.flatMap(([questionId, question]) => {

@@ -1,18 +1,19 @@
 import { createHttpClient } from "#http-client";
 import {
-  apiKeyVariables,
   baseUrlVariables,
   type Environment,
   modelVariable,
+  type OwnTransportName,
+  ownKeyVariables,
   programEnvironment,
-  type TransportName,
 } from "../environment.ts";
 import { ConfigurationError, type StatusError } from "../errors.ts";
 import type { AnyDispatcher, Fetch, HttpClient, HttpEndpoint } from "../http/http-client.ts";
 import { isSuccess, type JsonResponse, toJsonResponse } from "../http/http-response.ts";
 import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
+import type { Questions } from "../questions/kinds.ts";
+import type { EvaluationRequest, QuestionProblem } from "../questions/request.ts";
 import { imagesIn, type ImageSupport } from "../questions/state.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import type { StatusFailure } from "./status-failure.ts";
@@ -35,9 +36,9 @@ export function checkTransportOptions(options: TransportOptions, ...own: readonl
   checkOptions(optionsNamed(...own, "headers", "fetch", "dispatcher", "env"), options);
 }
 
-/** The environment variable of an option; without a fallback, the option is required. */
+/** The environment variable of an option, if any; without a fallback, the option is required. */
 interface Source {
-  readonly variable: string;
+  readonly variable: string | null;
   readonly fallback?: string | null | undefined;
 }
 
@@ -49,17 +50,21 @@ type Given = { readonly env?: Environment | undefined } & {
 /** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
 function readOption(options: Given, option: OptionName, { variable, fallback }: Source): string {
   const env = options.env ?? programEnvironment();
-  const value = options[option] ?? (env[variable]?.trim() || fallback);
+  const set = variable === null ? "" : env[variable]?.trim();
+  const value = options[option] ?? (set || fallback);
   if (value) return value;
-  const message = `No ${option}: pass the option "${option}" or set ${variable}.`;
+  const message = `No ${option}: pass the option "${option}"${variable === null ? "" : ` or set ${variable}`}.`;
   throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
 
 /** Reads an option that is sent in a header, so that it must be visible ASCII. */
 export function readHeaderOption(options: Given, option: OptionName, source: Source): string {
-  const value = readOption(options, option, source);
+  return checkHeaderText(readOption(options, option, source), option, source.variable);
+}
+
+/** Returns an option's text. @throws ConfigurationError if a header cannot carry it */
+export function checkHeaderText(value: string, option: OptionName, variable: string | null) {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const { variable } = source;
   const message = `The option "${option}" (${variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
   throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
@@ -73,7 +78,7 @@ export function readBaseUrl(options: Given, source: Source): string {
     return url.href.replace(/(?<!\/)\/+$/, "");
   }
   const environmentVariable = source.variable;
-  const message = `The option "baseUrl" (${environmentVariable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
+  const message = `The option "baseUrl"${environmentVariable === null ? "" : ` (${environmentVariable})`} is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
   throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
 }
 
@@ -83,11 +88,11 @@ export function readBaseUrl(options: Given, source: Source): string {
  * @param defaults - An `apiKey` of null if a server may have no key.
  */
 export function readServer(
-  name: TransportName,
+  name: OwnTransportName,
   options: Given & TransportOptions,
   defaults: Pick<Given, "apiKey" | "baseUrl" | "model">,
 ) {
-  const variable = apiKeyVariables[name];
+  const variable = ownKeyVariables[name];
   const { env = programEnvironment() } = options;
   const { apiKey: given = env[variable]?.trim() || defaults.apiKey } = options;
   const apiKey = given === null ? null : readHeaderOption(options, "apiKey", { variable });
@@ -132,7 +137,7 @@ export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): Htt
 
 /** The parts of a transport that differ by service: wire, mapping and reading of errors. */
 export interface PostedService {
-  readonly name: TransportName;
+  readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly modelId: string;
@@ -151,9 +156,14 @@ export interface PostedService {
     request: EvaluationRequest,
   ): Omit<TransportReply, "status" | "headers" | "raw">;
   toError(failure: StatusFailure): StatusError;
+  /** Returns the error status of a success that contains a failure, or null. */
+  failedStatus?(json: unknown): number | null;
+  readonly usdPerMillionTokens?: number | undefined;
+  /** Returns the first question that the service does not take, or null. */
+  readonly problemWith?: (questions: Questions) => QuestionProblem | null;
 }
 
-interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
+interface JsonService extends Pick<PostedService, "apiKey" | "toError" | "failedStatus"> {
   readonly http: HttpClient;
   readonly addedHeaders: Readonly<Record<string, string>> | undefined;
 }
@@ -170,9 +180,12 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
         : http.prepare({ ...endpoint, headers: mergeHeaders(endpoint.headers, ofCall) });
     return sendThis(body, context).then((received) => {
       const response = toJsonResponse(received, endpoint);
-      if (isSuccess(response.status)) return response;
+      const status = isSuccess(response.status)
+        ? (service.failedStatus?.(response.json) ?? null)
+        : response.status;
+      if (status === null) return response;
       const headers = { ...addedHeaders, ...ofCall };
-      throw service.toError({ response, clock, apiKey, headers, state });
+      throw service.toError({ response: { ...response, status }, clock, apiKey, headers, state });
     });
   };
 }
@@ -180,7 +193,7 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
 /** Makes the transport of a service that answers a JSON body with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
   const { name, url, headers, modelId, limits, images, imageHeaders } = service;
-  const { checkProviderOptions } = service;
+  const { checkProviderOptions, problemWith, usdPerMillionTokens } = service;
   const http = httpClientFor(options);
   const json = { ...service, http, addedHeaders: { ...options.headers } };
   const post = prepareJson({ method: "POST", url, headers }, json);
@@ -193,6 +206,8 @@ export function postTransport(service: PostedService, options: TransportOptions)
     ...(limits && { limits }),
     ...(images && { images }),
     ...(checkProviderOptions && { checkProviderOptions }),
+    ...(problemWith && { problemWith }),
+    ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
     async send(request, context) {
       const { state } = request;
       const send = postImages && imagesIn(state).length > 0 ? postImages : post;

@@ -25,6 +25,10 @@ interface ServiceFailure {
   /** @default true for status 402 */
   readonly needsPaidCredits?: boolean;
   readonly advice: string;
+  /** The wait that the body asks for, if no header does, in milliseconds or null. */
+  readonly retryAfterMs?: number | null;
+  /** Whether sending again cannot help, whatever the status is. @default false */
+  readonly isFinal?: boolean;
   /** @default by status */
   readonly errorClass?: typeof StatusError | undefined;
 }
@@ -33,7 +37,7 @@ interface ServiceFailure {
 export function toStatusError(failure: StatusFailure, details: ServiceFailure): StatusError {
   const { response, clock } = failure;
   const { status } = response;
-  const { service, requestId, advice, needsPaidCredits = status === 402 } = details;
+  const { service, requestId, advice, needsPaidCredits = status === 402, isFinal } = details;
   const header = (name: string) => headerOf(response, name);
   const type = passOnName(details.type, failure);
   const words = quoteServerText(details.text, failure);
@@ -45,9 +49,9 @@ export function toStatusError(failure: StatusFailure, details: ServiceFailure): 
     requestId,
     generationId: passOnName(details.generationId, failure),
     needsPaidCredits,
-    isRetryable: isRetryableStatus(status, header("x-should-retry")),
-    shouldRetry: shouldRetryFrom(header("x-should-retry")),
-    retryAfterMs: parseRetryAfterMs(header, clock.epochNow()),
+    isRetryable: isFinal !== true && isRetryableStatus(status, header("x-should-retry")),
+    shouldRetry: isFinal === true ? false : shouldRetryFrom(header("x-should-retry")),
+    retryAfterMs: parseRetryAfterMs(header, clock.epochNow()) ?? details.retryAfterMs ?? null,
   });
 }
 
@@ -104,6 +108,18 @@ export function nextStep(status: number): string {
   return status >= 500
     ? "The service failed; try again later."
     : "Check the request against the service's documentation.";
+}
+
+/** The advice for a request that is over the service's limit. */
+export const tooLong =
+  "The state and its questions are too long for the service; cut the state, or ask fewer questions.";
+
+const aboutLength =
+  /too long|too many tokens|token limit|context (?:length|window|size)|max(?:imum)? (?:context|input|tokens|number of tokens)|tokens (?:is|are) (?:more|larger)/i;
+
+/** Returns whether the words of a refused request are about its length; services have no common code for it. */
+export function isAboutLength(text: string | null): boolean {
+  return text !== null && aboutLength.test(text.slice(0, 2000));
 }
 
 // Chosen, not measured: a run of 24 characters is a copy, a value of three is in many texts by chance,

@@ -1,4 +1,5 @@
-import type { EvaluationRequest } from "../questions/request.ts";
+import type { Questions } from "../questions/kinds.ts";
+import type { EvaluationRequest, QuestionProblem } from "../questions/request.ts";
 import type { ImageSupport } from "../questions/state.ts";
 import type { Clock } from "../clock.ts";
 import type { Abortable } from "../http/http-client.ts";
@@ -74,6 +75,10 @@ export interface Transport {
   readonly images?: ImageSupport;
   /** Throws a `ConfigurationError` for wrong options of a call. @default a call may have none */
   checkProviderOptions?(options: ProviderOptions): void;
+  /** Returns the first question that the service does not take, or null; its limits replace the usual ones. */
+  readonly problemWith?: (questions: Questions) => QuestionProblem | null;
+  /** The price of a million input tokens in US dollars, if it is known beforehand. */
+  readonly usdPerMillionTokens?: number;
   /** Estimates one evaluation, if it is not one call of the request's size. */
   estimate?(request: EvaluationRequest): CallEstimate;
   /** Sends one request and reads its whole response. */

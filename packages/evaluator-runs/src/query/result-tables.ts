@@ -66,7 +66,7 @@ function columnFor({ short }: AskedQuestion) {
 const callColumns: readonly Column<ResultRow>[] = [
   text("model", ({ kept }) => kept?.modelId ?? null),
   number("cost_usd", ({ kept }) => kept?.costUsd ?? null),
-  number("input_tokens", ({ kept }) => kept?.usage.inputTokens ?? null),
+  number("input_tokens", ({ kept }) => kept?.usage?.inputTokens ?? null),
   number("ms", ({ kept }) => kept?.timing.totalMs ?? null),
 ];
 

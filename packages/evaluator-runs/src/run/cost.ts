@@ -5,7 +5,6 @@ import {
   type EvaluationRequest,
   EvaluatorError,
   type Transport,
-  type TransportName,
 } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
 import { serviceOf } from "../service.ts";
@@ -39,6 +38,9 @@ export async function findPrice(from: {
 }): Promise<Price> {
   const { given, catalog, transport, signal } = from;
   if (given !== undefined) return { inputUsdPerMillionTokens: given, source: "--price" };
+  const { usdPerMillionTokens: known } = transport;
+  if (known !== undefined)
+    return { inputUsdPerMillionTokens: known, source: `the price of ${transport.name}` };
   if (!hasDocumentedPrice(transport))
     return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
   if (catalog === null) return contractPrice("the documented price");
@@ -60,7 +62,7 @@ const documentedHosts: Readonly<Record<string, readonly string[] | null>> = {
   direct: ["api.typesafe.ai"],
   logprobs: [],
   emulator: null, // the estimate is that of the service
-} satisfies Record<TransportName | "emulator", readonly string[] | null>;
+};
 
 /** Returns whether the contract has the price of an engine. */
 function hasDocumentedPrice({ name, target }: Transport): boolean {
@@ -141,13 +143,13 @@ export class RunTotals {
       return;
     }
     this.succeeded += 1;
-    this.inputTokens += end.evaluation.usage.inputTokens;
-    this.costUsd += this.usdOf(end.evaluation);
+    this.inputTokens += end.evaluation.usage?.inputTokens ?? 0;
+    this.costUsd += this.usdOf(end.evaluation) ?? 0;
   }
 
-  /** Returns the cost of an answer in US dollars: as reported, else by its tokens. */
-  usdOf({ costUsd, usage }: Evaluation): number {
-    return costUsd ?? tokensUsd(usage.inputTokens, this.#price);
+  /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
+  usdOf({ costUsd, usage }: Evaluation): number | null {
+    return costUsd ?? (usage && tokensUsd(usage.inputTokens, this.#price));
   }
 
   /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */

@@ -234,7 +234,7 @@ export class RunWorker {
       if (!isHeld) chunk.heldUntilMs = 0;
       totals.add(outcome);
       if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
-      else chunk.spentUsd += totals.usdOf(outcome.evaluation);
+      else chunk.spentUsd += totals.usdOf(outcome.evaluation) ?? 0;
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
@@ -279,7 +279,7 @@ function toEnd(
     return { idx, error, isRefusal, isRetryable: cause.isRetryable, isFinal: endsRun(cause) };
   }
   const { evaluation } = outcome;
-  const { inputTokens } = evaluation.usage;
-  const costUsd = totals.usdOf(evaluation);
+  const { inputTokens = 0 } = evaluation.usage ?? {};
+  const costUsd = totals.usdOf(evaluation) ?? 0;
   return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }

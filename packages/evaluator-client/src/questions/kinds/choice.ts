@@ -109,7 +109,7 @@ export const choiceKind = {
     const picked = keys[keys.indexOf(answer["choice"] as string)];
     if (picked === undefined) return notOffered;
     const error = roundingError(rounding.probabilityDecimals);
-    const highest = checkDistribution(keys, answer["probabilities"], error);
+    const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
     const probability = (answer["probabilities"] as Record<string, number>)[picked] as number;
     return highest > probability + 2 * error + TOLERANCE ? beaten : null;

@@ -106,4 +106,6 @@ export interface Truth {
 export interface Rounding {
   probabilityDecimals: number;
   scoreDecimals: number;
+  /** How far the sum of values that are not rounded may be from 1. @default 0.000001 */
+  sumError?: number;
 }

@@ -80,10 +80,12 @@ export const scoreKind = {
       return { rule: "score-range" as const, what: `has a score outside of 0 to ${last}` };
     }
     const error = roundingError(rounding.probabilityDecimals);
-    const highest = checkDistribution(keys, answer["probabilities"], error);
+    const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
     const probabilities = answer["probabilities"] as Record<string, number>;
-    const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
+    // A part of the sum that is nowhere may belong to any level.
+    const { scoreDecimals, sumError = 0 } = rounding;
+    const bound = roundingError(scoreDecimals) + sumError * last + TOLERANCE;
     const least = meanFilled({ isFromTop: false, keys, probabilities, error });
     const most = meanFilled({ isFromTop: true, keys, probabilities, error });
     return Math.max(least - score, score - most) > bound ? notTheMean : null;

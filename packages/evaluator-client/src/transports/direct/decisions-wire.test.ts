@@ -121,7 +121,7 @@ test.each<[{ true?: string; false?: string }, string]>([
 test("takes no confidence from a question of that name", () => {
   const questions = { confidence: boolean("Is it?") };
   const named = [{ type: "predicate", name: "confidence", probability: 0.5, confidence: 0.9 }];
-  const reply = decisionsForm.read({ ...body, answers: named }, questions, "acme");
+  const reply = decisionsForm.read({ ...body, answers: named }, questions, { vendor: "acme" });
   expect(reply.definesConfidence).toBe(false);
 });
 
@@ -241,7 +241,7 @@ test.each<[string, unknown, string]>([
     { ...body, answers: [{ ...second, probabilities: [{ ...firstLevel, value: "low" }] }] },
     "at answers",
   ],
-  ["no usage", { ...body, usage: undefined }, "at usage"],
+  ["usage of another kind", { ...body, usage: 7 }, "at usage"],
   ["no output tokens", { ...body, usage: { input_tokens: 1 } }, "at usage"],
   ["fewer than no tokens", { ...body, usage: { input_tokens: -1, output_tokens: 0 } }, "at usage"],
   ["a model that is a number", { ...body, model: 7 }, "at model"],

@@ -4,10 +4,11 @@ import type { KindName, Question, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
-import { quoteName } from "../../questions/json.ts";
+import { isRecord, quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { imagesAsBytes, isImage, type StatePart } from "../../questions/state.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
+import type { ServiceRow } from "./services.ts";
 
 /** OpenAI's form, which SGLang and vLLM have too. */
 export const decisionsForm: DirectForm = {
@@ -79,28 +80,41 @@ type DecisionAnswer = z.infer<typeof decisionAnswerSchema>;
 const decisionsResponseSchema = z.looseObject({
   model: z.nullish(z.string()),
   answers: z.array(decisionAnswerSchema),
-  usage: z.looseObject({
-    input_tokens: z.int().check(z.minimum(0)),
-    output_tokens: z.int().check(z.minimum(0)),
-  }),
+  usage: z.nullish(
+    z.looseObject({
+      input_tokens: z.int().check(z.minimum(0)),
+      output_tokens: z.int().check(z.minimum(0)),
+    }),
+  ),
 });
 
-function toDecisionsBody({ state, questions }: EvaluationRequest, model: string): string {
-  const input = Array.isArray(state) ? [toMessage(state)] : toText(state);
+function toDecisionsBody({ state, questions }: EvaluationRequest, model: string, row?: ServiceRow) {
+  // Only OpenAI's own service is known to take JSON as such.
+  const takesJson = row?.images === "parts";
+  const parts =
+    takesJson && typeof state === "object" && !Array.isArray(state) ? [{ json: state }] : state;
+  const input = Array.isArray(parts) ? [toMessage(parts, takesJson)] : toText(parts);
   return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toListJson(questions)}}`;
 }
 
-function toText(state: unknown): string {
+/** Returns a state without images as text. */
+export function toText(state: unknown): string {
   return typeof state === "string" ? state : JSON.stringify(state);
 }
 
-function toMessage(parts: readonly StatePart[]): object {
+function toMessage(parts: readonly StatePart[], takesJson: boolean): object {
   const content = parts.map((part) => {
     if (typeof part === "string") return { type: "input_text", text: part };
     if (isImage(part)) return { type: "input_image", image_url: part.image };
+    if (takesJson && isObjects(part.json)) return { type: "input_json", data: part.json };
     return { type: "input_text", text: toText(part.json) };
   });
   return { role: "user", content };
+}
+
+/** An object or a list of objects, which is the JSON that the form takes as such. */
+function isObjects(json: unknown): boolean {
+  return Array.isArray(json) ? json.length > 0 && json.every(isRecord) : isRecord(json);
 }
 
 const toListJson = perQuestions((questions) => {
@@ -138,7 +152,9 @@ function readDecisions(json: unknown, questions: Questions): DirectReply {
   const byId = ids.map((id, index) => [id, answers[index] as DecisionAnswer] as const);
   return {
     model: data.model,
-    usage: data.usage,
+    usage: data.usage
+      ? { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens }
+      : null,
     answers: Object.fromEntries(byId.map(([id, answer]) => [id, toGatewayAnswer(answer, id)])),
     providerMetadata: { decisions: Object.fromEntries(byId.map(withConfidence)) },
     // Each server defines its confidence in another way.

@@ -1,51 +1,68 @@
-import * as z from "zod/mini";
-import type { StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import type { JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
-import { textAt } from "../../questions/json.ts";
+import { isRecord, valueAt } from "../../questions/json.ts";
+import type { Questions } from "../../questions/kinds.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
-import {
-  checkTransportOptions,
-  postTransport,
-  readServer,
-  type TransportOptions,
-} from "../post-transport.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
+import { checkTransportOptions, postTransport, type TransportOptions } from "../post-transport.ts";
+import type { StatusFailure } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
 import { decisionsForm } from "./decisions-wire.ts";
+import { readDirectOptions, rowOf } from "./direct-options.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
+import { geminiForm } from "./gemini-wire.ts";
+import { failedStatus, requestIdOf, toDirectError } from "./service-errors.ts";
+import {
+  type AskedModel,
+  costOf,
+  definesConfidence,
+  limitsOf,
+  priceOf,
+  problemWith,
+  roundingOf,
+} from "./service-rules.ts";
+import type { ServiceName } from "./services.ts";
 
-const forms = { systemone: systemoneForm, decisions: decisionsForm };
+const forms = { systemone: systemoneForm, decisions: decisionsForm, gemini: geminiForm };
 
 /** The form of the direct wire. */
 export type DirectWire = keyof typeof forms;
 
-/** How to reach the vendor's own API, or a server with the same API. */
+/** How to reach a decision service, or a server with the API of one. */
 export interface DirectTransportOptions extends TransportOptions {
-  /** The vendor's key; null sends none, for servers without keys. @default EVALUATOR_DIRECT_API_KEY */
-  apiKey?: string | null;
-  /** Address in front of `/v1`; a `/v1` at its end is ignored. @default EVALUATOR_DIRECT_BASE_URL, else for "systemone" https://api.typesafe.ai */
-  baseUrl?: string;
-  /** The model's name in the body. @default EVALUATOR_MODEL_ID, else for "systemone" jev-latest */
-  model?: string;
-  /** The vendor's own form, or OpenAI's `/v1/decisions`, which SGLang and vLLM have too. @default "systemone" */
-  wire?: DirectWire;
-  /** The key in `providerMetadata` that holds confidence and legend. @default "typesafe" */
-  vendor?: string;
+  /** The service, such as "openrouter"; `services` lists them. @default a server with the vendor's API */
+  service?: ServiceName | undefined;
+  /** The account at a service that requires it. @default CLOUDFLARE_ACCOUNT_ID */
+  accountId?: string | undefined;
+  /** The key; null sends none, for servers without keys. @default the service's variable, else EVALUATOR_DIRECT_API_KEY */
+  apiKey?: string | null | undefined;
+  /** Address in front of the path; a `/v1` at its end is ignored. @default the service's, else EVALUATOR_DIRECT_BASE_URL, else for "systemone" https://api.typesafe.ai */
+  baseUrl?: string | undefined;
+  /** The path below the address, for a server with another one. @default the service's, else that of the wire */
+  path?: string | undefined;
+  /** The model's name. @default EVALUATOR_MODEL_ID, else the service's usual one, else for "systemone" jev-latest */
+  model?: string | undefined;
+  /** The vendor's own form, OpenAI's, which SGLang and vLLM have too, or Google's. @default the service's, else "systemone" */
+  wire?: DirectWire | undefined;
+  /** The key in `providerMetadata` that holds confidence and legend. @default the service's name, else "typesafe" */
+  vendor?: string | undefined;
 }
 
 /**
- * Reaches the evaluation model through the vendor's own API (contract sections 2.6 and 4.5).
+ * Reaches a decision service by its name, the vendor's own API (contract sections 2.6 and 4.5), or a
+ * server with the same API.
  *
- * @throws {ConfigurationError} when the key, address or model is missing or an option cannot be sent.
+ * @throws {ConfigurationError} when the key, address, account or model is missing or an option cannot be sent.
  * @example
  * ```ts
- * const transport = directTransport({ baseUrl: "http://127.0.0.1:8080", apiKey: null });
+ * const transport = directTransport({ service: "openrouter" });
+ * const own = directTransport({ baseUrl: "http://127.0.0.1:8080", apiKey: null });
  * ```
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
-  checkTransportOptions(options, "apiKey", "baseUrl", "model", "vendor", "wire");
-  const { vendor = "typesafe", wire = "systemone" } = options;
+  const own = ["service", "accountId", "apiKey", "baseUrl", "path", "model", "vendor", "wire"];
+  checkTransportOptions(options, ...own);
+  const row = rowOf(options.service);
+  const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
   if (!Object.hasOwn(forms, wire))
     rejectOption("wire", `is one of ${Object.keys(forms).join(", ")}`);
   const form: DirectForm = forms[wire];
@@ -53,88 +70,52 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     const what = `is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway"`;
     rejectOption("vendor", what);
   }
-  const { apiKey, baseUrl, model, headers } = readServer("direct", options, form);
+  const path = row?.wire === wire ? row.path : form.path;
+  const { apiKey, url, model, headers } = readDirectOptions(options, { ...form, path }, row);
+  const asked = row && { row, model };
   const service = {
-    ...form,
-    name: "direct",
-    url: baseUrl + form.path,
+    ...limitsOf(form, row),
+    name: options.service ?? "direct",
+    url,
     headers,
     apiKey,
     modelId: model,
-    toBody: (request: EvaluationRequest) => form.toBody(request, model),
-    toReply: (response: JsonResponse, { questions }: EvaluationRequest) =>
-      toReply(response, form.read(response.json, questions, vendor)),
-    toError: toDirectError,
+    toBody: (request: EvaluationRequest) => form.toBody(request, model, row),
+    toReply: (response: JsonResponse, { questions }: EvaluationRequest) => {
+      const json = asked ? unwrap(response.json) : response.json;
+      const read = form.read(json, questions, { vendor, row });
+      return { ...toReply(read, asked, json), requestId: requestIdOf(response, row) };
+    },
+    toError: (failure: StatusFailure) => toDirectError(failure, row),
+    usdPerMillionTokens: asked && priceOf(asked),
+    ...(row && {
+      failedStatus,
+      problemWith: (questions: Questions) => problemWith(questions, row),
+    }),
   } as const;
   return postTransport(service, options);
 }
 
+/** Returns the body in Cloudflare's envelope, or the body itself. */
+function unwrap(json: unknown): unknown {
+  const result = valueAt(json, "result");
+  return isRecord(result) ? result : json;
+}
+
 /** Puts a response into the gateway's form. */
-function toReply(response: JsonResponse, read: DirectReply) {
-  const { model = null, usage, answers, providerMetadata, definesConfidence = true } = read;
+function toReply(read: DirectReply, asked: AskedModel | undefined, json: unknown) {
+  const {
+    model = null,
+    usage,
+    answers,
+    providerMetadata,
+    definesConfidence: defines = true,
+  } = read;
+  const rounding = asked ? roundingOf(asked) : { probabilityDecimals: 2, scoreDecimals: 2 };
   return {
-    response: {
-      answers,
-      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
-      warnings: [],
-      providerMetadata,
-    },
+    response: { answers, rounding, usage, warnings: [], providerMetadata },
     modelId: model,
-    requestId: requestIdOf(response),
-    definesConfidence,
+    definesConfidence: asked ? definesConfidence(asked) : defines,
+    ...(asked && { costUsd: costOf(json, usage, asked) }),
   };
-}
-
-function requestIdOf(response: JsonResponse): string | null {
-  return headerOf(response, "x-typesafe-request-id", "x-request-id");
-}
-
-/** The vendor's error bodies: text, a named error, or a list of field errors (field facts). */
-const directErrorBodySchema = z.looseObject({
-  detail: z.union([
-    z.string(),
-    z.looseObject({ error_type: z.string(), message: z.nullish(z.string()) }),
-    z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
-  ]),
-});
-
-function toDirectError(failure: StatusFailure): StatusError {
-  const { status, json } = failure.response;
-  const { type, text } = readDetail(json);
-  return toStatusError(failure, {
-    service: "The vendor's API",
-    type,
-    text,
-    requestId: requestIdOf(failure.response),
-    advice: type === "max_tokens_exceeded" ? tooManyTokens : adviceFor(status, text ?? ""),
-  });
-}
-
-const tooManyTokens =
-  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
-
-function adviceFor(status: number, text: string): string {
-  if (status === 501) {
-    return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
-  }
-  const isAboutOptions = /option|choice|criteria|label/i.test(text.slice(0, 2000));
-  if ((status === 400 || status === 422) && isAboutOptions) {
-    return "If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
-  }
-  return nextStep(status);
-}
-
-function readDetail(json: unknown): { type: string | null; text: string | null } {
-  const detail = directErrorBodySchema.safeParse(json).data?.detail;
-  // Other servers of this wire report errors as their chat does.
-  if (detail === undefined) {
-    const text = textAt(json, "error", "message") ?? textAt(json, "error");
-    return { type: textAt(json, "error", "type"), text };
-  }
-  if (typeof detail === "string") return { type: null, text: detail };
-  if (!Array.isArray(detail)) return { type: detail.error_type, text: detail.message ?? null };
-  // A field error also contains the input, which no message may repeat.
-  const text = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { type: null, text };
 }

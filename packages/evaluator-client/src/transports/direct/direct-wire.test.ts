@@ -12,12 +12,12 @@ import { systemoneForm } from "./direct-wire.ts";
 const responseSchema = z.looseObject({
   model: z.optional(z.string()),
   answers: recordOf(z.looseObject({ type: z.string() })),
-  usage: z.looseObject({ input_tokens: z.number(), output_tokens: z.number() }),
+  usage: z.nullish(z.looseObject({ input_tokens: z.number(), output_tokens: z.number() })),
 });
 
 function isMapped(json: unknown): boolean {
   try {
-    systemoneForm.read(json, {}, "acme");
+    systemoneForm.read(json, {}, { vendor: "acme" });
     return true;
   } catch {
     return false;
@@ -110,7 +110,7 @@ test.each<[unknown, string]>([
   [[], "as a whole"],
   [null, "as a whole"],
   ["text", "as a whole"],
-  [{ answers: {} }, "at usage"],
+  [{ answers: {}, usage: 7 }, "at usage"],
   [{ answers: {}, usage: { input_tokens: 1 } }, "at usage.output_tokens"],
   [{ answers: {}, usage: { input_tokens: "1", output_tokens: 1 } }, "at usage.input_tokens"],
   [{ answers: {}, usage, model: 7 }, "at model"],

@@ -11,6 +11,7 @@ import {
   type StatePart,
 } from "../../questions/state.ts";
 import type { PostedService } from "../post-transport.ts";
+import type { ServiceRow } from "./services.ts";
 
 /** One form of the direct wire. */
 export interface DirectForm extends Pick<PostedService, "limits" | "images" | "imageHeaders"> {
@@ -19,15 +20,22 @@ export interface DirectForm extends Pick<PostedService, "limits" | "images" | "i
   /** The base URL and model if none is given. */
   readonly baseUrl?: string;
   readonly model?: string;
-  toBody(request: EvaluationRequest, model: string): string;
+  toBody(request: EvaluationRequest, model: string, row?: ServiceRow): string;
   /** Maps a response's JSON, or throws an `InvalidResponseError`. */
-  read(json: unknown, questions: Questions, vendor: string): DirectReply;
+  read(json: unknown, questions: Questions, server: DirectServer): DirectReply;
+}
+
+/** Who answers: the key in `providerMetadata`, and its row if it is a known service. */
+export interface DirectServer {
+  readonly vendor: string;
+  readonly row?: ServiceRow | undefined;
 }
 
 /** A response with its answers in the gateway's form. */
 export interface DirectReply {
   readonly model?: string | null | undefined;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+  /** Null if the service does not report it. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null;
   readonly answers: object;
   readonly providerMetadata: object;
   /** @default true */
@@ -61,63 +69,131 @@ function flawIn(json: unknown): string | null {
   const { model = "", answers, usage } = json;
   if (typeof model !== "string") return "at model";
   // Below `answers` the names are the server's own, so no message contains them.
-  if (!isRecord(answers) || !Object.values(answers).every(isDirectAnswer)) return "at answers";
+  if (!areAnswers(answers)) return "at answers";
+  if (usage === undefined || usage === null) return null;
   if (!isRecord(usage)) return "at usage";
   if (!Number.isFinite(usage["input_tokens"])) return "at usage.input_tokens";
   return Number.isFinite(usage["output_tokens"]) ? null : "at usage.output_tokens";
 }
 
-function isDirectAnswer(answer: unknown): boolean {
-  return isRecord(answer) && typeof answer["type"] === "string";
+/** Returns whether a value has answers by id, each with its kind. */
+export function areAnswers(answers: unknown): answers is DirectAnswers {
+  if (!isRecord(answers)) return false;
+  return Object.values(answers).every((one) => isRecord(one) && typeof one["type"] === "string");
 }
 
-const toQuestionsJson = perQuestions((questions) =>
-  JSON.stringify(
-    mapRecord(questions, (question) => ({ ...question, type: directKinds[question.type].name })),
-  ),
-);
+const toQuestionsJson = perQuestions((questions) => JSON.stringify(toWireQuestions(questions)));
 
-function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
-  if (Array.isArray(state)) return toDirectPartsBody(state, questions, model);
-  return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
-}
-
-/** Returns a body with images: the state contains a name for each, and `assets` the bytes by name. */
-function toDirectPartsBody(parts: readonly StatePart[], questions: Questions, model: string) {
-  const nameOf = new Map(imagesIn(parts).map((part, index) => [part, `[image-${index + 1}]`]));
-  const assets = [...nameOf].map(([part, name]) => {
-    // Addresses were rejected with the request.
-    const { format, base64 } = imageDataOf(part) as ImageData;
-    const asset = {
-      type: "image",
-      format: format === "jpeg" ? "jpg" : format,
-      data_base64: base64,
-    };
-    return [name, asset];
+const toRenamedJson = perQuestions((questions) => {
+  const entries = Object.values(toWireQuestions(questions)).map((question, index) => {
+    return [namesOf(questions)[index], question];
   });
-  const state = parts.map((part) => {
+  return JSON.stringify(Object.fromEntries(entries));
+});
+
+function toWireQuestions(questions: Questions): object {
+  return mapRecord(questions, (question) => ({
+    ...question,
+    type: directKinds[question.type].name,
+  }));
+}
+
+/** Returns the names of questions: their ids if the service takes all of them, else their numbers. */
+function namesOf(questions: Questions): readonly string[] {
+  const ids = Object.keys(questions);
+  const arePlain = ids.every((id) => /^[\w.-]{1,100}$/.test(id));
+  return arePlain ? ids : ids.map((_, index) => `question_${index + 1}`);
+}
+
+function toDirectBody({ state, questions }: EvaluationRequest, model: string, row?: ServiceRow) {
+  const asked = row?.renamesIds === true ? toRenamedJson(questions) : toQuestionsJson(questions);
+  if (!Array.isArray(state))
+    return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${asked}}`;
+  const { images = "assets" } = row ?? {};
+  const head = { model, ...toParts[images](state) };
+  return `${JSON.stringify(head).slice(0, -1)},"questions":${asked}}`;
+}
+
+/** Returns a state with images in each form. */
+const toParts: Readonly<
+  Record<NonNullable<ServiceRow["images"]>, (parts: readonly StatePart[]) => object>
+> = {
+  // The state contains a name for each image, and `assets` the bytes by name.
+  assets(parts) {
+    const assets = imagesIn(parts).map((part, index) => {
+      // Addresses were rejected with the request.
+      const { format, base64 } = imageDataOf(part) as ImageData;
+      const fields = { format: format === "jpeg" ? "jpg" : format, data_base64: base64 };
+      return [`[image-${index + 1}]`, { type: "image", ...fields }] as const;
+    });
+    const state = namedImages(parts);
+    return { state, ...(assets.length > 0 && { assets: Object.fromEntries(assets) }) };
+  },
+  images(parts) {
+    const images = imagesIn(parts).map(({ image }) => image);
+    return { state: namedImages(parts), ...(images.length > 0 && { images }) };
+  },
+  image_url: (parts) => ({ state: parts.map(toTypedPart) }),
+  parts: (parts) => ({ state: parts.map(toTypedPart) }),
+};
+
+function namedImages(parts: readonly StatePart[]): readonly unknown[] {
+  let count = 0;
+  return parts.map((part) => {
     if (typeof part === "string") return part;
-    return isImage(part) ? nameOf.get(part) : part.json;
+    return isImage(part) ? `[image-${(count += 1)}]` : part.json;
   });
-  const head = { model, state, ...(nameOf.size > 0 && { assets: Object.fromEntries(assets) }) };
-  return `${JSON.stringify(head).slice(0, -1)},"questions":${toQuestionsJson(questions)}}`;
 }
 
-function readDirectResponse(json: unknown, _: Questions, vendor: string): DirectReply {
+function toTypedPart(part: StatePart): unknown {
+  if (typeof part === "string") return part;
+  return isImage(part) ? { type: "image_url", image_url: { url: part.image } } : part.json;
+}
+
+function readDirectResponse(json: unknown, questions: Questions, server: DirectServer) {
   const flaw = flawIn(json);
   if (flaw !== null) {
     const message = `The response body does not have the vendor's shape ${flaw}; check the base URL.`;
     throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
   }
-  const { model, usage, answers } = json as DirectReply & { readonly answers: DirectAnswers };
+  const { model, usage } = json as WireReply;
+  const reply: DirectReply = {
+    model: model ?? null,
+    usage: usage ? { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens } : null,
+    ...readAnswers(answersIn(json as WireReply, questions, server), server),
+  };
+  return reply;
+}
+
+interface WireReply {
+  readonly model?: string;
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number } | null;
+  readonly answers: DirectAnswers;
+}
+
+/** Returns the answers by id, whatever the service was asked to call them. */
+function answersIn({ answers }: WireReply, questions: Questions, { row }: DirectServer) {
+  if (row?.renamesIds !== true) return answers;
+  const idOf = new Map(
+    namesOf(questions).map((name, index) => [name, Object.keys(questions)[index]]),
+  );
+  const entries = Object.entries(answers).map(([name, answer]) => [idOf.get(name) ?? name, answer]);
+  return Object.fromEntries(entries) as DirectAnswers;
+}
+
+/** Maps answers by id, also of other forms with the same answers, and what is in them beside. */
+export function readAnswers(answers: DirectAnswers, { vendor, row }: DirectServer) {
   const own = { confidence: pick(answers, "confidence"), legend: pick(answers, "legend") };
+  // The check of answers rejects a kind that is unknown; a service with many models may add one.
+  const unknown = row === undefined ? withoutMetadata : toRefusal;
   return {
-    model,
-    usage,
-    // A refusal and what no kind has pass, so that the check of answers rejects them.
-    answers: mapRecord(answers, (one) => (answerMappers.get(one.type) ?? withoutMetadata)(one)),
+    answers: mapRecord(answers, (one) => (answerMappers.get(one.type) ?? unknown)(one)),
     providerMetadata: { [vendor]: own },
   };
+}
+
+function toRefusal(): object {
+  return { type: "refusal" };
 }
 
 /** A question kind on this wire: its name, and its answer in the gateway's form. */

@@ -1,12 +1,18 @@
-import { apiKeyVariables, baseUrlVariables, modelVariable } from "../../environment.ts";
+import { baseUrlVariables, modelVariable, ownKeyVariables } from "../../environment.ts";
 import { AuthenticationError, GatewayRateLimitError, StatusError } from "../../errors.ts";
 import { headerOf } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
-import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
+import {
+  isAboutLength,
+  nextStep,
+  type StatusFailure,
+  tooLong,
+  toStatusError,
+} from "../status-failure.ts";
 
 /** The environment variables of the gateway's options, and their defaults. */
 export const gatewaySources = {
-  apiKey: { variable: apiKeyVariables.gateway },
+  apiKey: { variable: ownKeyVariables.gateway },
   baseUrl: { variable: baseUrlVariables.gateway, fallback: "https://ai-gateway.vercel.sh/v4/ai" },
   modelId: { variable: modelVariable, fallback: "typesafe-ai/jev" },
 };
@@ -20,7 +26,6 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
   const type = textAt(json, "error", "type");
   const isFreeTier = /free[ -]tier/i.test(text ?? "");
   const needsPaidCredits = status === 402 || isFreeTier;
-  const ofPath = status === 400 || status === 404 || status === 405 ? hint : "";
   return toStatusError(failure, {
     service: "The gateway",
     type,
@@ -28,9 +33,27 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
     requestId: headerOf(response, "x-request-id", "x-vercel-id"),
     generationId: textAt(json, "generationId"),
     needsPaidCredits,
-    advice: needsPaidCredits ? "Buy credits for the account to go on." : nextStep(status) + ofPath,
+    advice: needsPaidCredits
+      ? "Buy credits for the account to go on."
+      : adviceFor({ status, type, text, hint }),
     errorClass: isFreeTier ? GatewayRateLimitError : errorClassFor(status, type),
   });
+}
+
+interface Refused {
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string | null;
+  readonly hint: string;
+}
+
+function adviceFor({ status, type, text, hint }: Refused): string {
+  if (type === "customer_verification_required") {
+    return "The gateway wants the account verified first: add a payment card there; the key itself is right.";
+  }
+  if ((status === 400 || status === 413) && isAboutLength(text)) return tooLong;
+  const isOfPath = status === 400 || status === 404 || status === 405;
+  return nextStep(status) + (isOfPath ? hint : "");
 }
 
 function errorClassFor(status: number, type: string | null) {

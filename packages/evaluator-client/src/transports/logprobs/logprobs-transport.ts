@@ -1,5 +1,5 @@
 import { InvalidRequestError } from "../../errors.ts";
-import type { TransportName } from "../../environment.ts";
+import type { OwnTransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
@@ -67,7 +67,7 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
     }),
   );
   return {
-    name: "logprobs" satisfies TransportName,
+    name: "logprobs" satisfies OwnTransportName,
     target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
     estimate: (request) => estimate(request, plansOf(request.questions)),
     async send(request, context) {

@@ -1,0 +1,136 @@
+import { type Environment, modelVariable, programEnvironment } from "../../environment.ts";
+import { ConfigurationError } from "../../errors.ts";
+import { rejectOption } from "../../options.ts";
+import { quoteName } from "../../questions/json.ts";
+import {
+  checkHeaderText,
+  mergeHeaders,
+  readBaseUrl,
+  readServer,
+  type TransportOptions,
+} from "../post-transport.ts";
+import { byModel } from "./service-rules.ts";
+import { type ServiceName, type ServiceRow, serviceRows, services } from "./services.ts";
+
+/** The options that decide where requests go; `DirectTransportOptions` describes them. */
+interface ServerOptions extends TransportOptions {
+  readonly accountId?: string | undefined;
+  readonly apiKey?: string | null | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly path?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+/** The form's own path, and what a server without a row falls back to. */
+interface ServerDefaults {
+  readonly path: string;
+  readonly baseUrl?: string;
+  readonly model?: string;
+}
+
+const accountVariable = "CLOUDFLARE_ACCOUNT_ID";
+
+/** Returns the row of a service, or undefined for none. @throws ConfigurationError for an unknown one */
+export function rowOf(service: ServiceName | undefined): ServiceRow | undefined {
+  if (service === undefined || Object.hasOwn(serviceRows, service))
+    return service && serviceRows[service];
+  return rejectOption(
+    "service",
+    `is one of ${services.join(", ")}; for any other server, set baseUrl, path and wire`,
+  );
+}
+
+/** Returns the URL, model, key and headers of a server. @throws ConfigurationError if one is missing or wrong */
+export function readDirectOptions(
+  options: ServerOptions,
+  defaults: ServerDefaults,
+  row: ServiceRow | undefined,
+) {
+  const { path = defaults.path } = options;
+  if (!/^\/[^?#\s]*$/.test(path))
+    rejectOption(
+      "path",
+      `begins with "/" and has neither query nor fragment, such as /v1/systemone`,
+    );
+  if (row !== undefined) return readService(options, path, row);
+  const server = readServer("direct", options, defaults);
+  const isVendor = server.baseUrl === defaults.baseUrl;
+  if (isVendor) checkModelIsOfVendor(server.model);
+  return { ...server, url: withoutRepeat(server.baseUrl, path) + path };
+}
+
+function readService(options: ServerOptions, path: string, row: ServiceRow) {
+  const { env = programEnvironment() } = options;
+  const model = readModel(options, row, env);
+  const apiKey = options.apiKey === null ? null : readKey(options, row, env);
+  const authorization = row.keyHeader === undefined ? `Bearer ${apiKey}` : apiKey;
+  const key =
+    apiKey === null ? {} : { [row.keyHeader ?? "Authorization"]: authorization as string };
+  const own = { ...key, "Content-Type": "application/json" };
+  const template = withoutRepeat(readAddress(options, row), path) + path;
+  const account = template.includes("{account}") ? readAccount(options, row, env) : "";
+  const url = template
+    .replace("{account}", () => encodeURIComponent(account))
+    .replace("{model}", () => encodeURIComponent(model));
+  return { apiKey, url, model, headers: mergeHeaders(own, options.headers) };
+}
+
+/** Returns the address; one without a path has the service's own, so that one address serves all. */
+function readAddress({ baseUrl }: ServerOptions, row: ServiceRow): string {
+  if (baseUrl === undefined) return row.baseUrl;
+  const address = readBaseUrl({ baseUrl }, { variable: null });
+  const ownPath = /^https:\/\/[^/]+(.*)$/.exec(row.baseUrl)?.[1] ?? "";
+  return URL.parse(address)?.pathname === "/" ? `${URL.parse(address)?.origin}${ownPath}` : address;
+}
+
+/** People copy the version at the beginning of the path into the address. */
+function withoutRepeat(baseUrl: string, path: string): string {
+  const [version = ""] = /^\/v\d\w*/.exec(path) ?? [];
+  return version !== "" && baseUrl.endsWith(version) ? baseUrl.slice(0, -version.length) : baseUrl;
+}
+
+function readModel({ model }: ServerOptions, row: ServiceRow, env: Environment): string {
+  const name = model ?? (env[modelVariable]?.trim() || row.model);
+  if (name) return row.path.includes("{model}") ? (name.split("/").at(-1) as string) : name;
+  const message = `No model for ${row.title}: pass the option "model" or set ${modelVariable}.`;
+  throw new ConfigurationError(message, { option: "model", environmentVariable: modelVariable });
+}
+
+function readKey({ apiKey }: ServerOptions, row: ServiceRow, env: Environment): string {
+  const [first] = row.keyVariables;
+  const variable = row.keyVariables.find((name) => env[name]?.trim()) ?? first;
+  const key = apiKey ?? env[variable]?.trim() ?? "";
+  if (key !== "") return checkHeaderText(key, "apiKey", variable);
+  const isSet = (name: string) => Boolean(env[name]?.trim());
+  const others = ["EVALUATOR_DIRECT_API_KEY", "AI_GATEWAY_API_KEY", "EVALUATOR_LOGPROBS_API_KEY"];
+  const other = others.find((name) => isSet(name) && !row.keyVariables.includes(name));
+  const note = other === undefined ? "" : ` ${other} is set, which is another service's.`;
+  const names = row.keyVariables.join(" or ");
+  const message = `No apiKey for ${row.title}: pass the option "apiKey" or set ${names}.${note}`;
+  throw new ConfigurationError(message, { option: "apiKey", environmentVariable: first });
+}
+
+function readAccount({ accountId }: ServerOptions, row: ServiceRow, env: Environment): string {
+  const account = accountId ?? env[accountVariable]?.trim() ?? "";
+  if (account !== "") return account;
+  const message = `No accountId for ${row.title}: pass the option "accountId" or set ${accountVariable}.`;
+  throw new ConfigurationError(message, {
+    option: "accountId",
+    environmentVariable: accountVariable,
+  });
+}
+
+/** The vendor's API has no models of other services, which its error would not explain. */
+function checkModelIsOfVendor(model: string): void {
+  const name = services.find((service) => {
+    const { model: usual, prices = {} } = serviceRows[service];
+    return service !== "typesafe" && (usual === model || byModel(prices, model) !== undefined);
+  });
+  if (name === undefined) return;
+  const { title } = serviceRows[name];
+  const what = `${quoteName(model)} is a model of ${title}; set service: "${name}" (EVALUATOR_TRANSPORT=${name}), or baseUrl if another server has it`;
+  throw new ConfigurationError(`The option "model" (${modelVariable}) is wrong: ${what}.`, {
+    option: "model",
+    environmentVariable: modelVariable,
+  });
+}

@@ -1,0 +1,91 @@
+import { InvalidResponseError, RefusalError } from "../../errors.ts";
+import { isRecord, textAt, valueAt } from "../../questions/json.ts";
+import type { KindName, Question, Questions } from "../../questions/kinds.ts";
+import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
+import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
+import {
+  type ImageData,
+  imageDataOf,
+  imagesAsBytes,
+  isImage,
+  type StatePart,
+} from "../../questions/state.ts";
+import { toText } from "./decisions-wire.ts";
+import {
+  areAnswers,
+  type DirectForm,
+  type DirectReply,
+  type DirectServer,
+  readAnswers,
+} from "./direct-wire.ts";
+
+/** Google's form. */
+export const geminiForm: DirectForm = {
+  path: "/v1beta/decisions",
+  images: imagesAsBytes,
+  toBody({ state, questions }: EvaluationRequest, model: string) {
+    const input = Array.isArray(state) ? state.map(toContent) : toText(state);
+    return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toQuestionsJson(questions)}}`;
+  },
+  read: readGemini,
+};
+
+function toContent(part: StatePart): object {
+  if (!isImage(part))
+    return { type: "text", text: toText(typeof part === "string" ? part : part.json) };
+  // Addresses were rejected with the request.
+  const { format, base64 } = imageDataOf(part) as ImageData;
+  return { type: "image", mime_type: `image/${format}`, data: base64 };
+}
+
+const geminiKinds = {
+  choice: (question: Question) => question,
+  score: (question: Question) => question,
+  boolean: ({ instructions, criteria }: BooleanQuestion) => ({
+    type: "noul",
+    instructions,
+    ...(criteria && {
+      criteria: { true_description: criteria.true, false_description: criteria.false },
+    }),
+  }),
+} satisfies Record<KindName, (question: never) => object>;
+
+const toQuestionsJson = perQuestions((questions) => {
+  const toQuestions: Record<KindName, (question: never) => object> = geminiKinds;
+  const entries = Object.entries(questions).map(([id, question]) => {
+    return [id, toQuestions[question.type](question as never)];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+});
+
+/** Maps a response. A blocked input is a success without answers. */
+function readGemini(json: unknown, questions: Questions, server: DirectServer): DirectReply {
+  const reason = valueAt(json, "prompt_feedback", "block_reason") ?? null;
+  if (reason !== null) throw blocked(reason, Object.keys(questions));
+  const answers = valueAt(json, "answers");
+  if (!areAnswers(answers)) {
+    const message = `The response body does not have the shape of ${geminiForm.path} at answers; check the base URL and the option "wire".`;
+    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+  }
+  return {
+    model: textAt(json, "model"),
+    usage: readUsage(valueAt(json, "usage")),
+    ...readAnswers(answers, server),
+    // Its confidence is the greatest probability.
+    definesConfidence: false,
+  };
+}
+
+function blocked(reason: unknown, questionIds: readonly string[]): RefusalError {
+  const isName = typeof reason === "string" && /^\w{1,40}$/.test(reason);
+  const why = isName ? ` (${reason})` : "";
+  const message = `Google blocked the input${why} and answered no question. Change the state, or ask another service.`;
+  return new RefusalError(message, { questionIds });
+}
+
+function readUsage(usage: unknown): DirectReply["usage"] {
+  if (!isRecord(usage)) return null;
+  const { total_input_tokens: inputTokens, total_output_tokens: outputTokens = 0 } = usage;
+  if (!Number.isInteger(inputTokens) || !Number.isInteger(outputTokens)) return null;
+  return { inputTokens: inputTokens as number, outputTokens: outputTokens as number };
+}

@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { createEvaluator } from "../../create-evaluator.ts";
+import { boolean } from "../../questions/kinds.ts";
+import { answers, askService, ofWire, questions, replyOf } from "../../testing/ask-service.ts";
+import { directTransport } from "./direct-transport.ts";
+import { type ServiceName, serviceRows, services } from "./services.ts";
+
+test.each<[ServiceName, string, string, number | null, number | undefined]>([
+  ["typesafe", "https://api.typesafe.ai/v1/systemone", "authorization", 0.000042, 2],
+  ["openai", "https://api.openai.com/v1/decisions", "authorization", 0.0001, 15],
+  [
+    "gemini",
+    "https://generativelanguage.googleapis.com/v1beta/decisions",
+    "x-goog-api-key",
+    0.0001,
+    15,
+  ],
+  ["openrouter", "https://openrouter.ai/api/alpha/decisions", "authorization", 0.00005, 2],
+  ["perplexity", "https://api.perplexity.ai/v1/decisions", "authorization", 0.00002, 15],
+  [
+    "cloudflare",
+    "https://api.cloudflare.com/client/v4/accounts/an-account/ai/run/@cf/cloudflare/clef-flash",
+    "authorization",
+    0.00009,
+    4,
+  ],
+  ["fireworks", "https://api.fireworks.ai/inference/v1/systemone", "authorization", null, 15],
+  [
+    "fireworks-decisions",
+    "https://api.fireworks.ai/inference/v1/decisions",
+    "authorization",
+    null,
+    15,
+  ],
+])("%s answers at %s", async (service, url, header, costUsd, probabilityDecimals) => {
+  const { sent, evaluation, error } = await askService(service, {});
+  expect(error).toBeNull();
+  expect(sent[0]?.url).toBe(url);
+  expect(sent[0]?.headers.get(header)).toContain("a-secret-key");
+  const isContracts = service === "typesafe" || service === "openrouter";
+  expect(evaluation).toMatchObject({
+    answers: {
+      kind: { choice: "receipt", probabilities: { receipt: 0.75, other: 0.25 } },
+      level: { score: 0.5 },
+      scam: { type: "boolean", probability: 0.25 },
+    },
+    rounding: { probabilityDecimals },
+    confidence: { kind: isContracts ? 0.6 : null, level: null },
+    transport: service,
+    usage: { inputTokens: 1000, outputTokens: 0 },
+  });
+  expect(evaluation?.costUsd).toBe(costUsd);
+  expect(JSON.stringify(evaluation?.providerMetadata)).toContain("0.6");
+});
+
+test("one address without a path serves all, and the tests cover every row", async () => {
+  for (const service of services) {
+    const { sent } = await askService(service, {}, { baseUrl: "http://127.0.0.1:9" });
+    const { baseUrl, path } = serviceRows[service];
+    const wanted = `${new URL(baseUrl).pathname.replace(/^\/$/, "")}${path}`;
+    const filled = decodeURI(wanted).replace("{account}", "an-account");
+    expect(sent[0]?.url).toBe(`http://127.0.0.1:9${filled.replace("{model}", "clef-flash")}`);
+  }
+});
+
+test("a server has its own path", async () => {
+  const fetch = async (url: string) => {
+    expect(url).toBe("https://api.example.com/v3/compat/v1/systemone");
+    return Response.json(ofWire.systemone);
+  };
+  const own = { baseUrl: "https://api.example.com", path: "/v3/compat/v1/systemone" };
+  const transport = directTransport({ ...own, apiKey: null, model: "m", env: {}, fetch });
+  await createEvaluator({ transport }).evaluate({ state: "text", questions });
+});
+
+test.each<[string, ServiceName, object]>([
+  ["no usage", "perplexity", { usage: undefined }],
+  ["no usage", "openai", { usage: undefined }],
+  ["no usage", "gemini", { usage: undefined }],
+])("an answer with %s of %s is kept, and costs what is unknown", async (_, service, fields) => {
+  const { evaluation } = await askService(service, { body: replyOf(service, fields) });
+  expect(evaluation).toMatchObject({ usage: null, costUsd: null });
+});
+
+test("a sum of four decimals is refused where none are rounded, and taken at Cloudflare", async () => {
+  const probabilities = { receipt: 0.6666, other: 0.3332 };
+  const off = { ...answers, kind: { ...answers.kind, probabilities } };
+  const cut = { answers: off };
+  const rounded = { receipt: 0.6667, other: 0.3334 };
+  const taken = { answers: { ...answers, kind: { ...answers.kind, probabilities: rounded } } };
+  expect((await askService("cloudflare", { body: replyOf("cloudflare", taken) })).error).toBeNull();
+  const { error } = await askService("perplexity", { body: replyOf("perplexity", cut) });
+  expect(error).toMatchObject({ rule: "probabilities-sum", questionId: "kind" });
+  const slight = { receipt: 0.66665, other: 0.33332 };
+  const near = { answers: { ...answers, kind: { ...answers.kind, probabilities: slight } } };
+  expect((await askService("perplexity", { body: replyOf("perplexity", near) })).error).toBeNull();
+});
+
+test("at OpenRouter rounding and confidence are those of the model", async () => {
+  const model = "perplexity/pplx-decider-v1.3";
+  const { evaluation } = await askService("openrouter", {}, { model });
+  expect(evaluation?.rounding).toMatchObject({ probabilityDecimals: 15 });
+  expect(evaluation?.confidence).toEqual({ kind: null, level: null });
+  const alias = await askService("openrouter", {}, { model: "~typesafe/jev-latest" });
+  expect(alias.evaluation?.confidence).toMatchObject({ kind: 0.6 });
+});
+
+test("Cloudflare gets plain ids, and answers come back under the caller's", async () => {
+  const asked = { "is it a scam?": boolean("Is it?"), __proto__x: boolean("And this?") };
+  const given = { question_1: { type: "noul", noul: 0.25 }, question_2: { type: "noul", noul: 1 } };
+  const body = replyOf("cloudflare", { answers: given });
+  const { sent, evaluation } = await askService("cloudflare", { body }, { asked });
+  expect(
+    Object.keys((sent[0]?.body as { questions: object } | undefined)?.questions ?? {}),
+  ).toEqual(["question_1", "question_2"]);
+  expect(evaluation?.answers).toMatchObject({
+    "is it a scam?": { probability: 0.25 },
+    __proto__x: { probability: 1 },
+  });
+});
+
+test("request ids are in each service's header, else in the body", async () => {
+  const idOf = async (service: ServiceName, headers: Record<string, string>) =>
+    (await askService(service, { headers })).evaluation?.requestId;
+  expect(await idOf("cloudflare", { "cf-ray": "ray", "cf-ai-req-id": "ai" })).toBe("ai");
+  expect(await idOf("cloudflare", { "cf-ray": "ray" })).toBe("ray");
+  expect(await idOf("openai", { "x-request-id": "r" })).toBe("r");
+  expect(await idOf("openrouter", {})).toBe("gen-1");
+});
+
+test("Google's blocked input is a refusal of every question", async () => {
+  const body = { prompt_feedback: { block_reason: "SAFETY", block_reason_message: "text" } };
+  const { error } = await askService("gemini", { body });
+  expect(error).toMatchObject({
+    name: "RefusalError",
+    isRetryable: false,
+    questionIds: ["kind", "level", "scam"],
+  });
+  expect(error?.message).toContain("(SAFETY)");
+});
