@@ -132,7 +132,7 @@ test("a mail that changes between the look and the command is left alone, and do
   const { exitCode, stderr } = await run("apply", PLAN);
   expect([exitCode, stderr]).toEqual([
     2,
-    'Note on 1 mail: it changed just now, or the server refused it: a\nApplied 1 mail, 1 mail still open. "undo" takes it back.\n',
+    'Note on 1 mail: it changed just now: a\nApplied 1 mail, 1 mail still open. "undo" takes it back.\n',
   ]);
   expect(state()["INBOX"]).toContain("a \\Seen, b \\Flagged");
   expect((await run("apply", PLAN)).exitCode).toBe(0);

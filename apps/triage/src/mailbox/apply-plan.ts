@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable, withRest } from "evaluator-kit";
 import { interrupted, printMails } from "evaluator-runs/commands";
-import type { ImapFlow } from "imapflow";
+import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
+import { findListed, listFolders } from "./folder-names.ts";
 import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
 
@@ -29,10 +30,11 @@ export async function applyPlan(
   }
   if (yes !== true) checkPromises(openLines(), path);
   const report = await runActs({ account: first.account, journal }, context, async (client) => {
-    const folders = await client.list();
+    const folders = await listFolders(client);
+    const find = (name: string) => findListed(name, folders, client)?.path;
     const acts = openLines()
       .slice(0, limit)
-      .map((line) => toAct(line, folders));
+      .map((line) => toAct(line, { folders, find }));
     await checkFolders(acts, folders, client);
     return acts;
   });
@@ -53,12 +55,20 @@ function checkPromises(lines: readonly PlanLine[], path: string): void {
   throw new CliError(`${problem}. ${advice}`, { exitCode: exitCodes.notEnoughEvidence });
 }
 
-type Folders = Awaited<ReturnType<ImapFlow["list"]>>;
+interface Folders {
+  readonly folders: readonly ListResponse[];
+  /** Returns the name of a folder on the server. */
+  readonly find: (name: string) => string | undefined;
+}
 
 /** Throws a CliError if a folder of the mails is missing or was made anew; nothing is done then. */
-async function checkFolders(acts: readonly Act[], folders: Folders, client: ImapFlow) {
+async function checkFolders(
+  acts: readonly Act[],
+  folders: readonly ListResponse[],
+  client: ImapFlow,
+) {
   for (const act of new Map(acts.map((act) => [act.folder, act])).values()) {
-    const isListed = folders.some(({ path }) => path.toLowerCase() === act.folder.toLowerCase());
+    const isListed = folders.some(({ path }) => path === act.folder);
     const status = isListed && (await client.status(act.folder, { uidValidity: true }));
     const isOther = status ? status.uidValidity !== BigInt(act.uidvalidity) : !isListed;
     if (isOther) throw otherFolder(act);
@@ -67,22 +77,23 @@ async function checkFolders(acts: readonly Act[], folders: Folders, client: Imap
 
 /** @throws CliError if there is no such folder; nothing is done then. */
 function toAct(line: PlanLine, folders: Folders): Act {
-  const { id, account, folder, uidvalidity, uid, messageId, action } = line;
+  const { id, account, uidvalidity, uid, messageId, action } = line;
+  const folder = folders.find(line.folder) ?? line.folder;
   const place = { key: keyOf(line), id, account, folder, uidvalidity, uid };
   // Of several equal mails, the ids end in #2, #3, …
   const known = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
   const flag =
     { keyword: line.target, flag: "\\Flagged", read: "\\Seen" }[action as string] ?? null;
-  const target = flag ?? findFolder(line, folders);
+  const target = flag ?? findTarget(line, folders);
   return { ...place, isUndo: false, known, command: flag === null ? "move" : "add", target };
 }
 
-function findFolder({ action, target }: PlanLine, folders: Folders): string {
+function findTarget({ action, target }: PlanLine, { folders, find }: Folders): string {
   // Gmail has no folder for the archive: an archived mail is only in "All Mail".
   const uses = action === "junk" ? ["\\Junk"] : ["\\Archive", "\\All"];
   const ofUse = uses.flatMap((use) => folders.find(({ specialUse }) => specialUse === use) ?? []);
-  const found = action === "move" ? folders.find(({ path }) => path === target) : ofUse[0];
-  if (found !== undefined) return found.path;
+  const found = action === "move" ? find(target ?? "") : ofUse[0]?.path;
+  if (found !== undefined) return found;
   const name = printable`${target ?? `with the special use ${uses[0]}`}`;
   throw new CliError(`There is no folder ${name}, so nothing was done. Make it, or a new plan.`);
 }

@@ -1,11 +1,12 @@
 import { createServer } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { selfSignedCertificate } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "./connect.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 
 const env = { TRIAGE_IMAP_PASSWORD: "hunter2" };
+const stderr = { write: () => true };
 
 async function portOf(server: ReturnType<typeof createServer>): Promise<number> {
   await new Promise<void>((resolve) => {
@@ -39,7 +40,7 @@ test.each([
   [{}, "Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN"],
 ])("a secret that the server refuses is one sentence without it: %j", async (env, problem) => {
   const address = parseMailboxUrl(`imap://ada@127.0.0.1:${await refusing()}/INBOX`);
-  const error: unknown = await connect(address, env).catch((thrown: unknown) => thrown);
+  const error: unknown = await connect(address, { env, stderr }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: "CliError", message: expect.stringContaining(problem) });
   expect(String(error)).not.toContain("hunter2");
 });
@@ -47,15 +48,76 @@ test.each([
 test("a closed port, and one without TLS, are named", async () => {
   const port = await refusing();
   const closed = parseMailboxUrl("imaps://ada@127.0.0.1:1/INBOX");
-  await expect(connect(closed, env)).rejects.toThrow("127.0.0.1:1 failed (ECONNREFUSED)");
+  await expect(connect(closed, { env, stderr })).rejects.toThrow(
+    "127.0.0.1:1 failed (ECONNREFUSED)",
+  );
   const plain = parseMailboxUrl(`imaps://ada@127.0.0.1:${port}/INBOX`);
-  await expect(connect(plain, env)).rejects.toThrow(`127.0.0.1:${port} does not answer with TLS`);
+  await expect(connect(plain, { env, stderr })).rejects.toThrow(
+    `127.0.0.1:${port} does not answer with TLS`,
+  );
 });
 
 test("a certificate that is not trusted is named with the next step", async () => {
   const port = await portOf(createTlsServer(selfSignedCertificate()));
   const address = parseMailboxUrl(`imaps://ada@127.0.0.1:${port}/INBOX`);
-  await expect(connect(address, env)).rejects.toThrow(
+  await expect(connect(address, { env, stderr })).rejects.toThrow(
     `The certificate of 127.0.0.1:${port} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)`,
   );
 });
+
+/** A bridge that takes a password with TLS only; keeps what it got without TLS. */
+async function bridge(refusal: string, offered = "STARTTLS ") {
+  const plain: string[] = [];
+  const server = createServer((socket) => {
+    const answer = (text: string, isTls: boolean): string => {
+      const [tag = "", word = ""] = text.trim().split(" ");
+      const words = isTls ? "" : `${offered}${refusal === "" ? "LOGINDISABLED" : ""}`;
+      if (word === "CAPABILITY") return `* CAPABILITY IMAP4rev1 ${words}\r\n${tag} OK\r\n`;
+      if (word === "LOGIN" && !isTls) return `${tag} NO ${refusal}\r\n`;
+      return `${tag} OK [ALERT] Hello ${word}\r\n`;
+    };
+    socket.write("* OK ready\r\n");
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      plain.push(String(data));
+      socket.write(answer(String(data), false));
+      if (!/ STARTTLS/.test(String(data))) return;
+      socket.removeAllListeners("data");
+      const secure = new TLSSocket(socket, { isServer: true, ...selfSignedCertificate() });
+      secure.on("error", () => {});
+      secure.on("data", (more) => void secure.write(answer(String(more), true)));
+    });
+  });
+  return { port: await portOf(server), plain };
+}
+
+test.each(["", "[PRIVACYREQUIRED] use STARTTLS first"])(
+  "a bridge on this machine that takes no password without TLS is asked with STARTTLS: %j",
+  async (refusal) => {
+    const { port, plain } = await bridge(refusal);
+    const address = parseMailboxUrl(`imap://ada@127.0.0.1:${port}/INBOX`);
+    const said: string[] = [];
+    const print = { write: (text: string) => said.push(text) > 0 };
+    const client = await connect(address, { env, stderr: print });
+    client.close();
+    expect(plain.filter((line) => line.includes("hunter2"))).toHaveLength(refusal === "" ? 0 : 1);
+    expect(said).toContain("127.0.0.1 writes: Hello LOGIN\n");
+  },
+);
+
+test.each([
+  ["", "takes no password without TLS. Use imaps://."],
+  ["[PRIVACYREQUIRED] first TLS", 'let ada in. The server wrote: "NO [PRIVACYREQUIRED] first TLS"'],
+  ["[ALERT] Open https://b.example", 'The server wrote: "NO [ALERT] Open https://b.example"'],
+])(
+  "a refusal that no other password changes is told in the server's words: %j",
+  async (refusal, problem) => {
+    const { port } = await bridge(refusal, "");
+    const address = parseMailboxUrl(`imap://ada@127.0.0.1:${port}/INBOX`);
+    const error: unknown = await connect(address, { env, stderr }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ name: "CliError", message: expect.stringContaining(problem) });
+    expect(String(error)).not.toContain("TRIAGE_IMAP_PASSWORD");
+  },
+);

@@ -1,42 +1,123 @@
-import { CliError, type Environment, printable } from "evaluator-kit";
-import { ImapFlow, type ImapFlowError, type MailboxOpenOptions } from "imapflow";
+import { type CliContext, CliError, type Environment, printable } from "evaluator-kit";
+import { ImapFlow, type MailboxOpenOptions } from "imapflow";
+import { keepNames } from "./folder-names.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
+import {
+  hideSecret,
+  isBusy,
+  quoteServer,
+  refusalOf,
+  toImapError,
+  toServerWords,
+} from "./refusals.ts";
 
 /** Servers end a silent connection after 29 minutes (RFC 2177). */
 const IDLE_MS = 25 * 60_000;
 
+const lastFailures = new WeakMap<ImapFlow, unknown>();
+
 /**
  * Signs in to an account, with QRESYNC if the server has it; no folder is open then. The secret is
- * TRIAGE_IMAP_TOKEN (XOAUTH2), else TRIAGE_IMAP_PASSWORD.
+ * TRIAGE_IMAP_TOKEN (XOAUTH2), else TRIAGE_IMAP_PASSWORD. Alerts of the server are printed.
+ *
+ * Only a server on this machine may lack TLS. If it wants STARTTLS, as a local bridge does, its
+ * certificate is not checked: the connection is still more private than without TLS.
  *
  * @throws CliError in one sentence; the error of a busy server unchanged.
  */
-export async function connect(address: Omit<MailboxAddress, "folder">, env: Environment) {
-  const { host, port, user, isSecure } = address;
+export async function connect(
+  address: Omit<MailboxAddress, "folder">,
+  { env, stderr }: Pick<CliContext, "env" | "stderr">,
+): Promise<ImapFlow> {
   const { secret, advice } = secretOf(env);
-  const client = new ImapFlow({
+  hideSecret(Object.values(secret).join(""), address.user);
+  const open = async (isUpgraded: boolean): Promise<ImapFlow> => {
+    const client = createClient(address, { secret, isUpgraded });
+    // Users must see them (RFC 9051, section 7.1).
+    client.on("alert", ({ message }) => {
+      stderr.write(printable`${address.host} writes: ${toServerWords(message)}` + "\n");
+    });
+    return await signIn(client).catch(async (error: unknown) => {
+      const canUpgrade = !address.isSecure && !isUpgraded && client.capabilities.has("STARTTLS");
+      if (canUpgrade && wantsTls(error)) return await open(true);
+      throw error;
+    });
+  };
+  try {
+    return await open(false);
+  } catch (error) {
+    throw toSignInError(error, { ...address, advice });
+  }
+}
+
+interface ClientOptions {
+  readonly secret: ReturnType<typeof secretOf>["secret"];
+  /** Whether the connection begins without TLS and gets it by STARTTLS. */
+  readonly isUpgraded: boolean;
+}
+
+function createClient(
+  { host, port, user, isSecure }: Omit<MailboxAddress, "folder">,
+  { secret, isUpgraded }: ClientOptions,
+): ImapFlow {
+  const client: ImapFlow = new ImapFlow({
     host,
     port,
     secure: isSecure,
-    doSTARTTLS: false, // without TLS the server is on this machine
+    doSTARTTLS: isUpgraded,
+    ...(isUpgraded && { tls: { rejectUnauthorized: false } }),
     auth: { user, ...secret },
-    logger: false,
+    // Some methods return false for a refusal, and its words are in the log alone.
+    logger: loggerOf((error) => lastFailures.set(client, error)),
     qresync: true,
     disableIMAP4rev2: true,
     disableAutoIdle: true,
     maxIdleTime: IDLE_MS,
   });
-  client.on("error", () => undefined); // each command fails with it too
+  return client.on("error", () => undefined); // each command fails with it too
+}
+
+async function signIn(client: ImapFlow): Promise<ImapFlow> {
   try {
     await client.connect();
-    // iCloud enables it and returns an empty list.
-    if (client.capabilities.has("QRESYNC")) client.enabled.add("CONDSTORE").add("QRESYNC");
-    return client;
   } catch (error) {
     client.close();
-    throw toSignInError(error, { ...address, advice });
+    throw error;
   }
+  // iCloud enables it and returns an empty list.
+  if (client.capabilities.has("QRESYNC")) client.enabled.add("CONDSTORE").add("QRESYNC");
+  keepNames(client);
+  return client;
 }
+
+const loginDisabled = "Login is disabled";
+
+/** Returns whether a server refuses to sign in without TLS. */
+function wantsTls(error: unknown): boolean {
+  return (
+    toImapError(error).message === loginDisabled || refusalOf(error)?.code === "PRIVACYREQUIRED"
+  );
+}
+
+const none = () => undefined;
+const isLevelEnabled = (level: string) => level === "warn";
+
+function loggerOf(onFailure: (error: unknown) => void) {
+  const warn = ({ err }: { readonly err?: unknown }) => {
+    if (refusalOf(err) !== null) onFailure(err);
+  };
+  return { debug: none, info: none, warn, error: none, fatal: none, isLevelEnabled };
+}
+
+/** Returns the last refusal of a command that returned false; a busy server without one. */
+export function lastRefusal(client: ImapFlow): unknown {
+  const known = lastFailures.get(client);
+  lastFailures.delete(client);
+  return known ?? Object.assign(new Error("refused"), { code: "ETHROTTLE", responseStatus: "NO" });
+}
+
+/** Codes of a refusal that a right password or token would change (RFC 5530); empty without a code. */
+const passwordCodes = /^(?:AUTHENTICATIONFAILED|AUTHORIZATIONFAILED|EXPIRED)?$/;
 
 function toSignInError(
   error: unknown,
@@ -46,11 +127,21 @@ function toSignInError(
   const isRefused = authenticationFailed === true || message.startsWith("Unsupported auth");
   if (!isRefused || isBusy(error)) return toMailboxError(error, address);
   const { host, port, user } = address;
-  const problem = printable`${host}:${String(port)} does not let ${user} in.`;
-  return new CliError(`${problem} ${advice}`, { cause: error });
+  const { code = "", words = "" } = refusalOf(error) ?? {};
+  const isDisabled = message === loginDisabled;
+  const problem = isDisabled
+    ? printable`${host}:${String(port)} takes no password without TLS. Use imaps://.`
+    : printable`${host}:${String(port)} does not let ${user} in.`;
+  const isSecret = !isDisabled && passwordCodes.test(code);
+  return new CliError(problem + (isSecret ? ` ${advice}` : "") + quoteServer(words), {
+    cause: error,
+  });
 }
 
-/** Opens a folder, read only unless asked for. @throws CliError if the account has no such folder. */
+/** A folder that an account does not have. */
+export class MissingFolder extends CliError {}
+
+/** Opens a folder by its name on the server, read only unless asked for. @throws MissingFolder */
 export async function openFolder(
   client: ImapFlow,
   { folder, account }: Pick<MailboxAddress, "folder" | "account">,
@@ -59,38 +150,31 @@ export async function openFolder(
   try {
     return await client.mailboxOpen(folder, options);
   } catch (error) {
-    if (toImapError(error).responseStatus === undefined || isBusy(error)) throw error;
-    const listed = await client.list({ listOnly: true }).catch(() => []);
-    const names = listed.slice(0, 20).map(({ path }) => path);
-    throw new CliError(
-      printable`${account} has no folder "${folder}" to read. Its folders: ${names.join(", ")}.`,
-      { cause: error },
-    );
+    const { code = "", words } = refusalOf(error) ?? {};
+    if (words === undefined || isBusy(error)) throw error;
+    const isGone =
+      code === "NONEXISTENT" ||
+      (await client.status(folder, { uidValidity: true }).then(() => false, isNotFound));
+    if (isGone) throw new MissingFolder(printable`${account} has no folder "${folder}" now.`);
+    const problem = printable`${account} does not open the folder "${folder}".`;
+    throw new CliError(problem + quoteServer(words), { cause: error });
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return toImapError(error).code === "NotFound";
 }
 
 /** A connection that was not made or was cut; a later one may work. */
 export class LostConnection extends CliError {}
-
-/** Returns whether a server asks to come back later. */
-export function isBusy(error: unknown): error is Error {
-  const { code, serverResponseCode, responseText, response = "" } = toImapError(error);
-  // For most commands the client leaves the code of a refusal in the parsed response.
-  const text = [code, serverResponseCode, responseText, JSON.stringify(response)].join(" ");
-  return /\b(?:ETHROTTLE|OVERQUOTA|THROTTLED|UNAVAILABLE)\b/.test(text);
-}
-
-/** Returns an error with the fields that the client adds; no field for another value. */
-function toImapError(error: unknown): Partial<ImapFlowError> {
-  return error instanceof Error ? error : {};
-}
 
 /** Returns the error of a connection as one sentence; that of a busy server and others unchanged. */
 export function toMailboxError(
   error: unknown,
   { host, port }: Pick<MailboxAddress, "host" | "port">,
 ): unknown {
-  const { responseStatus, code = "" } = toImapError(error);
+  const { code = "", ...failure } = toImapError(error);
+  const refusal = refusalOf(error);
   if (error instanceof CliError || isBusy(error)) return error;
   const [place, cause] = [`${host}:${port}`, { cause: error }];
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
@@ -101,12 +185,20 @@ export function toMailboxError(
   if (/SSL|EPROTO/.test(code)) {
     return new CliError(`${place} does not answer with TLS. Check the port in the URL.`, cause);
   }
-  if (responseStatus !== undefined) {
-    return new CliError(`${place} refused a command (${responseStatus}). Try again later.`, cause);
+  if (refusal !== null) {
+    const problem = `${place} refused a command (${failure.responseStatus ?? "NO"}).`;
+    return new CliError(`${problem} Try again later.${quoteServer(refusal.words)}`, cause);
   }
   if (!lostCodes.test(code)) return error;
   const problem = `The connection to ${place} failed (${code}).`;
-  return new LostConnection(`${problem} Check the host and the port, or try again later.`, cause);
+  const advice = `Check the host and the port, or try again later.`;
+  return new LostConnection(`${problem} ${advice}${quoteServer(byeOf(error))}`, cause);
+}
+
+// The client keeps the words of a BYE here.
+function byeOf(error: unknown): string {
+  const { reason } = error as { readonly reason?: unknown };
+  return typeof reason === "string" ? reason : "";
 }
 
 const lostCodes =

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,13 +16,15 @@ const state = {
 };
 const mail = (id: string) => ({ id, subject: "Hello" }) as Mail;
 
-function openTable(): FolderTable {
+function newPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "folder-table-"));
-  const table = new FolderTable(join(folder, "a.mailbox.sqlite"));
-  onTestFinished(() => {
-    table[Symbol.dispose]();
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, "a.mailbox.sqlite");
+}
+
+function openTable(path = newPath()): FolderTable {
+  const table = new FolderTable(path);
+  onTestFinished(() => table[Symbol.dispose]());
   return table;
 }
 
@@ -49,4 +52,43 @@ test("equal mails have ids of their own, also if they come later", async () => {
   await table.end(state, [], async () => undefined);
   expect(table.uids()).toEqual([1, 2, 3]);
   expect(Array.from(table.mails(), (mail) => mail.id)).toEqual(["a", "a#2", "a#3"]);
+});
+
+test("a mail is not replaced by another one at its UID, and its text not by none", async () => {
+  const table = openTable();
+  const source = { account: "a", folder: "INBOX", uidvalidity: 1, uid: 1 };
+  const full = { ...mail("a"), from: "ada@example.com", snippet: "Hi", source };
+  await table.add([[1, full]]);
+  await table.add([[1, { ...mail("b"), from: "", snippet: "" }]]);
+  expect([...table.mails()]).toEqual([full]);
+  await table.begin({ ...state, uidvalidity: 2 });
+  const moved = { ...source, uidvalidity: 2, uid: 9 };
+  await table.add([[9, { ...full, snippet: "", source: moved }]]);
+  expect([...table.mails()]).toEqual([{ ...full, source: moved }]);
+});
+
+test("a mail with nothing to ask about is known and left out", async () => {
+  const table = openTable();
+  await table.add([[1, { ...mail("a"), from: "", subject: "", snippet: "" }]]);
+  expect([table.uids(), [...table.mails()], table.count, table.empty]).toEqual([[1], [], 0, 1]);
+});
+
+test("mails whose text an earlier version lost are read again, once", async () => {
+  const path = newPath();
+  const old = new DatabaseSync(path);
+  old.exec(`CREATE TABLE folder (one INTEGER PRIMARY KEY, account TEXT NOT NULL, folder TEXT NOT NULL,
+    uidvalidity INTEGER NOT NULL, uidnext INTEGER, highestmodseq TEXT, since TEXT);
+    INSERT INTO folder VALUES (1, 'imaps://ada@imap.example.com', 'INBOX', 1, 4, '7', NULL);
+    CREATE TABLE mail (id TEXT PRIMARY KEY, uid INTEGER UNIQUE, record TEXT NOT NULL)`);
+  const insert = old.prepare("INSERT INTO mail VALUES (?, ?, ?)");
+  const texts = ["", "", "Hi"].entries();
+  for (const [at, snippet] of texts) insert.run(`m${at}`, at + 1, JSON.stringify({ snippet }));
+  old.close();
+  const table = openTable(path);
+  expect(table.uids()).toEqual([3]);
+  expect(table.state).toMatchObject({ uidvalidity: 1, uidnext: null, highestmodseq: null });
+  await table.add([[1, { ...mail("m0"), from: "ada@example.com", snippet: "" }]]);
+  await table.end(state, [], async () => undefined);
+  const again = openTable(path);
+  expect([again.uids(), again.state?.uidnext]).toEqual([[1, 3], 3]);
 });

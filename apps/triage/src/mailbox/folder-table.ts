@@ -22,6 +22,16 @@ CREATE TABLE IF NOT EXISTS folder (
 CREATE TABLE IF NOT EXISTS mail (
   id TEXT PRIMARY KEY, uid INTEGER UNIQUE, record TEXT NOT NULL)`;
 
+// Version 0 believed answers that lacked the header or the text; mails without a text are read again.
+const migration = `
+UPDATE folder SET uidnext = NULL, highestmodseq = NULL
+  WHERE EXISTS (SELECT 1 FROM mail WHERE record ->> 'snippet' = '');
+UPDATE mail SET uid = NULL WHERE record ->> 'snippet' = '';
+PRAGMA user_version = 1`;
+
+/** The record of a mail that has nothing to ask about. */
+const EMPTY = "null";
+
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
   /** The path of a new file; empty for one that was there. */
@@ -32,7 +42,7 @@ export class FolderTable implements Disposable {
   constructor(path: string) {
     this.#created = existsSync(path) ? "" : path;
     try {
-      this.#database = openPrivateDatabase(path, (database) => database.exec(tables));
+      this.#database = openPrivateDatabase(path, prepare);
     } catch (error) {
       const problem = printable`${path} is damaged or is no table of a mailbox`;
       throw new CliError(`${problem}; move it away to read the mailbox anew.`, { cause: error });
@@ -67,13 +77,28 @@ export class FolderTable implements Disposable {
     });
   }
 
+  /** The number of records. */
+  get count(): number {
+    return this.#count("<>");
+  }
+
+  /** The number of mails that have nothing to ask about. */
+  get empty(): number {
+    return this.#count("=");
+  }
+
+  #count(comparison: "=" | "<>"): number {
+    const select = `SELECT count(*) AS n FROM mail WHERE uid NOT NULL AND record ${comparison} ?`;
+    return Number(this.#database.prepare(select).get(EMPTY)?.["n"]);
+  }
+
   /**
    * Adds mails; one with the id of another mail of the folder gets a number behind it. The ids of mails that
    * are gone are free, since a mail that left may be back.
    */
   async add(mails: readonly (readonly [uid: number, mail: Mail])[], gone: readonly number[] = []) {
     const find = this.#database.prepare("SELECT 1 FROM mail WHERE id = ? AND uid NOT NULL");
-    const insert = this.#database.prepare("REPLACE INTO mail VALUES (?, ?, ?)");
+    const insert = this.#database.prepare(insertMail);
     await this.#inTransaction(() => {
       this.#database
         .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
@@ -81,7 +106,7 @@ export class FolderTable implements Disposable {
       for (const [uid, mail] of mails) {
         let { id } = mail;
         for (let copy = 2; find.get(id) !== undefined; copy += 1) id = `${mail.id}#${copy}`;
-        insert.run(id, uid, JSON.stringify({ ...mail, id }));
+        insert.run(id, uid, isEmptyMail(mail) ? EMPTY : JSON.stringify({ ...mail, id }));
       }
     });
   }
@@ -97,10 +122,12 @@ export class FolderTable implements Disposable {
     });
   }
 
-  /** Returns the records in the order of the folder, from a UID on. */
-  *mails(first = 0): Generator<Mail> {
-    const rows = this.#database.prepare("SELECT record FROM mail WHERE uid >= ? ORDER BY uid");
-    for (const { record } of rows.iterate(first)) yield JSON.parse(String(record)) as Mail;
+  /** Returns the records in the order of the folder. */
+  *mails(): Generator<Mail> {
+    const rows = this.#database.prepare(
+      "SELECT record FROM mail WHERE uid NOT NULL AND record <> ? ORDER BY uid",
+    );
+    for (const { record } of rows.iterate(EMPTY)) yield JSON.parse(String(record)) as Mail;
   }
 
   #keep(state: FolderState): void {
@@ -120,4 +147,22 @@ export class FolderTable implements Disposable {
       throw error;
     }
   }
+}
+
+// A mail that is there is not replaced, and a text is not replaced by none.
+const insertMail = `
+INSERT INTO mail VALUES (?, ?, ?) ON CONFLICT (uid) DO NOTHING
+ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, record = CASE
+  WHEN coalesce(excluded.record ->> 'snippet', '') <> '' OR record = '${EMPTY}' THEN excluded.record
+  WHEN record ->> 'snippet' = '' THEN excluded.record
+  ELSE json_set(record, '$.source', json(excluded.record -> 'source')) END`;
+
+function prepare(database: DatabaseSync): void {
+  database.exec(tables);
+  const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {};
+  if (version === 0) database.exec(`BEGIN IMMEDIATE; ${migration}; COMMIT`);
+}
+
+function isEmptyMail({ from, subject, snippet, attachments }: Mail): boolean {
+  return from === "" && subject === "" && snippet === "" && attachments === undefined;
 }

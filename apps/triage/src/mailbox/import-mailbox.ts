@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, printable, withRest } from "evaluator-kit";
 import {
   checkOutput,
   lockBeside,
@@ -16,7 +16,8 @@ import type { Mail } from "../input/mail-schema.ts";
 import { mailSource } from "../mail-source.ts";
 import { type FolderState, FolderTable } from "./folder-table.ts";
 import { keepConnected } from "./keep-connected.ts";
-import { type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
+import { isSameAccount, type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
+import type { SkippedMail } from "./read-message.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The arguments and options that `import` and `watch` share. */
@@ -29,15 +30,22 @@ export interface MailboxCommand {
 /** Makes or updates an input file from a folder of an IMAP server, which it only reads. */
 export async function importMailbox(command: MailboxCommand, context: CliContext): Promise<number> {
   return await withMailbox(command, context, async ({ address, update }) => {
-    await keepConnected(address, update, context);
-    return exitCodes.done;
+    const { isWhole } = await keepConnected(address, update, context);
+    return isWhole ? exitCodes.done : exitCodes.unanswered;
   });
+}
+
+interface MailboxChanges {
+  readonly added: Iterable<Mail>;
+  readonly isChanged: boolean;
+  /** Whether the server handed out each mail. */
+  readonly isWhole: boolean;
 }
 
 interface Mailbox {
   readonly address: MailboxAddress;
   /** Reads the changes, and writes the file if it lacks one; returns the mails that may be new. */
-  readonly update: (client: ImapFlow) => Promise<{ added: Iterable<Mail>; isChanged: boolean }>;
+  readonly update: (client: ImapFlow) => Promise<MailboxChanges>;
 }
 
 /** Uses the file of a folder's mails and the table beside it, for one command alone. */
@@ -55,27 +63,66 @@ export async function withMailbox<TResult>(
   const unlock = lockBeside(tablePath, { taken, advice: "Check the rights of the folder." });
   using _ = { [Symbol.dispose]: unlock };
   using table = new FolderTable(tablePath);
-  checkFolder(table.state, address, path);
+  checkAccount(table.state, address, path);
+  const named = new Set<number>();
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
   const advice = "Make room there; the mails that were read are kept.";
   const update = async (client: ImapFlow) => {
-    const sync = await syncFolder(client, table, { address, since, onRange });
-    const { state, count, read, first, gone, isChanged } = sync;
+    const sync = await syncFolder(client, table, { address, since, path, onRange });
+    const { state, read, left, fresh, gone, skipped, marked, isChanged } = sync;
     await table.end(state, gone, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
       else await writePrivateFile(path, toJsonArray(table.mails()), advice);
     });
-    const counts = `read ${printCounted(read, "mail")}; ${printCount(gone.length)} left the folder`;
-    stderr.write(printable`${path} has ${printCounted(count, "mail")}: ${counts}.\n`);
-    return { added: first === null ? [] : table.mails(first), isChanged };
+    const counts = `read ${printCounted(read, "mail")}; ${printCount(left)} left the folder`;
+    const { count, empty } = table;
+    const has = printable`${path} has ${printCounted(count, "mail")}: ${counts}`;
+    stderr.write(`${has}${describeLeftOut({ marked, empty })}.\n`);
+    // While a folder is watched, a mail is named once.
+    const news = skipped.filter(({ uid }) => !named.has(uid));
+    for (const { uid } of news) named.add(uid);
+    stderr.write(describeSkipped(news, state.folder));
+    const added = mailsAt(fresh, table);
+    return { added, isChanged, isWhole: skipped.length === 0 };
   };
   return await use({ address, update });
 }
 
-function checkFolder(known: FolderState | null, { account, folder }: MailboxAddress, path: string) {
-  if (known === null || (known.account === account && known.folder === folder)) return;
+function* mailsAt(uids: ReadonlySet<number>, table: FolderTable): Generator<Mail> {
+  for (const mail of table.mails()) if (uids.has(mail.source?.uid ?? 0)) yield mail;
+}
+
+function describeLeftOut({ marked, empty }: Record<"marked" | "empty", number>): string {
+  const deleted = marked === 0 ? "" : `; left out ${printCount(marked)} marked as deleted`;
+  const nothing = `; left out ${printCount(empty)} with no sender, no subject and no text`;
+  return deleted + (empty === 0 ? "" : nothing);
+}
+
+const UIDS_SHOWN = 20;
+
+function describeSkipped(skipped: readonly SkippedMail[], folder: string): string {
+  const lines = Array.from(
+    Map.groupBy(skipped, ({ why }) => why),
+    ([why, mails]) => {
+      const uids = withRest(
+        mails.map(({ uid }) => String(uid)),
+        UIDS_SHOWN,
+      ).join(", ");
+      const words = /[".]$/.test(why) ? why : `${why}.`;
+      return printable`Broken: ${printCounted(mails.length, "mail")} of ${folder}, UID ${uids}: ${words} Import again to ask for it.\n`;
+    },
+  );
+  return lines.join("");
+}
+
+function checkAccount(
+  known: FolderState | null,
+  { account, folder }: MailboxAddress,
+  path: string,
+) {
+  if (known === null || isSameAccount(known.account, account)) return;
   throw new CliError(
     printable`${path} has the mails of ${known.folder} of ${known.account}; name another file for ${folder}.`,
   );

@@ -2,8 +2,9 @@ import { type CliContext, pause, printable } from "evaluator-kit";
 import { interrupted } from "evaluator-runs/commands";
 import { printDuration } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
-import { connect, isBusy, LostConnection, toMailboxError } from "./connect.ts";
+import { connect, LostConnection, toMailboxError } from "./connect.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
+import { isBusy, quoteServer, refusalOf } from "./refusals.ts";
 
 const MOST_MS = 300_000;
 
@@ -45,7 +46,9 @@ export async function keepConnected<TResult>(
       const delayMs = retryDelayMs(error, attempt);
       if (delayMs === null || (isLost && !isUseful)) throw error;
       const problem = isLost ? "cut the connection" : "is busy";
-      stderr.write(printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.\n`);
+      const words = quoteServer(refusalOf(error)?.words);
+      const goesOn = printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.`;
+      stderr.write(`${goesOn}${words}\n`);
       await pause(delayMs, context);
     }
   }
@@ -54,10 +57,11 @@ export async function keepConnected<TResult>(
 async function connectOnce<TResult>(
   address: MailboxAddress,
   use: (client: ImapFlow) => Promise<TResult>,
-  { env, signal }: CliContext,
+  context: CliContext,
 ): Promise<TResult> {
+  const { signal } = context;
   signal.throwIfAborted();
-  const client = await connect(address, env);
+  const client = await connect(address, context);
   const close = () => client.close();
   signal.addEventListener("abort", close);
   try {

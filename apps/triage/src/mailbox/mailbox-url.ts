@@ -65,6 +65,14 @@ export function accountName(account: string): string {
   return url === null ? account : `${decode(url.username)}@${url.hostname}`;
 }
 
+/** Returns whether two URLs name one account, such as with and without the default port. */
+export function isSameAccount(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((account) => parseMailboxUrl(`${account}/INBOX`));
+  return (["user", "host", "port", "isSecure"] as const).every(
+    (name) => first?.[name] === second?.[name],
+  );
+}
+
 function problemOf({ protocol, username, hostname, pathname, search, hash }: URL): string | null {
   if (!["imap:", "imaps:"].includes(protocol)) return "does not begin with imaps://";
   if (hostname === "") return "has no host";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mailId, textParts } from "./sync-folder.ts";
+import { mailId, textParts } from "./read-message.ts";
 
 const received = "2026-11-02T09:00:00.000Z";
 
@@ -21,9 +21,10 @@ const leaf = (type: string, part: string, more: object = {}) => ({ type, part, .
 test.each([
   ["a mail of one part", { type: "text/plain" }, ["1"]],
   [
-    "attachments, a forwarded mail and a calendar",
+    "a calendar, no attachments and no forwarded mail",
     {
       type: "multipart/mixed",
+      parameters: { boundary: "b" },
       childNodes: [
         {
           type: "multipart/alternative",
@@ -35,9 +36,13 @@ test.each([
         leaf("text/plain", "5", { disposition: "inline" }),
       ],
     },
-    ["1.1", "1.2", "5"],
+    ["1.1", "1.2", "4", "5"],
   ],
-  ["no structure", undefined, []],
+  ["a mail of a page", { type: "TEXT/HTML" }, ["1"]],
+  ["a mail of an attachment", { type: "application/pdf" }, []],
+  ["no structure", undefined, ["TEXT"]],
+  ["no parts", { type: "multipart/mixed", parameters: { boundary: "b" } }, ["TEXT"]],
+  ["no boundary", { type: "multipart/mixed", childNodes: [leaf("text/plain", "1")] }, ["TEXT"]],
 ])("the text parts that are read: %s", (_, structure, parts) => {
   expect(textParts(structure)).toEqual(parts);
 });

@@ -11,9 +11,11 @@ import {
   type SeenMail,
   settleAct,
 } from "./act-states.ts";
-import { connect, isBusy, openFolder, toMailboxError } from "./connect.ts";
+import { connect, lastRefusal, MissingFolder, openFolder, toMailboxError } from "./connect.ts";
+import { fetchMails, searchUids } from "./fetch-mails.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
-import { mailId } from "./sync-folder.ts";
+import { mailId, receivedAt } from "./read-message.ts";
+import { isBusy, quoteServer, refusalOf } from "./refusals.ts";
 
 type ActJournal = ReturnType<typeof openActJournal>;
 
@@ -29,22 +31,25 @@ interface ActReport {
 /** Signs in, settles commands that were cut, and runs acts in groups, until an interruption. */
 export async function runActs(
   { account, journal }: { readonly account: string; readonly journal: ActJournal },
-  { env, signal }: CliContext,
+  context: CliContext,
   findActs: (client: ImapFlow) => Promise<Act[]>,
 ): Promise<ActReport> {
   const address = parseMailboxUrl(`${account}/INBOX`);
-  const client = await connect(address, env);
+  const client = await connect(address, context);
   const report: ActReport = { done: 0, left: [], kept: [] };
   try {
-    const cut = journal.entries().filter(({ ended }) => ended === null);
-    journal.end(await settle(cut, client));
-    for (const group of inGroups(await findActs(client))) {
-      if (!signal.aborted) await runGroup(group, { client, journal, report });
+    const unknownKeys = await settleCut({ client, journal, report });
+    // Another command would hide what the first one did.
+    const acts = (await findActs(client)).filter(({ key }) => !unknownKeys.has(key));
+    for (const group of inGroups(acts)) {
+      if (!context.signal.aborted) await runGroup(group, { client, journal, report });
     }
     return report;
   } catch (error) {
     if (!isBusy(error)) throw toMailboxError(error, address);
-    throw new CliError(`${address.host} is busy. Run the command again later.`, { cause: error });
+    const words = quoteServer(refusalOf(error)?.words);
+    const problem = `${address.host} is busy. Run the command again later.${words}`;
+    throw new CliError(problem, { cause: error });
   } finally {
     await client.logout().catch(() => client.close());
   }
@@ -61,27 +66,56 @@ function inGroups(acts: readonly Act[]): Iterable<Act[]> {
   ).values();
 }
 
-async function runGroup(
-  acts: readonly Act[],
-  { client, journal, report }: { client: ImapFlow; journal: ActJournal; report: ActReport },
-): Promise<void> {
+interface Session {
+  readonly client: ImapFlow;
+  readonly journal: ActJournal;
+  readonly report: ActReport;
+}
+
+/** Finds out about commands that were cut; returns the keys of those about which nothing is known yet. */
+async function settleCut({ client, journal, report }: Session): Promise<Set<string>> {
+  const cut = journal.entries().filter(({ ended }) => ended === null);
+  const groups = Map.groupBy(cut, ({ begun: { folder, uidvalidity, target, arrival } }) =>
+    JSON.stringify([folder, uidvalidity, target, arrival]),
+  );
+  const unknownKeys = new Set<string>();
+  for (const group of groups.values()) {
+    const ended = await settle(group, client);
+    journal.end(ended);
+    for (const { begun } of noteUnknown(group, ended, report)) unknownKeys.add(begun.key);
+  }
+  return unknownKeys;
+}
+
+/** Reports the commands that are not settled, and returns them. */
+function noteUnknown(begun: readonly ActEntry[], ended: readonly ActEntry[], report: ActReport) {
+  const rows = new Set(ended.map(({ row }) => row));
+  const unknown = begun.filter(({ row }) => !rows.has(row));
+  const why = "the server does not hand it out now, so its change is not known; run again later";
+  report.left.push(...unknown.map(({ begun: { id } }) => ({ id, why })));
+  return unknown;
+}
+
+async function runGroup(acts: readonly Act[], { client, journal, report }: Session): Promise<void> {
   const [first] = acts as [Act];
   const seen = await look(first, uidsOf(acts), client);
   if (seen === null && !first.isUndo) throw otherFolder(first);
-  const refusal = refusalOf(first, client);
   const arrival = first.command === "move" ? await arrivalIn(first.target, client) : null;
+  const refusal = whyRefused(first, { client, arrival });
   const ready = acts.flatMap((act) => {
-    const mail = seen?.get(act.uid);
-    const why = reasonToLeave(act, mail) ?? refusal;
+    const mail = seen?.mails.get(act.uid);
+    const why = seen?.hidden.get(act.uid) ?? reasonToLeave(act, mail) ?? refusal;
     if (why !== null) report.left.push({ id: act.id, why });
     return mail === undefined || why !== null ? [] : { ...act, mail, arrival };
   });
   const begun = journal.begin(ready);
-  const ended = await settle(begun, client, await sendCommand(ready, client));
+  const { copied, words } = await sendCommand(ready, client);
+  const ended = await settle(begun, client, copied);
   journal.end(ended);
+  noteUnknown(begun, ended, report);
   for (const { begun: act, ended: after } of ended) {
     if (after?.isDone === true) report.done += 1;
-    else report.left.push({ id: act.id, why: "it changed just now, or the server refused it" });
+    else report.left.push({ id: act.id, why: words || "it changed just now" });
     if (isChanged(act, act.mail))
       report.kept.push({ id: act.id, why: "its flags changed since, and stay" });
   }
@@ -94,9 +128,16 @@ export function otherFolder({ folder, uidvalidity }: Pick<Act, "folder" | "uidva
 }
 
 /** Returns why a server cannot run a command; null if it can. */
-function refusalOf({ command, target, folder }: Act, { capabilities, mailbox }: ImapFlow) {
+function whyRefused(
+  { command, target, folder }: Act,
+  { client: { capabilities, mailbox }, arrival }: { client: ImapFlow; arrival: Arrival },
+) {
   const lacking = ["UIDPLUS", "MOVE"].filter((name) => !capabilities.has(name)).join(" and no ");
-  if (command === "move" && lacking === "") return null;
+  if (command === "move" && lacking === "") {
+    // Without it a moved mail could be taken for another one.
+    const problem = `moving to ${target} is refused, as the server does not give its UIDNEXT`;
+    return arrival === null ? problem : null;
+  }
   if (command === "move") return `moving to ${target} is refused, as the server has no ${lacking}`;
   const { permanentFlags } = mailbox || {};
   const isKept = ["\\*", target].some((flag) => permanentFlags?.has(flag) !== false);
@@ -104,60 +145,101 @@ function refusalOf({ command, target, folder }: Act, { capabilities, mailbox }: 
   return `${target} is refused, as PERMANENTFLAGS of ${folder} has no \\*`;
 }
 
+interface Look {
+  readonly mails: ReadonlyMap<number, SeenMail>;
+  /** Mails that are there, and why the server does not hand them out. */
+  readonly hidden: ReadonlyMap<number, string>;
+}
+
+const marks = {
+  query: { flags: true, envelope: true, internalDate: true, size: true },
+  isWhole: ({ flags, envelope, internalDate, size }: FetchMessageObject) =>
+    [flags, envelope, internalDate, size].every((field) => field !== undefined),
+};
+
 /** Returns the mails at some UIDs; null if the folder is missing or has another UIDVALIDITY. */
 async function look(
   { account, folder, uidvalidity }: Pick<Act, "account" | "folder" | "uidvalidity">,
   range: string,
   client: ImapFlow,
-): Promise<Map<number, SeenMail> | null> {
-  const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toNull);
+): Promise<Look | null> {
+  const wanted = range.includes(":") ? [] : range.split(",").map(Number);
+  const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toClosed);
+  if (typeof opened === "string") {
+    return { mails: new Map(), hidden: new Map([0, ...wanted].map((uid) => [uid, opened])) };
+  }
   if (opened?.uidValidity !== BigInt(uidvalidity)) return null;
   // Some servers enable CONDSTORE without naming it.
   if (opened.highestModseq !== undefined) client.enabled.add("CONDSTORE");
-  const query = { flags: true, envelope: true, internalDate: true, size: true };
-  const fetched = await client.fetchAll(range, query, { uid: true });
-  // A server may report other mails, with their flags alone.
-  const mails = fetched.filter(({ envelope }) => envelope !== undefined);
-  return new Map(mails.map((mail) => [mail.uid, toSeenMail(mail)]));
+  const mails = new Map<number, SeenMail>();
+  const hidden = new Map<number, string>();
+  const uids = wanted.length > 0 ? wanted : await searchUids(client, { uid: range });
+  for await (const { uid, message, why } of fetchMails(client, uids, marks)) {
+    if (message !== null) mails.set(uid, toSeenMail(message));
+    else if (why !== null) hidden.set(uid, `${why}; run again later`);
+  }
+  return { mails, hidden };
 }
 
-function toNull(error: unknown): null {
-  if (error instanceof CliError) return null;
+/** Returns null for a folder that is missing, and why another one is not opened. */
+function toClosed(error: unknown): null | string {
+  if (error instanceof MissingFolder) return null;
+  if (error instanceof CliError) return error.message;
   throw error;
 }
 
-function toSeenMail({ uid, envelope, internalDate, ...mail }: FetchMessageObject): SeenMail {
+function toSeenMail({ uid, envelope, ...mail }: FetchMessageObject): SeenMail {
   const messageId = envelope?.messageId?.replace(/[<>\s]/g, "") ?? "";
-  const received = internalDate && new Date(internalDate).toISOString();
+  const received = receivedAt(mail);
   const flags = [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted();
   const modseq = mail.modseq?.toString() ?? null;
   return { uid, id: mailId({ ...mail, messageId, received }), messageId, flags, modseq };
 }
 
-async function arrivalIn(folder: string, client: ImapFlow) {
+type Arrival = BegunAct["arrival"];
+
+/** Returns where mails arrive in a folder; null if the server does not give it. */
+async function arrivalIn(folder: string, client: ImapFlow): Promise<Arrival> {
   const status = await client.status(folder, { uidNext: true, uidValidity: true });
-  const { uidNext: uidnext = 1, uidValidity = 0 } = status || {};
+  const { uidNext: uidnext, uidValidity } = status || {};
+  if (uidnext === undefined || uidValidity === undefined) return null;
   return { uidvalidity: Number(uidValidity), uidnext };
 }
 
-/** Sends the command of a group, if a mail needs it, and returns the pairs of COPYUID. */
-async function sendCommand(acts: readonly BegunAct[], client: ImapFlow) {
+interface SentCommand {
+  /** The pairs of COPYUID. */
+  readonly copied?: ReadonlyMap<number, number> | undefined;
+  /** Why the server refused it; empty if it did not. */
+  readonly words: string;
+}
+
+/** Sends the command of a group, if a mail needs it. */
+async function sendCommand(acts: readonly BegunAct[], client: ImapFlow): Promise<SentCommand> {
   const [first, ...others] = acts.filter((act) => needsCommand(act, act.mail));
-  if (first === undefined) return undefined;
+  if (first === undefined) return { words: "" };
   const { command, target } = first;
   const uids = uidsOf([first, ...others]);
   if (command === "move") {
-    return ((await client.messageMove(uids, target, { uid: true })) || {}).uidMap;
+    const moved = await client.messageMove(uids, target, { uid: true });
+    return { copied: (moved || {}).uidMap, words: wordsOf(moved, client) };
   }
   // A change since the mails were looked at has a higher one.
   const modseqs = acts.map(({ mail }) => BigInt(mail.modseq ?? 0));
   const unchangedSince = modseqs.reduce((one, other) => (one > other ? one : other));
   const change = command === "add" ? "messageFlagsAdd" : "messageFlagsRemove";
-  await client[change](uids, [target], { uid: true, unchangedSince, silent: true });
-  return undefined;
+  const isSet = await client[change](uids, [target], { uid: true, unchangedSince, silent: true });
+  return { words: wordsOf(isSet, client) };
 }
 
-/** Finds out about the commands of a group: by COPYUID, else by a look at the mails. */
+function wordsOf(result: unknown, client: ImapFlow): string {
+  if (result !== false) return "";
+  return `the server refused it.${quoteServer(refusalOf(lastRefusal(client))?.words)}`;
+}
+
+/**
+ * Finds out about the commands of a group: by COPYUID, else by a look at the mails. Leaves out those
+ * whose mail the server does not hand out: they may have taken effect.
+ */
 async function settle(
   entries: readonly ActEntry[],
   client: ImapFlow,
@@ -169,11 +251,15 @@ async function settle(
   const { account = "", target: folder = "", arrival = null } = first ?? {};
   const target =
     arrival && (await look({ ...arrival, account, folder }, `${arrival.uidnext}:*`, client));
-  const arrived = [...(target?.values() ?? [])];
-  return entries.map(({ row, begun }) => {
+  const arrived = [...(target?.mails.values() ?? [])];
+  return entries.flatMap(({ row, begun }) => {
     const uid = copied?.get(begun.uid);
     const moved = uid === undefined ? arrived : [{ ...begun.mail, uid }];
-    return { row, begun, ended: settleAct(begun, source?.get(begun.uid), moved) };
+    const here = source?.mails.get(begun.uid);
+    const ended = settleAct(begun, here, moved);
+    const mayHaveMoved = here === undefined && (target?.hidden.size ?? 0) > 0;
+    const isUnknown = source?.hidden.has(begun.uid) === true || (!ended.isDone && mayHaveMoved);
+    return uid === undefined && isUnknown ? [] : [{ row, begun, ended }];
   });
 }
 

@@ -1,28 +1,21 @@
-import { hash } from "node:crypto";
-import type {
-  ExpungeEvent,
-  FetchMessageObject,
-  ImapFlow,
-  MailboxObject,
-  MessageStructureObject,
-} from "imapflow";
-import type { Mail, MailSource } from "../input/mail-schema.ts";
+import { CliError, printable } from "evaluator-kit";
+import type { ExpungeEvent, ImapFlow, MailboxObject } from "imapflow";
 import { openFolder } from "./connect.ts";
+import { searchUids } from "./fetch-mails.ts";
+import { findFolder, spellingsOf } from "./folder-names.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
-import { parseMessage } from "../import/parse-message.ts";
-import { toMail } from "../import/to-mail.ts";
+import { readMails, type SkippedMail } from "./read-message.ts";
 
 /** Mails that are read and kept at once. */
 const RANGE = 500;
-/** A longer header is an attack. */
-const HEADER_BYTES = 65_536;
-const byUid = { uid: true };
 
 /** The folder to read, and the first day of its mails; null for all. */
 interface SyncTarget {
   readonly address: MailboxAddress;
   readonly since: string | null;
+  /** The file of mails, for messages. */
+  readonly path: string;
   /** Called after each range. */
   readonly onRange: (read: number, of: number) => void;
 }
@@ -45,189 +38,122 @@ export function planSync(known: FolderState | null, box: Box, since: string | nu
   };
 }
 
-/** Reads the new mails of a folder into its table; returns its state, the first UID that may be new, and the UIDs that are gone. */
+/** Reads the new mails of a folder into its table; returns its state, and the changes of its mails. */
 export async function syncFolder(
   client: ImapFlow,
   table: FolderTable,
-  { address, since, onRange }: SyncTarget,
+  { address, since, path, onRange }: SyncTarget,
 ) {
-  const known = table.state;
-  const { box, vanished } = await examine(client, address, known);
-  const { isOther, isWhole, first } = planSync(known, box, since);
-  const { account, folder } = address;
-  const place = { account, folder, uidvalidity: Number(box.uidValidity), since };
-  if (isOther) await table.begin({ ...place, uidnext: null, highestmodseq: null });
+  const folder = await findFolder(client, address);
+  checkFolder(table.state, { folder, client, path });
+  // A table that has the folder under a short name begins again.
+  const known = table.state?.folder === folder ? table.state : null;
+  // One account has one name in all records.
+  const place = { folder, account: known?.account ?? address.account };
+  const { box, vanished } = await examine(client, place, known);
+  const plan = planSync(known, box, since);
+  const state: FolderState = {
+    ...place,
+    uidvalidity: Number(box.uidValidity),
+    since,
+    uidnext: null,
+    highestmodseq: null,
+  };
+  if (plan.isOther) await table.begin(state);
   const have = new Set(table.uids());
-  const found = first === null ? [] : await searchFrom(client, first, since);
-  const missing = found.filter((uid) => !have.has(uid));
-  const left = [...have].filter((uid) => !vanished.has(uid));
-  const hasVanished = client.enabled.has("QRESYNC") && box.highestModseq !== undefined;
-  const isSure =
-    isWhole || (since === null ? left.length + missing.length === box.exists : hasVanished);
-  const all = isSure ? left : await searchFrom(client, 1, since);
-  const there = new Set(isWhole ? found : all);
-  const gone = [...have].filter((uid) => !there.has(uid));
+  const there = await uidsThere(client, { ...plan, box, have, vanished, since });
+  const missing = there.uids.filter((uid) => !have.has(uid));
+  const uids = new Set(there.uids);
+  const gone = [...have].filter((uid) => !uids.has(uid));
+  const skipped: SkippedMail[] = [];
+  let left = gone.length;
+  const { account, uidvalidity } = state;
   for (let at = 0; at < missing.length; at += RANGE) {
-    await table.add(await readRange(client, missing.slice(at, at + RANGE), place), gone);
+    const range = missing.slice(at, at + RANGE);
+    const read = await readMails(client, range, { account, folder, uidvalidity });
+    await table.add(read.mails, gone);
+    skipped.push(...read.skipped);
+    left += read.gone.length;
     onRange(Math.min(at + RANGE, missing.length), missing.length);
   }
+  // A skipped mail is looked for again next time.
+  const next = Math.min(box.uidNext ?? Infinity, ...skipped.map(({ uid }) => uid));
+  const uidnext = Number.isFinite(next) ? next : null;
   const highestmodseq = box.highestModseq?.toString() ?? null;
-  const state: FolderState = { ...place, uidnext: box.uidNext ?? null, highestmodseq };
-  // Found mails may be in the table, and not in the file of mails, after a cut connection.
-  const isChanged = isWhole || found.length + gone.length > 0;
-  const count = have.size + missing.length - gone.length;
-  return { state, count, read: missing.length, first, gone, isChanged };
+  return {
+    state: { ...state, uidnext, highestmodseq },
+    /** The UIDs that were new to the table, or may be new to the file of mails. */
+    fresh: new Set([...missing, ...there.found]),
+    gone,
+    skipped,
+    /** Mails that left the folder, also during this read. */
+    left,
+    /** Mails that are marked as deleted, which are left out. */
+    marked: there.marked,
+    read: missing.length - skipped.length - (left - gone.length),
+    // Found mails may be in the table, and not in the file of mails, after a cut connection.
+    isChanged: plan.isWhole || there.found.length + missing.length + gone.length > 0,
+  };
+}
+
+function checkFolder(
+  known: FolderState | null,
+  { folder, client, path }: { folder: string; client: ImapFlow; path: string },
+): void {
+  if (known === null || spellingsOf(known.folder, client).includes(folder)) return;
+  throw new CliError(
+    printable`${path} has the mails of ${known.folder} of ${known.account}; name another file for ${folder}.`,
+  );
 }
 
 // With QRESYNC one command returns the changes too.
-async function examine(client: ImapFlow, address: MailboxAddress, known: FolderState | null) {
+async function examine(
+  client: ImapFlow,
+  place: Pick<FolderState, "account" | "folder">,
+  known: FolderState | null,
+) {
   const vanished = new Set<number>();
   const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanished.add(uid));
   client.on("expunge", note);
   try {
     const { highestmodseq, uidvalidity } = known ?? {};
     const changes = highestmodseq ? { changedSince: highestmodseq, uidValidity: uidvalidity } : {};
-    const box: Box = await openFolder(client, address, { readOnly: true, ...changes });
+    // A copy, since later answers about other mails change the box of the client.
+    const box: Box = { ...(await openFolder(client, place, { readOnly: true, ...changes })) };
     return { box, vanished };
   } finally {
     client.off("expunge", note);
   }
 }
 
-async function searchFrom(client: ImapFlow, first: number, since: string | null) {
-  const days = since === null ? {} : { since: new Date(since) };
-  const uids = await client.search({ uid: `${first}:*`, ...days }, { uid: true });
-  // The client does not pass the refusal on; servers refuse a search if they are busy.
-  if (!Array.isArray(uids)) throw Object.assign(new Error("refused"), { code: "ETHROTTLE" });
-  // A server answers N:* with its last mail if N is too high.
-  return uids.filter((uid) => uid >= first);
+interface FolderUids extends ReturnType<typeof planSync> {
+  readonly box: Box;
+  readonly have: ReadonlySet<number>;
+  readonly vanished: ReadonlySet<number>;
+  readonly since: string | null;
 }
 
-async function readRange(
+/** Finds the mails that are in a folder and not marked as deleted. */
+async function uidsThere(
   client: ImapFlow,
-  uids: readonly number[],
-  { account, folder, uidvalidity }: MailSource,
-): Promise<[number, Mail][]> {
-  const header = { key: "HEADER", maxLength: HEADER_BYTES };
-  const query = { internalDate: true, size: true, bodyStructure: true, bodyParts: [header] };
-  const messages = await client.fetchAll(uids.join(","), query, byUid);
-  const mails: [number, Mail][] = [];
-  for await (const { uid, texts, message } of withTexts(client, messages)) {
-    const source = { account, folder, uidvalidity, uid };
-    mails.push([uid, await readMessage(message, { texts, source })]);
-  }
-  return mails;
-}
-
-/** Reads the texts of mails: one command for those with the same parts. */
-async function* withTexts(client: ImapFlow, messages: readonly FetchMessageObject[]) {
-  const left = new Map(messages.map((message) => [message.uid, message]));
-  const groups = Map.groupBy(messages, ({ bodyStructure }) => textParts(bodyStructure).join(","));
-  groups.delete("");
-  for (const [parts, group] of groups) {
-    const bodyParts = parts.split(",").map((key) => ({ key, start: 0, maxLength: TEXT_BYTES }));
-    const uids = group.map(({ uid }) => uid).join(",");
-    for await (const { uid, bodyParts: texts } of client.fetch(uids, { bodyParts }, byUid)) {
-      const message = left.get(uid);
-      if (message !== undefined) yield { uid, message, texts };
-      left.delete(uid);
-    }
-  }
-  // Without a text, or gone by now.
-  for (const [uid, message] of left) yield { uid, message, texts: undefined };
-}
-
-const TEXT_BYTES = 6000;
-/** More text parts than a mail has; only an attack has more. */
-const MOST_TEXTS = 8;
-
-/** Returns the id of a mail, which survives a move and a new UIDVALIDITY. */
-export function mailId({
-  emailId = "",
-  messageId = "",
-  received,
-  size = 0,
-}: Pick<FetchMessageObject, "emailId" | "size"> &
-  Record<"messageId" | "received", string | undefined>): string {
-  // Gmail's number, as its addresses have it.
-  if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
-  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), received, size];
-  return `mail-${hash("sha256", parts.join("\n")).slice(0, 24)}`;
-}
-
-/** Returns the numbers of the text parts of a mail, without attachments. */
-export function textParts(root: MessageStructureObject | undefined): string[] {
-  return leavesOf(root)
-    .filter(({ type, disposition }) => {
-      return /^text\/(?:plain|html)$/i.test(type) && disposition?.toLowerCase() !== "attachment";
-    })
-    .slice(0, MOST_TEXTS)
-    .map(({ part = "1" }) => part);
-}
-
-function leavesOf(node: MessageStructureObject | undefined): MessageStructureObject[] {
-  if (node === undefined) return [];
-  return isMultipart(node) ? (node.childNodes ?? []).flatMap(leavesOf) : [node];
-}
-
-// A forwarded mail has child nodes too, and is an attachment.
-function isMultipart({ type }: MessageStructureObject): boolean {
-  return type.toLowerCase().startsWith("multipart/");
-}
-
-/** Returns the record of a mail whose structure, header and texts are read. */
-async function readMessage(
-  message: FetchMessageObject,
-  {
-    texts = new Map(),
-    source,
-  }: { readonly texts: FetchMessageObject["bodyParts"]; readonly source: MailSource },
-): Promise<Mail> {
-  const { headers = Buffer.of(), bodyStructure, internalDate } = message;
-  const head = headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
-  const body = bodyStructure === undefined ? [] : bodyOf(bodyStructure, texts);
-  // A text that cannot be parsed leaves the header.
-  const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
-  const received = internalDate === undefined ? undefined : new Date(internalDate).toISOString();
-  const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
-  const arrived = received?.slice(0, 10) ?? "1970-01-01";
-  return toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
-}
-
-/** Writes the parts again, each with the start of its text; attachments have none. */
-function* bodyOf(
-  node: MessageStructureObject,
-  texts: ReadonlyMap<string, Buffer>,
-): Generator<Buffer> {
-  if (!isMultipart(node)) {
-    const text = texts.get(node.part ?? "1") ?? Buffer.of();
-    // Cut at a line end, since an encoded character or group may have been cut.
-    yield text.length < TEXT_BYTES
-      ? text
-      : text.subarray(0, text.lastIndexOf("\n") + 1 || undefined);
-    return;
-  }
-  const boundary = node.parameters?.["boundary"] ?? "";
-  for (const child of node.childNodes ?? []) {
-    yield Buffer.from(`\r\n--${boundary}\r\n${headerOf(child)}\r\n\r\n`);
-    yield* bodyOf(child, texts);
-  }
-  yield Buffer.from(`\r\n--${boundary}--\r\n`);
-}
-
-function headerOf(node: MessageStructureObject): string {
-  const { type, parameters, encoding, disposition, dispositionParameters } = node;
-  const lines = [withParameters(`Content-Type: ${type}`, parameters)];
-  if (encoding !== undefined) lines.push(`Content-Transfer-Encoding: ${encoding}`);
-  if (disposition !== undefined) {
-    lines.push(withParameters(`Content-Disposition: ${disposition}`, dispositionParameters));
-  }
-  return lines.map((line) => line.replace(/\p{Cc}/gu, " ")).join("\r\n");
-}
-
-function withParameters(start: string, parameters: Readonly<Record<string, string>> = {}): string {
-  const words = Object.entries(parameters).map(([name, value]) => {
-    return `; ${name}="${value.replace(/["\\]/g, "\\$&")}"`;
-  });
-  return start + words.join("");
+  { box, have, vanished, since, isWhole, first }: FolderUids,
+) {
+  const days = since === null ? {} : { since: new Date(since) };
+  const search = async (from: number) => {
+    const uids = await searchUids(client, { uid: `${from}:*`, deleted: false, ...days });
+    // A server answers N:* with its last mail if N is too high.
+    return uids.filter((uid) => uid >= from);
+  };
+  if (box.exists === 0) return { uids: [], found: [], marked: 0 };
+  const marked = await searchUids(client, { deleted: true, ...days });
+  const found = first === null ? [] : await search(first);
+  const left = [...have].filter((uid) => !vanished.has(uid));
+  const uids = [...new Set([...left, ...found])];
+  const isSure =
+    since === null &&
+    uids.length + marked.length === box.exists &&
+    !marked.some((uid) => have.has(uid));
+  const all = isWhole ? found : isSure ? uids : await search(1);
+  const there = new Set(all);
+  return { uids: all, found, marked: marked.filter((uid) => !there.has(uid)).length };
 }

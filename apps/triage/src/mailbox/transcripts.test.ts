@@ -30,8 +30,13 @@ const examined = (exists: number, modseq: number, ...more: string[]) => `
   ${more.map((line) => `S: ${line}`).join("\n  ")}
   S: TAG OK [READ-ONLY] Examine completed.`;
 
-const searched = `
-  C: UID SEARCH UID 1:*
+const noneDeleted = `
+  C: UID SEARCH DELETED
+  S: * SEARCH
+  S: TAG OK Search completed.`;
+
+const searched = `${noneDeleted}
+  C: UID SEARCH UID 1:* UNDELETED
   S: * SEARCH 1 2 3
   S: TAG OK Search completed.`;
 
@@ -71,7 +76,7 @@ test.each([
   ["and never known mails too", ["* VANISHED (EARLIER) 1:2,4:900"], undefined],
   ["after an empty list of ENABLED, as iCloud has it", ["* VANISHED (EARLIER) 1:2"], "* ENABLED"],
 ])("a mail that vanished leaves the file: reported %s", async (_, vanished, enabled) => {
-  const changes = `\n  C: EXAMINE INBOX (QRESYNC (7 9))${examined(1, 12, ...vanished)}`;
+  const changes = `\n  C: EXAMINE INBOX (QRESYNC (7 9))${examined(1, 12, ...vanished)}${noneDeleted}`;
   const { run, subjects } = await importing(
     first.replace("* ENABLED CONDSTORE QRESYNC", enabled ?? "* ENABLED CONDSTORE QRESYNC"),
     greeting(enabled) + changes,
@@ -107,16 +112,20 @@ test.each([
 test.each([
   [
     "refuses a command",
-    `${examine}${examined(3, 9)}${searched}\n  C: UID FETCH\n  S: TAG BAD hunter2`,
-    "refused a command (BAD)",
+    `${examine}${examined(3, 9)}\n  C: UID SEARCH\n  S: TAG BAD No hunter2`,
+    'refused a command (BAD). Try again later. The server wrote: "BAD No …"',
   ],
   [
     "cuts the connection",
     `${examine}${examined(3, 9)}${searched}\n  C: UID FETCH\n  S: CUT`,
     "failed (NoConnection)",
   ],
-  ["ends the session", `${examine}\n  S: * BYE hunter2\n  S: CUT`, "failed (NoConnection)"],
-])("a server that %s is reported in one sentence, without its words", async (_, wrong, problem) => {
+  [
+    "ends the session",
+    `${examine}\n  S: * BYE Too late, hunter2\n  S: CUT`,
+    'The server wrote: "Too late, …"',
+  ],
+])("a server that %s is reported in its words, without the secret", async (_, wrong, problem) => {
   const { run } = await importing(wrong);
   const { exitCode, stderr } = await run();
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);

@@ -69,6 +69,9 @@ function changesOf(client: ImapFlow) {
   client.on("expunge", ({ earlier }) => {
     if (earlier !== true) onChange();
   });
+  client.on("flags", ({ flags }) => {
+    if (flags.has("\\Deleted")) onChange();
+  });
   return {
     /** Reads the folder; changes from its start on count as the next. */
     async during<TResult>(read: () => Promise<TResult>): Promise<TResult> {

@@ -16,7 +16,7 @@ import {
   toNdjson,
 } from "./mailbox-of.ts";
 import { runDoveadm } from "./start-dovecot.ts";
-import { startProxy } from "./start-proxy.ts";
+import { startProxy } from "../../src/testing/start-proxy.ts";
 
 const server = inject("dovecot");
 const env = { TRIAGE_IMAP_PASSWORD: server.password };

@@ -1,7 +1,7 @@
 import { expect, inject, test } from "vitest";
 import { signIn } from "./mailbox-of.ts";
 import { runDoveadm } from "./start-dovecot.ts";
-import { startProxy } from "./start-proxy.ts";
+import { startProxy } from "../../src/testing/start-proxy.ts";
 
 const server = inject("dovecot");
 

@@ -1,6 +1,6 @@
 import { ImapFlow } from "imapflow";
 import type { PlanLine } from "../../src/mailbox/plan-line.ts";
-import { mailId } from "../../src/mailbox/sync-folder.ts";
+import { mailId } from "../../src/mailbox/read-message.ts";
 import type { Dovecot } from "./start-dovecot.ts";
 
 /** One mail of a test: its subject is its name. */

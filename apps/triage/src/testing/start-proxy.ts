@@ -7,6 +7,8 @@ interface ProxyOptions {
   readonly without?: readonly string[];
   /** Gets each line of the client, before the server does; the server waits for its end. */
   readonly onCommand?: (line: string) => void | Promise<void>;
+  /** Changes each line of the client, before the server gets it. @default unchanged */
+  readonly toCommand?: (line: string) => string;
   /** Changes each text of the server, before the client gets it. @default unchanged */
   readonly onReply?: (text: string) => string;
 }
@@ -51,7 +53,7 @@ export async function startProxy(target: number, options: ProxyOptions = {}) {
 async function passCommands(
   client: Socket,
   upstream: Socket,
-  { onCommand }: ProxyOptions,
+  { onCommand, toCommand }: ProxyOptions,
 ): Promise<void> {
   let rest = "";
   try {
@@ -61,7 +63,7 @@ async function passCommands(
       rest = lines.pop() ?? "";
       for (const line of lines) {
         await onCommand?.(line);
-        upstream.write(`${line}\r\n`, "latin1");
+        upstream.write(`${toCommand?.(line) ?? line}\r\n`, "latin1");
       }
     }
   } catch {

@@ -1,0 +1,106 @@
+import type { FetchMessageObject, FetchQueryObject, ImapFlow } from "imapflow";
+import { lastRefusal } from "./connect.ts";
+import { isBusy, mayBeOneMail, quoteServer, refusalOf } from "./refusals.ts";
+
+interface MailQuery {
+  readonly query: FetchQueryObject;
+  /** Whether an answer has all fields that were asked for; the last time, only those without which it is no mail. */
+  readonly isWhole: (message: FetchMessageObject, isLast: boolean) => boolean;
+}
+
+/** A mail of a UID, or why the server does not hand it out; neither if the mail is gone. */
+interface FetchedMail {
+  readonly uid: number;
+  readonly message: FetchMessageObject | null;
+  /** The end of a sentence that begins with the mail. */
+  readonly why: string | null;
+}
+
+/**
+ * Fetches mails by UID. A server may send any fields of any mail at any time (RFC 9051, section 7),
+ * so only a whole answer about a UID that was asked for counts. Mails without one are asked for
+ * again, one by one, so that none hides the others.
+ *
+ * @throws The refusal of a busy server.
+ */
+export async function* fetchMails(
+  client: ImapFlow,
+  uids: readonly number[],
+  asked: MailQuery,
+): AsyncGenerator<FetchedMail> {
+  const left: Answers = new Map(uids.map((uid) => [uid, null]));
+  if (uids.length === 0) return;
+  yield* takeWhole(client, left, { ...asked, isLast: false });
+  if (left.size === 0) return;
+  const there = new Set(await searchUids(client, { uid: [...left.keys()].join(",") }));
+  let [refusal, refused]: [unknown, number] = [null, 0];
+  for (const [uid, known] of left) {
+    if (!there.has(uid)) yield { uid, message: null, why: null };
+    else {
+      const one: Answers = new Map([[uid, known]]);
+      const error = yield* takeWhole(client, one, { ...asked, isLast: true });
+      if (one.size === 0) continue;
+      refused += 1;
+      refusal = error;
+      yield { uid, message: null, why: reasonOf(error) };
+    }
+  }
+  // Not one of several mails is odd, but the server.
+  if (refused > 1 && refused === uids.length && isBusy(refusal)) throw refusal;
+}
+
+/** What the server has sent of the mails that are not whole yet. */
+type Answers = Map<number, FetchMessageObject | null>;
+
+/** Yields and removes the mails that become whole; returns the refusal of the command. */
+async function* takeWhole(
+  client: ImapFlow,
+  left: Answers,
+  { query, isWhole, isLast }: MailQuery & { readonly isLast: boolean },
+): AsyncGenerator<FetchedMail, unknown> {
+  const range = [...left.keys()].join(",");
+  let refusal: unknown = null;
+  try {
+    for await (const row of client.fetch(range, query, { uid: true })) {
+      const known = left.get(row.uid);
+      if (known === undefined) continue;
+      const message = known === null ? row : merge(known, row);
+      if (isWhole(message, false)) {
+        left.delete(row.uid);
+        yield { uid: row.uid, message, why: null };
+      } else left.set(row.uid, message);
+    }
+  } catch (error) {
+    if (!mayBeOneMail(error)) throw error;
+    refusal = error;
+  }
+  for (const [uid, message] of left) {
+    if (!isLast || message === null || !isWhole(message, true)) continue;
+    left.delete(uid);
+    yield { uid, message, why: null };
+  }
+  return refusal;
+}
+
+// A server may split the fields of a mail over several answers.
+function merge(known: FetchMessageObject, row: FetchMessageObject): FetchMessageObject {
+  const bodyParts = new Map([...(known.bodyParts ?? []), ...(row.bodyParts ?? [])]);
+  return { ...known, ...row, bodyParts };
+}
+
+function reasonOf(refusal: unknown): string {
+  const words = quoteServer(refusalOf(refusal)?.words);
+  return words === "" ? "the server did not hand it out" : `the server refused it.${words}`;
+}
+
+type SearchQuery = Parameters<ImapFlow["search"]>[0];
+
+/** Returns the UIDs of the mails of the open folder that match. @throws The server's refusal. */
+export async function searchUids(client: ImapFlow, query: SearchQuery): Promise<number[]> {
+  const uids = await client.search(query, { uid: true });
+  if (Array.isArray(uids)) return uids;
+  const error = lastRefusal(client);
+  // Servers refuse a search without a code if they are busy.
+  const isPlain = /^NO (?!\[)/.test(refusalOf(error)?.words ?? "");
+  throw isPlain ? Object.assign(error as Error, { code: "ETHROTTLE" }) : error;
+}

@@ -1,0 +1,84 @@
+import { CliError, printable, withRest } from "evaluator-kit";
+import type { ImapFlow, ListResponse } from "imapflow";
+import type { MailboxAddress } from "./mailbox-url.ts";
+
+const FOLDERS_SHOWN = 20;
+
+/** Returns the namespaces of a server: the user's first one, and all others that have a prefix. */
+function namespacesOf({ namespaces }: ImapFlow) {
+  const [own, ...more] = namespaces?.personal ?? [];
+  const foreign = [...(namespaces?.other || []), ...(namespaces?.shared || [])];
+  return { own, more, foreign: foreign.filter(({ prefix }) => prefix !== "") };
+}
+
+/** Makes the client send names unchanged: it puts the user's own prefix before all others. */
+export function keepNames(client: ImapFlow): void {
+  setPrefix(client, "");
+}
+
+function setPrefix(client: ImapFlow, prefix: string): void {
+  // A copy: the namespaces of the server keep the prefix.
+  client.namespace = { delimiter: client.namespace?.delimiter ?? null, prefix };
+}
+
+/** Lists the folders of all namespaces. Only the user's own ones have a special use. */
+export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
+  const { own, more, foreign } = namespacesOf(client);
+  const folders = new Map<string, ListResponse>();
+  try {
+    for (const { prefix } of [own ?? { prefix: "" }, ...more, ...foreign]) {
+      setPrefix(client, prefix);
+      for (const folder of await client.list()) {
+        if (!folders.has(folder.path)) folders.set(folder.path, folder);
+      }
+    }
+  } finally {
+    keepNames(client);
+  }
+  for (const folder of folders.values()) {
+    // Mails must not go to the archive of other people.
+    if (foreign.some(({ prefix }) => folder.path.startsWith(prefix))) delete folder.specialUse;
+  }
+  return [...folders.values()].filter(({ flags }) => !flags.has("\\Noselect"));
+}
+
+/** Returns the names that a folder may have on the server, the given one first. */
+export function spellingsOf(name: string, client: Pick<ImapFlow, "namespaces">): string[] {
+  if (name.toUpperCase() === "INBOX") return ["INBOX"];
+  const { prefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
+  const paths = [name, ...(delimiter ? [name.replaceAll("/", delimiter)] : [])];
+  const all = paths.flatMap((path) => [path, `${prefix}${path}`]);
+  return [...new Set(all.flatMap((path) => [path, path.normalize("NFC"), path.normalize("NFD")]))];
+}
+
+/** Finds the folder that a name means, as the server lists it. */
+export function findListed(
+  name: string,
+  folders: readonly ListResponse[],
+  client: ImapFlow,
+): ListResponse | undefined {
+  const listed = new Map(folders.map((folder) => [folder.path, folder]));
+  return spellingsOf(name, client).flatMap((path) => listed.get(path) ?? [])[0];
+}
+
+/** Returns the name of a folder on the server. @throws CliError if the account has no such folder. */
+export async function findFolder(
+  client: ImapFlow,
+  { folder, account }: Pick<MailboxAddress, "folder" | "account">,
+): Promise<string> {
+  const [first = folder] = spellingsOf(folder, client);
+  if (first === "INBOX") return first;
+  const folders = await listFolders(client);
+  const found = findListed(folder, folders, client);
+  if (found !== undefined) return found.path;
+  // Some servers open folders that they do not list.
+  const isThere = await client.status(folder, { uidValidity: true }).catch(() => false);
+  if (isThere !== false) return folder;
+  const names = withRest(
+    Array.from(folders, ({ path }) => path),
+    FOLDERS_SHOWN,
+  ).join(", ");
+  throw new CliError(
+    printable`${account} has no folder "${folder}" to read. Its folders: ${names}.`,
+  );
+}

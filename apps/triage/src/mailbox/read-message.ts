@@ -1,0 +1,244 @@
+import { hash } from "node:crypto";
+import type { FetchMessageObject, ImapFlow, MessageStructureObject } from "imapflow";
+import { parseMessage } from "../import/parse-message.ts";
+import { toMail } from "../import/to-mail.ts";
+import type { Mail, MailSource } from "../input/mail-schema.ts";
+import { fetchMails } from "./fetch-mails.ts";
+
+/** A longer header is an attack. */
+const HEADER_BYTES = 65_536;
+/** The start of a text; only if it lacks a snippet, more is read. */
+const TEXT_BYTES = 6000;
+/** As much as of a text in a file. */
+const MOST_BYTES = 65_536;
+/** More text parts than a mail has; only an attack has more. */
+const MOST_TEXTS = 8;
+/** No line of an encoded text is longer (RFC 5322, section 2.1.1); one of a page may be. */
+const LINE_BYTES = 1000;
+/** A snippet of fewer characters may lack some. */
+const SNIPPET_LENGTH = 195;
+
+/** The mails of some UIDs, as far as the server hands them out. */
+export interface ReadMails {
+  readonly mails: (readonly [uid: number, mail: Mail])[];
+  readonly skipped: SkippedMail[];
+  /** Mails that left the folder meanwhile. */
+  readonly gone: number[];
+}
+
+/** A mail that was not read; `why` ends a sentence that begins with the mail. */
+export interface SkippedMail {
+  readonly uid: number;
+  readonly why: string;
+}
+
+const heads = {
+  query: {
+    internalDate: true,
+    size: true,
+    bodyStructure: true,
+    bodyParts: [{ key: "HEADER", maxLength: HEADER_BYTES }],
+  },
+  // A server may have no structure of a mail.
+  isWhole: (message: FetchMessageObject, isLast: boolean) =>
+    [message.headers, message.internalDate, message.size].every((field) => field !== undefined) &&
+    (isLast || message.bodyStructure !== undefined),
+};
+
+/** Reads mails of the open folder: their structure, header and the start of their texts. */
+export async function readMails(
+  client: ImapFlow,
+  uids: readonly number[],
+  place: MailSource,
+): Promise<ReadMails> {
+  const read: ReadMails = { mails: [], skipped: [], gone: [] };
+  const messages: FetchMessageObject[] = [];
+  for await (const { uid, message, why } of fetchMails(client, uids, heads)) {
+    if (message === null) noteMissing(read, { uid, why });
+    else messages.push(message);
+  }
+  const short: FetchMessageObject[] = [];
+  for await (const message of withTexts(client, messages, { read, start: 0, end: TEXT_BYTES })) {
+    const mail = await readMessage(message, { place, end: TEXT_BYTES });
+    const isCut = [...(message.bodyParts?.values() ?? [])].some(
+      (text) => text.length >= TEXT_BYTES,
+    );
+    if (isCut && mail.snippet.length < SNIPPET_LENGTH) short.push(message);
+    else read.mails.push([message.uid, mail]);
+  }
+  const more = { read, start: TEXT_BYTES, end: MOST_BYTES };
+  for await (const message of withTexts(client, short, more)) {
+    read.mails.push([message.uid, await readMessage(message, { place, end: MOST_BYTES })]);
+  }
+  return read;
+}
+
+function noteMissing({ skipped, gone }: ReadMails, missing: { uid: number; why: string | null }) {
+  const { uid, why } = missing;
+  if (why === null) gone.push(uid);
+  else skipped.push({ uid, why });
+}
+
+interface TextRange {
+  readonly read: ReadMails;
+  /** The first byte, and the one behind the last. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Adds the bytes of a range to the texts of mails: one command for mails with the same parts. */
+async function* withTexts(
+  client: ImapFlow,
+  messages: readonly FetchMessageObject[],
+  { read, start, end }: TextRange,
+): AsyncGenerator<FetchMessageObject> {
+  const known = new Map(messages.map((message) => [message.uid, message]));
+  const groups = Map.groupBy(messages, ({ bodyStructure }) => textParts(bodyStructure).join(","));
+  for (const [parts, group] of groups) {
+    const keys = parts.split(",").filter(Boolean);
+    if (keys.length === 0) yield* group;
+    else {
+      const bodyParts = keys.map((key) => ({ key, start, maxLength: end - start }));
+      const isWhole = ({ bodyParts: texts }: FetchMessageObject) =>
+        keys.every((key) => texts?.has(key.toLowerCase()) === true);
+      const uids = group.map(({ uid }) => uid);
+      for await (const found of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
+        const message = known.get(found.uid);
+        if (found.message === null || message === undefined) noteMissing(read, found);
+        else yield { ...message, bodyParts: joinTexts(message, found.message) };
+      }
+    }
+  }
+}
+
+function joinTexts({ bodyParts: before }: FetchMessageObject, { bodyParts }: FetchMessageObject) {
+  // A server has NIL for a text that it cannot read.
+  return new Map(
+    Array.from(bodyParts ?? [], ([key, text]) => {
+      return [key, Buffer.concat([before?.get(key) ?? Buffer.of(), text || Buffer.of()])];
+    }),
+  );
+}
+
+/** Returns the id of a mail, which survives a move and a new UIDVALIDITY. */
+export function mailId({
+  emailId = "",
+  messageId = "",
+  received,
+  size = 0,
+}: Pick<FetchMessageObject, "emailId" | "size"> &
+  Record<"messageId" | "received", string | undefined>): string {
+  // Gmail's number, as its addresses have it.
+  if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
+  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), received, size];
+  return `mail-${hash("sha256", parts.join("\n")).slice(0, 24)}`;
+}
+
+/** Returns when a mailbox received a mail, in ISO 8601; undefined for a time that is none. */
+export function receivedAt({
+  internalDate,
+}: Pick<FetchMessageObject, "internalDate">): string | undefined {
+  // Texts are dates that the client cannot parse, and NIL is read as the year 1970.
+  const isTime = internalDate instanceof Date && internalDate.getTime() > 0;
+  const time = isTime ? internalDate.toISOString() : "";
+  return /^\d{4}-/.test(time) ? time : undefined;
+}
+
+/**
+ * Returns the numbers of the text parts of a mail, without attachments; TEXT for the whole text if
+ * the server does not know the parts.
+ */
+export function textParts(root: MessageStructureObject | undefined): string[] {
+  if (!hasParts(root)) return ["TEXT"];
+  return leavesOf(root)
+    .filter(({ type, disposition }) => {
+      return /^text\b/i.test(type) && disposition?.toLowerCase() !== "attachment";
+    })
+    .slice(0, MOST_TEXTS)
+    .map(({ part = "1" }) => part);
+}
+
+function hasParts(root: MessageStructureObject | undefined): root is MessageStructureObject {
+  if (root === undefined) return false;
+  const { boundary = "" } = root.parameters ?? {};
+  return !isMultipart(root) || (leavesOf(root).length > 0 && boundary !== "");
+}
+
+function leavesOf(node: MessageStructureObject | undefined): MessageStructureObject[] {
+  if (node === undefined) return [];
+  return isMultipart(node) ? (node.childNodes ?? []).flatMap(leavesOf) : [node];
+}
+
+// A forwarded mail has child nodes too, and is an attachment.
+function isMultipart({ type }: MessageStructureObject): boolean {
+  return type.toLowerCase().startsWith("multipart/");
+}
+
+interface RecordOptions {
+  readonly place: MailSource;
+  /** How many bytes of each text were asked for. */
+  readonly end: number;
+}
+
+/** Returns the record of a mail whose structure, header and texts are read. */
+async function readMessage(
+  message: FetchMessageObject,
+  { place, end }: RecordOptions,
+): Promise<Mail> {
+  const { headers, bodyStructure, bodyParts = new Map<string, Buffer>() } = message;
+  // A server has NIL for a header that it cannot read.
+  const head = headers && headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
+  const texts = new Map(Array.from(bodyParts, ([key, text]) => [key, toWholeLines(text, end)]));
+  const body = hasParts(bodyStructure) ? bodyOf(bodyStructure, texts) : texts.values();
+  // A text that cannot be parsed leaves the header.
+  const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
+  const received = receivedAt(message);
+  const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
+  const arrived = received?.slice(0, 10) ?? "1970-01-01";
+  const source = { ...place, uid: message.uid };
+  return toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
+}
+
+// Cut at a line end, since an encoded character or group may have been cut.
+function toWholeLines(text: Buffer, end: number): Buffer {
+  const lineEnd = text.lastIndexOf("\n") + 1;
+  const isLong = text.length - lineEnd > LINE_BYTES;
+  return text.length < end || isLong ? text : text.subarray(0, lineEnd || undefined);
+}
+
+/** Writes the parts again, each with the start of its text; attachments have none. */
+function* bodyOf(
+  node: MessageStructureObject,
+  texts: ReadonlyMap<string, Buffer>,
+): Generator<Buffer> {
+  if (!isMultipart(node)) {
+    yield texts.get(node.part ?? "1") ?? Buffer.of();
+    return;
+  }
+  const boundary = node.parameters?.["boundary"] ?? "";
+  for (const child of node.childNodes ?? []) {
+    yield Buffer.from(`\r\n--${boundary}\r\n${headerOf(child)}\r\n\r\n`);
+    yield* bodyOf(child, texts);
+  }
+  yield Buffer.from(`\r\n--${boundary}--\r\n`);
+}
+
+function headerOf(node: MessageStructureObject): string {
+  const { type, parameters, encoding, disposition, dispositionParameters } = node;
+  const { charset = "", ...others } = parameters ?? {};
+  // Servers write us-ascii for a part that names no charset.
+  const named = /^us-ascii$/i.test(charset) ? others : parameters;
+  const lines = [withParameters(`Content-Type: ${type}`, named)];
+  if (encoding !== undefined) lines.push(`Content-Transfer-Encoding: ${encoding}`);
+  if (disposition !== undefined) {
+    lines.push(withParameters(`Content-Disposition: ${disposition}`, dispositionParameters));
+  }
+  return lines.map((line) => line.replace(/\p{Cc}/gu, " ")).join("\r\n");
+}
+
+function withParameters(start: string, parameters: Readonly<Record<string, string>> = {}): string {
+  const words = Object.entries(parameters).map(([name, value]) => {
+    return `; ${name}="${value.replace(/["\\]/g, "\\$&")}"`;
+  });
+  return start + words.join("");
+}

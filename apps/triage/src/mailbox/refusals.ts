@@ -1,0 +1,87 @@
+import { toPrintable, truncateCharacters } from "evaluator-kit";
+import type { ImapFlowError } from "imapflow";
+
+/** A command that a server refused. */
+interface Refusal {
+  /** The response code (RFC 5530); empty without one. */
+  readonly code: string;
+  /** The server's words, such as `NO [INUSE] Mailbox is in use`. */
+  readonly words: string;
+}
+
+const WORDS_LENGTH = 300;
+/** A shorter secret cannot be told from a part of a word. */
+const SECRET_LENGTH = 3;
+
+const secrets = new Set<string>();
+
+/** Hides a secret and its encoded forms in the words of servers, which may repeat a command. */
+export function hideSecret(secret: string, user: string): void {
+  if (secret.length < SECRET_LENGTH) return;
+  secrets.add(secret).add(secret.replace(/["\\]/g, "\\$&"));
+  for (const text of [secret, `\0${user}\0${secret}`]) secrets.add(btoaUtf8(text));
+}
+
+function btoaUtf8(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+/** Returns the words of a server for one line, without secrets. */
+export function toServerWords(text: string): string {
+  let words = text;
+  for (const secret of secrets) words = words.replaceAll(secret, "…");
+  return truncateCharacters(toPrintable(words.slice(0, 10 * WORDS_LENGTH)), WORDS_LENGTH);
+}
+
+/** Returns the error with the fields that the client adds; no field for another value. */
+export function toImapError(error: unknown): Partial<ImapFlowError> {
+  return error instanceof Error ? error : {};
+}
+
+/** Returns the refusal that an error of the client is about; null for another error. */
+export function refusalOf(error: unknown): Refusal | null {
+  const { responseStatus, responseText = "", response, serverResponseCode } = toImapError(error);
+  const { code, authenticationFailed } = toImapError(error);
+  if (responseStatus === undefined && authenticationFailed !== true) return null;
+  // Some commands leave the parsed response, others its text with the tag.
+  const text = typeof response === "string" ? response.replace(/^\S+ (?=NO|BAD)/, "") : null;
+  const named = code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
+  const shown = named === "" ? "" : `[${named}] `;
+  const words = text ?? `${responseStatus ?? ""} ${shown}${responseText}`;
+  return { code: named.toUpperCase(), words: toServerWords(words) };
+}
+
+function codeIn(response: unknown): string {
+  if (typeof response === "string") return /^\S+ \S+ \[([\w-]+)/.exec(response)?.[1] ?? "";
+  const [first] = (response as { attributes?: unknown[] } | undefined)?.attributes ?? [];
+  const [atom] = (first as { section?: { value?: unknown }[] } | undefined)?.section ?? [];
+  return typeof atom?.value === "string" ? atom.value : "";
+}
+
+// RFC 5530, RFC 9051, and the codes of Gmail and Yahoo.
+const busyCodes = new Set(
+  "THROTTLED OVERQUOTA UNAVAILABLE INUSE LIMIT SERVERBUG CONTACTADMIN".split(" "),
+);
+// Exchange and Gmail give sentences without a code that says it.
+const busyWords =
+  /\b(?:server unavailable|authenticated but not connected|request is throttled|too many (?:\w{1,20} )?connections|try again (?:later|in)|temporar(?:y|ily))\b/i;
+
+/** Returns whether a server asks to come back later. */
+export function isBusy(error: unknown): error is Error {
+  const refusal = refusalOf(error);
+  if (refusal === null) return false;
+  const { code, words } = refusal;
+  return busyCodes.has(code) || (/^(?:ALERT)?$/.test(code) && busyWords.test(words));
+}
+
+/** Returns whether a refused FETCH may be due to one mail, not to the state of the server. */
+export function mayBeOneMail(error: unknown): boolean {
+  const refusal = refusalOf(error);
+  return refusal !== null && (!isBusy(error) || /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code));
+}
+
+/** Returns a sentence with the server's words behind a message; empty without words. */
+export function quoteServer(text: string | undefined): string {
+  const words = toServerWords(text ?? "");
+  return words === "" ? "" : ` The server wrote: "${words}"`;
+}
