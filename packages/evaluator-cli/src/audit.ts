@@ -1,13 +1,13 @@
 import { artifactHash } from "evaluator-calibration";
 import { checkThreshold } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
-import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
+import { CliError, type CliContext, paintVerdicts, printable, percentRange } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
 import { fieldsOf, readArtifact } from "./read-files.ts";
-import { count, range } from "./report/sentences.ts";
+import { count } from "./report/sentences.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;
@@ -74,7 +74,7 @@ function describe(audits: readonly ReturnType<typeof checkPromises>[number][]): 
   const lines = audits.map(({ artifact, question, action, verdict, n, wrong, ...interval }) => {
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
     const kept = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} (${range(interval)})`;
+    return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} (${percentRange(interval)})`;
   });
   return `${lines.join("\n")}\n`;
 }

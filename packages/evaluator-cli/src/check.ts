@@ -20,12 +20,13 @@ import {
   parseJson,
   printable,
   readParsedFile,
+  printAtMost,
 } from "evaluator-kit";
 import { lockBeside, writePrivateFile } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { hashOfId, readAnswers, readArtifact } from "./read-files.ts";
-import { describeCheck, percent } from "./report/sentences.ts";
+import { describeCheck } from "./report/sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
@@ -92,7 +93,7 @@ function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: Join
 function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRunning: boolean) {
   if (questionHash === null)
     yield "Neither the calibration nor the answers name their questions; make sure they are the same.";
-  const doubt = percent(1 - (thresholds[0]?.confidence ?? 0));
+  const doubt = printAtMost(1 - (thresholds[0]?.confidence ?? 0));
   yield isRunning
     ? `The chance of a false alarm is at most ${doubt} in all runs together. A rise that stays below the promised risk raises no alarm.`
     : "A check that is repeated is one of several: each more raises the chance of a false alarm. With --state it stays the same.";

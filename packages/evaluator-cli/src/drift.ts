@@ -13,10 +13,12 @@ import {
   paintVerdicts,
   printable,
   UsageError,
+  percentRange,
+  printPValue,
 } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
-import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
+import { describeCheck, nameSource, signed } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
 
@@ -106,15 +108,15 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
       ({ source, n }) =>
         `  left out ${nameSource(source)}, ${n} answers: sources are never mixed, and the largest of each release is compared`,
     ),
-    `  values   stability index ${stability.index.toFixed(4)} (by chance up to ${stability.cut.toFixed(4)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (p ${kolmogorovSmirnov.pValue.toFixed(3)})`,
+    `  values   stability index ${stability.index.toFixed(4)} (by chance up to ${stability.cut.toFixed(4)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
     flips === null
       ? "  flipped  the releases share no record"
-      : `  flipped  ${flips.n} of ${flips.of} (${percent(flips.low)} to ${percent(flips.high)})`,
+      : `  flipped  ${flips.n} of ${flips.of} (${percentRange(flips)})`,
   ];
   if (labelled !== null) {
     const { brierDifference: difference } = labelled;
     lines.push(
-      `  labelled ${labelled.n}: only before right ${labelled.onlyBeforeRight}, only after right ${labelled.onlyAfterRight} (p ${labelled.pValue.toFixed(3)})`,
+      `  labelled ${labelled.n}: only before right ${labelled.onlyBeforeRight}, only after right ${labelled.onlyAfterRight} (${printPValue(labelled.pValue)})`,
       `  Brier    ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)}); above 0 the second release is worse`,
       ...labelled.thresholds.map((locked) => `  ${describeCheck(locked)}`),
     );

@@ -159,11 +159,6 @@ export function share(text: string): number {
   throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
 }
 
-/** Prints a share in per cent with up to four decimals: `5 %`. */
-export function printShare(share: number): string {
-  return `${Number((100 * share).toFixed(4))} %`;
-}
-
 /** An action that depends on an answer, as in `--action refund=yes`. */
 export interface QuestionAction {
   readonly question: string;

@@ -6,6 +6,7 @@ export * from "./errors.ts";
 export * from "./file-system.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
+export * from "./print-share.ts";
 export * from "./printable.ts";
 export * from "./private-database.ts";
 export * from "./progress.ts";

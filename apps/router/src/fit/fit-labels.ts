@@ -1,4 +1,4 @@
-import { seededRandom } from "evaluator-kit";
+import { printAtLeast, seededRandom } from "evaluator-kit";
 import { estimate, gainOf, toGaps } from "../labels/figures.ts";
 import { gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
 import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
@@ -24,8 +24,8 @@ export function fitLabels(
     return { ...doubtOf(labels.length, none), ...nothing };
   }
   const { keepQuality, confidence } = options;
-  const [sure, kept] = [confidence, keepQuality].map((share) => Number((100 * share).toFixed(2)));
-  const sentence = `${describeRouting(found.threshold, found.saving, found.quality)}; ${sure} % sure that it keeps ${kept} % of frontier's, for prompts like these.`;
+  const [sure, kept] = [confidence, keepQuality].map(printAtLeast);
+  const sentence = `${describeRouting(found.threshold, found.saving, found.quality)}; ${sure} sure that it keeps ${kept} of frontier's, for prompts like these.`;
   const promise = { saving: found.saving, quality: keepQuality, confidence };
   const { intercept, weights } = fitRidge(featuresOf(labels), labels.map(gapOf));
   const fit = {

@@ -1,3 +1,4 @@
+import { printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
 import { type LoggedRecord, messageOf, noteOf, readLines } from "./read-records.ts";
@@ -113,8 +114,7 @@ export function promiseOf({ promise }: LoggedRecord): string | null {
   const { evidence, why } = promise ?? {};
   if (evidence === undefined) return why === undefined ? null : `none: ${why}`;
   const { threshold, maxRisk, confidence, n, wrong } = evidence;
-  const [risk, sure] = [maxRisk, confidence].map((share) => Number((100 * share).toFixed(2)));
-  return `at most ${risk} % wrong at ${threshold.toFixed(2)} and above, with ${sure} % confidence (${wrong} of ${n} labels)`;
+  return `at most ${printAtMost(maxRisk)} wrong at ${printThreshold(threshold)} and above, with ${printAtLeast(confidence)} confidence (${wrong} of ${n} labels)`;
 }
 
 function failureOf({ outcome, failure }: LoggedRecord): string | null {

@@ -7,7 +7,7 @@ import {
   reportQuestions,
   toLabelledRows,
 } from "evaluator-calibration/reports";
-import { toPrintablePath } from "evaluator-kit";
+import { toPrintablePath, percent, percentRange } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
 import {
@@ -17,8 +17,6 @@ import {
   describeWorth,
   nameSource,
   nameThreshold,
-  percent,
-  range,
   summarize,
   wordsOf,
 } from "../report/sentences.ts";
@@ -169,10 +167,10 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
   const scale = form === "probability" ? "" : " (0 to 2)";
   const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
   return [
-    row("skill", `${percent(skill.value)} (${range(skill)}); ${always} 0 %`),
+    row("skill", `${percent(skill.value)} (${percentRange(skill)}); ${always} 0 %`),
     row(
       "accuracy",
-      `${percent(accuracy.value)} (${range(accuracy)}); ${always} ${percent(constant.accuracy)}`,
+      `${percent(accuracy.value)} (${percentRange(accuracy)}); ${always} ${percent(constant.accuracy)}`,
     ),
     row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
     row(

@@ -1,8 +1,14 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
-import { truncateCharacters } from "evaluator-kit";
+import {
+  truncateCharacters,
+  percent,
+  percentRange,
+  printAtLeast,
+  printThreshold,
+} from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, METHOD, nameOf, riskPlot } from "../report/page-parts.ts";
-import { count, describeJoin, nameSource, percent, range, wordsOf } from "../report/sentences.ts";
+import { count, describeJoin, nameSource, wordsOf } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
 /** Returns the report as one page without scripts: each question on one screen, the rest folded. */
@@ -34,7 +40,7 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
       seed ${seed}. Skill is 1 − Brier score / that of always giving the base rate (of levels: by
       ranked probability score). The curve is CORP (isotonic regression); its band and the
       miscalibration by chance come from 500 draws from the printed values. Thresholds are
-      learn-then-test with exact binomial tails at ${percent(confidence)}; those of a plan are
+      learn-then-test with exact binomial tails at ${printAtLeast(confidence)}; those of a plan are
       tested by betting after each label. Nothing of this page is uploaded; report.json beside it
       holds the same numbers.
     </p>`,
@@ -80,7 +86,7 @@ function questionSection(question: Reported, report: Around): Html {
 /** Returns the gates of the promised acts; `none` without a promise. */
 function gateOf(actions: readonly ActionReport[]): string {
   const gates = actions.flatMap(({ action, promised }) =>
-    promised === null ? [] : `${nameOf(action)} ≥ ${promised.threshold.toFixed(2)}`,
+    promised === null ? [] : `${nameOf(action)} ≥ ${printThreshold(promised.threshold)}`,
   );
   return gates.join(", ") || "none";
 }
@@ -94,9 +100,9 @@ function gateTiles({ actions, needed, scores }: Reported): Html {
   const more = actions.flatMap(({ drawn }) => drawn?.more ?? []);
   const isMade = promised.length > 0;
   const missed = found
-    ? [percent(1 - found.value), `of all yes; ${range(found)} found`]
+    ? [percent(1 - found.value), `of all yes; ${percentRange(found)} found`]
     : passed
-      ? [percent(passed.value), `of all yes get a no; ${range(passed)}`]
+      ? [percent(passed.value), `of all yes get a no; ${percentRange(passed)}`]
       : ["–", isMade ? "no yes and no" : "nothing is handled"];
   const toGo = more.length > 0 ? Math.max(...more) : needed.forPromise;
   const labels = isMade
@@ -144,10 +150,10 @@ function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsO
   const losses = `Log loss ${logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`;
   const atHalf = rates === null ? "" : `. At 0.5 ${rates}`;
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
-  const skillNote = `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
+  const skillNote = `${percentRange(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), skillNote)}
-    ${tile("Accuracy", percent(accuracy.value), `${range(accuracy)}; ${always}. ${losses}${atHalf}`)}
+    ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
     ${tile("Miscalibration", ...describeCurve(curve))}
     ${tile("Labels", count(n), `by ${labelers}${weighted}`)}
   </dl>`;
@@ -187,7 +193,9 @@ function card(title: string, content: HtmlValue): Html {
 function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ group, n, brier, skill, difference, promised }) => {
-    const promises = promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`);
+    const promises = promised.map(
+      ({ action, threshold }) => `${action} ≥ ${printThreshold(threshold)}`,
+    );
     return [
       group,
       count(n),

@@ -1,10 +1,20 @@
 import { join, resolve } from "node:path";
-import { type CliContext, printShare, toPrintablePath, truncateCharacters } from "evaluator-kit";
+import {
+  type CliContext,
+  toPrintablePath,
+  truncateCharacters,
+  percent,
+  percentRange,
+  printAtLeast,
+  printAtMost,
+  printPValue,
+  printThreshold,
+} from "evaluator-kit";
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
 import { alignColumns } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
-import { count, percent, range, signed } from "../report/sentences.ts";
+import { count, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 
@@ -75,7 +85,7 @@ function describeFigures({ report, flips }: EngineOnQuestion): string[] {
     flipped,
     first === undefined || first.promised === null
       ? "none"
-      : `${first.action} ≥ ${first.promised.threshold.toFixed(2)} (${percent(first.coverage ?? 0)})`,
+      : `${first.action} ≥ ${printThreshold(first.promised.threshold)} (${percent(first.coverage ?? 0)})`,
   ];
 }
 
@@ -94,7 +104,7 @@ function describeDifference(
     worse: `worse than the first by more than ${margin}; `,
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
-  return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (p ${pValue.toFixed(3)})`;
+  return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (${printPValue(pValue)})`;
 }
 
 /** Returns the differences to the first engine, and the common mistakes and coverage of each two engines. */
@@ -127,9 +137,9 @@ function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]):
 function describeBound({ questions, maxRisk, confidence }: Comparison): string[] {
   const pairs = questions.flatMap((question) => question.pairs);
   if (!pairs.some(({ covered }) => covered.first + covered.second > 0)) return [];
-  const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(printShare);
+  const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(printAtMost);
   return [
-    `Of the acts of each engine alone at most ${risk} are wrong, with ${percent(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
+    `Of the acts of each engine alone at most ${risk} are wrong, with ${printAtLeast(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
   ];
 }
 
@@ -227,7 +237,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   }[verdict];
   return html`<div class="card stack">
     <h3>${breakable(nameOf(name))}</h3>
-    <p class="quiet">${worth} Skill ${percent(skill.value)} (${range(skill)}).</p>
+    <p class="quiet">${worth} Skill ${percent(skill.value)} (${percentRange(skill)}).</p>
     ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
 }

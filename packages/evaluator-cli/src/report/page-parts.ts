@@ -1,7 +1,7 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
-import { printShare } from "evaluator-kit";
+import { percent, percentRange, printAtMost, printThreshold } from "evaluator-kit";
 import { band, curve, dot, histogram, type Html, plot } from "evaluator-kit/page";
-import { count, percent, range } from "./sentences.ts";
+import { count } from "./sentences.ts";
 
 /** The link to the footer of a report. */
 export const METHOD = { href: "#method", name: "How it was computed" };
@@ -37,7 +37,7 @@ export function curvePlot(
       count(point.n),
       percent(point.raw),
       percent(point.observed),
-      range(point),
+      percentRange(point),
     ]),
   } as const;
   const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
@@ -74,7 +74,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
   const interval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
     return { x: coverage, low: Math.min(low, top), high: Math.min(high, top) };
   });
-  const limit = `the limit of ${printShare(maxRisk)}`;
+  const limit = `the limit of ${printAtMost(maxRisk)}`;
   const certain = "95 % interval of the solid line";
   const options = {
     title: "What may I do without asking?",
@@ -91,10 +91,10 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
     rows: actions.flatMap(({ action, riskCoverage }) =>
       riskCoverage.map((point) => [
         nameOf(action),
-        point.threshold.toFixed(2),
+        printThreshold(point.threshold),
         percent(point.coverage),
         percent(point.risk),
-        range(point),
+        percentRange(point),
       ]),
     ),
   } as const;
@@ -105,7 +105,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
       const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
       const at = riskCoverage.findLast(({ threshold }) => threshold >= (promised?.threshold ?? 2));
       const gate =
-        at && `${nameOf(action)} ≥ ${at.threshold.toFixed(2)}: ${percent(at.risk)} wrong`;
+        at && `${nameOf(action)} ≥ ${printThreshold(at.threshold)}: ${percent(at.risk)} wrong`;
       return [
         curve(line, scales, { look: lineOf(index), title: nameOf(action) }),
         at && gate ? dot({ x: at.coverage, y: at.risk, title: gate }, scales) : null,

@@ -1,4 +1,3 @@
-import type { Interval } from "evaluator-calibration";
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
@@ -6,7 +5,14 @@ import {
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
-import { printable, printShare } from "evaluator-kit";
+import {
+  printable,
+  percent,
+  percentRange,
+  printAtLeast,
+  printAtMost,
+  printThreshold,
+} from "evaluator-kit";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
   model: { name: null, warning: null },
@@ -60,7 +66,7 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   if (skill.high <= 0)
     return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
   if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
-  const between = `between ${percent(skill.low)} and ${percent(skill.high)}`;
+  const between = `between ${percentRange(skill).replace(" to ", " and ")}`;
   const worth = `${percent(skill.value)} of the way from guessing to knowing`;
   const spread = n < LEAST_JUDGED ? ` (${between})` : "";
   if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
@@ -92,7 +98,7 @@ function permissionOf(report: QuestionReport): string {
     return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
   }
   const acts = promised.map(nameThreshold);
-  return ` You may ${acts.join(", and ")}, without asking: at most ${printShare(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
+  return ` You may ${acts.join(", and ")}, without asking: at most ${printAtMost(first.maxRisk)} of that is wrong, with ${printAtLeast(first.confidence)} confidence.`;
 }
 
 /** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
@@ -126,7 +132,7 @@ export function wordsOf(
     /** The rates of right yes and no at 0.5; null without yes and no. */
     rates:
       tpr && tnr
-        ? `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`
+        ? `yes to ${percent(tpr.value)} of all yes (TPR; ${percentRange(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${percentRange(tnr)})`
         : null,
     /** The permitted acts, one sentence each, or the reason for none. */
     permissions: describePermissions(report, bound),
@@ -149,18 +155,18 @@ function describePermissions(report: QuestionReport, bound: Bound): string[] {
 
 function describeAction(report: ActionReport, question: string, bound: Bound) {
   const { action, promised, smallest, found, passed, actedOnNo, onAverage, cost } = report;
-  const risk = printShare(bound.maxRisk);
+  const risk = printAtMost(bound.maxRisk);
   const refused = [
     `${nameAction(action)}: ${reasonOf(report, question, bound)}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
     smallest &&
-      `the smallest risk that can be promised is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
+      `the smallest risk that can be promised is ${printAtMost(Math.ceil(1000 * smallest.risk - 1e-6) / 1000)} at ${printThreshold(smallest.threshold)}`,
   ];
   const granted = promised && [
-    `${nameThreshold(promised)}: at most ${risk} wrong, with ${percent(bound.confidence)} confidence`,
-    found && `finds ${percent(found.value)} of all yes (${range(found)})`,
-    passed && `lets ${percent(passed.value)} of all yes through (${range(passed)})`,
-    actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${range(actedOnNo)})`,
+    `${nameThreshold(promised)}: at most ${risk} wrong, with ${printAtLeast(bound.confidence)} confidence`,
+    found && `finds ${percent(found.value)} of all yes (${percentRange(found)})`,
+    passed && `lets ${percent(passed.value)} of all yes through (${percentRange(passed)})`,
+    actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
     `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
   ];
   const parts = [
@@ -191,7 +197,7 @@ function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cos
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */
 export function nameThreshold({ action, threshold }: ThresholdCheck["locked"]): string {
-  return `${nameAction(action)} at ${threshold.toFixed(2)} and above`;
+  return `${nameAction(action)} at ${printThreshold(threshold)} and above`;
 }
 
 function nameAction(action: ActionReport["action"]): string {
@@ -211,11 +217,11 @@ type TestedThreshold =
 /** Returns a threshold and its result on new labels, in one line. */
 export function describeCheck(check: TestedThreshold): string {
   const { question, maxRisk } = check.locked;
-  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${percent(maxRisk)} wrong`;
+  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${printAtMost(maxRisk)} wrong`;
   const result =
     "evidence" in check
       ? `evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm`
-      : range(check);
+      : percentRange(check);
   const seen = `${check.wrong} of ${check.n} wrong (${result})`;
   return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;
 }
@@ -250,17 +256,6 @@ function describeAgreements({ agreements, ceiling }: QuestionReport): string[] {
 
 function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
-}
-
-/** Returns a share in whole per cent; a dash for none. */
-export function percent(share: number): string {
-  if (Number.isNaN(share)) return "–";
-  return `${Math.round(100 * share).toLocaleString("en")} %`;
-}
-
-/** Returns an interval in whole per cent. */
-export function range({ low, high }: Interval): string {
-  return `${percent(low)} to ${percent(high)}`;
 }
 
 /** Returns a count with separated thousands. */

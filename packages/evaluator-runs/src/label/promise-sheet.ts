@@ -10,7 +10,15 @@ import {
   replayPlan,
 } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
-import { CliError, printable, printShare, readParsedFile, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  printable,
+  printAtLeast,
+  printAtMost,
+  printThreshold,
+  readParsedFile,
+  UsageError,
+} from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelledAnswers, LabelSheet } from "./label-sheet.ts";
@@ -98,9 +106,9 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
-  const risk = `at most ${printShare(plan.maxRisk)} wrong, with ${printShare(plan.confidence)} confidence`;
+  const risk = `at most ${printAtMost(plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
   const seen = `${printCount(promised.wrong)} wrong of ${printCounted(promised.n, "label")}`;
-  return `act on ${act} at ${promised.threshold.toFixed(2)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
+  return `act on ${act} at ${printThreshold(promised.threshold)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -140,7 +148,7 @@ export async function openPlan(labelsPath: string, wanted: WantedPlan, join: Lab
   const empty = promises.find(({ draw }) => draw.regionSize === 0);
   if (empty !== undefined) {
     const problem = printable`No record may be acted on with ${empty.question}=${empty.action}`;
-    const why = `by the printed values, each threshold has more than ${printShare(plan.maxRisk)} wrong`;
+    const why = `by the printed values, each threshold has more than ${printAtMost(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
   const advice = "Choose another place with --labels.";

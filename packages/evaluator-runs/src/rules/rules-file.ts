@@ -3,7 +3,9 @@ import {
   type CliContext,
   CliError,
   printable,
-  printShare,
+  printAtLeast,
+  printAtMost,
+  printThreshold,
   readTextFile,
   toPrintable,
   truncateCharacters,
@@ -223,8 +225,8 @@ function describePromise(locked: LockedThreshold | string, taken: number, promis
   if (typeof locked === "string") return `no promise: ${locked}`;
   const { question, action, threshold, maxRisk, confidence, n, wrong } = locked;
   const answers = `${action === "top" ? "" : `"${action}" `}answers to ${toPrintable(question)}`;
-  const share = `at most ${printShare(maxRisk)} of all ${answers} printed at ${threshold.toFixed(2)} and above are wrong`;
-  const basis = `with ${printShare(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
+  const share = `at most ${printAtMost(maxRisk)} of all ${answers} printed at ${printThreshold(threshold)} and above are wrong`;
+  const basis = `with ${printAtLeast(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
   const part = promised < taken ? ` for ${printCount(promised)} of ${printCount(taken)}` : "";
   const head = promised === 0 ? "no promise for any of them" : `promised${part}`;
   return `${head}: ${share}, ${basis}`;

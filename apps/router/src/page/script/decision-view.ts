@@ -1,3 +1,4 @@
+import { printAtMost } from "evaluator-kit/print-share";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
 import { copyOf, duration, partOf, percent, reveal, toFact } from "./elements.ts";
@@ -85,5 +86,5 @@ function factsOf(decision: Decision): [name: string, value: string][] {
 
 function describePromise(promise: NonNullable<Decision["promise"]>): string {
   if (promise.act === null) return "none";
-  return `at most ${Number((100 * promise.evidence.maxRisk).toFixed(2))} % wrong`;
+  return `at most ${printAtMost(promise.evidence.maxRisk)} wrong`;
 }

@@ -1,0 +1,46 @@
+/**
+ * Prints an upper limit of a share in per cent, such as a promised risk, with up to four decimals: `5 %`. What is
+ * left is rounded up, so that the sentence never claims more than was shown.
+ */
+export function printAtMost(share: number): string {
+  return `${Math.ceil(1e6 * share - ROUNDING) / 1e4} %`;
+}
+
+/** Prints a lower limit of a share in per cent, such as a confidence, with up to four decimals, rounded down. */
+export function printAtLeast(share: number): string {
+  return `${Math.floor(1e6 * share + ROUNDING) / 1e4} %`;
+}
+
+/** Prints an estimated share in whole per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. */
+export function percent(share: number): string {
+  if (Number.isNaN(share)) return "–";
+  if (share > 0 && share < 0.005) return "< 1 %";
+  if (share >= 0.995 && share < 1) return "> 99 %";
+  return `${withoutMinusZero(Math.round(100 * share)).toLocaleString("en")} %`;
+}
+
+/** Prints an interval in whole per cent, rounded to the outside. */
+export function percentRange({ low, high }: { readonly low: number; readonly high: number }) {
+  if (Number.isNaN(low) || Number.isNaN(high)) return "– to –";
+  const [from, to] = [Math.floor(100 * low + ROUNDING), Math.ceil(100 * high - ROUNDING)];
+  return `${withoutMinusZero(from)} % to ${withoutMinusZero(to)} %`;
+}
+
+/** Prints a p-value with three decimals, never as 0. */
+export function printPValue(p: number): string {
+  return p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
+}
+
+/** Prints a threshold with two decimals, or with four, rounded up: acting at the printed value is as safe. */
+export function printThreshold(threshold: number): string {
+  const hundredths = 100 * threshold;
+  if (Math.abs(hundredths - Math.round(hundredths)) < ROUNDING) return threshold.toFixed(2);
+  return (Math.ceil(1e4 * threshold - ROUNDING) / 1e4).toFixed(4);
+}
+
+/** The error of a product with a decimal fraction is far below. */
+const ROUNDING = 1e-6;
+
+function withoutMinusZero(value: number): number {
+  return value + 0;
+}
