@@ -18,7 +18,7 @@ import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import type { ReplyPlan } from "./reply/upstream.ts";
-import { billedTokens, costOf, type TokenMeter } from "./reply/usage.ts";
+import { billedCostOf, billedTokens, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
@@ -124,7 +124,8 @@ export class MessageRouter {
     const meter: TokenMeter = { characters: 0, reported: null };
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
     const billed = () => billedTokens(meter, conversation);
-    await budget?.begin(plan, () => costOf(billed().usage, decision.prices.model));
+    let lostUsd: number | null = 0;
+    await budget?.begin(plan, () => billedCostOf(billed().usage, decision.prices.model));
     const message = { ...call, conversation, passed };
     const watched = blindShadow?.watch(message, first, call.listener);
     const listener = watched?.listener ?? call.listener;
@@ -140,8 +141,9 @@ export class MessageRouter {
         signatures: this.#signatures,
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;
-          const usd = costOf(usage, decision.prices.model) ?? 0;
-          if ((await budget?.addAttempt(usd)) === false) return false;
+          const usd = usage === null ? 0 : billedCostOf(usage, decision.prices.model);
+          if ((await budget?.addAttempt(usd ?? 0)) === false) return false;
+          lostUsd = lostUsd === null || usd === null ? null : lostUsd + usd;
           Object.assign(meter, { characters: 0, reported: null });
           if (cause === null) return true;
           decision = { ...decision, ...askedOf(target, this.#routing), cause };
@@ -152,12 +154,13 @@ export class MessageRouter {
     try {
       const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
-      const end = { outcome, decision, reply, billed: reply.billed } as const;
+      const end = { outcome, decision, reply, billed: reply.billed, lostUsd } as const;
       await this.#record(call, end, autoDecision);
       watched?.end(decision, reply);
       return { decision, reply };
     } catch (error) {
-      await this.#record(call, { outcome: "stopped", decision, billed: billed() }, autoDecision);
+      const end = { outcome: "stopped", decision, billed: billed(), lostUsd } as const;
+      await this.#record(call, end, autoDecision);
       throw error;
     }
   }
@@ -180,7 +183,8 @@ export class MessageRouter {
     const isStopped = end.outcome === "stopped" && end.decision === undefined;
     const isAsked = isStopped || maybeBilled(end.failure) || record.wire !== null;
     const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
-    await call.budget?.settle(end.billed ? record.replyCostUsd : 0, decisionUsd);
+    const price = end.decision?.prices.model ?? null;
+    await call.budget?.settle(end.billed ? billedCostOf(end.billed.usage, price) : 0, decisionUsd);
   }
 
   /** Ids of a message for the services that decide and reply. */

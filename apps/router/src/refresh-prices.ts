@@ -3,7 +3,7 @@ import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-clien
 import { givenOf } from "./conversation/conversation.ts";
 import { priceOf } from "./decision/replies.ts";
 import { tierNames } from "./decision/tier-question.ts";
-import type { ModelPrice } from "./reply/usage.ts";
+import type { ModelPrice, PriceStep } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 
 interface PriceRefresh extends Pick<Services, "redact" | "replies"> {
@@ -62,7 +62,32 @@ function toPrice(model: CatalogModel): ModelPrice | null {
     inputUsdPerMillionTokens,
     outputUsdPerMillionTokens,
     ...givenOf({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
+    ...stepsOf(model.raw),
   };
+}
+
+/** The price list's names of prices by the length of the input. */
+const tierNamesOf = {
+  input_tiers: "inputUsdPerMillionTokens",
+  output_tiers: "outputUsdPerMillionTokens",
+  input_cache_read_tiers: "cacheReadUsdPerMillionTokens",
+  input_cache_write_tiers: "cacheWriteUsdPerMillionTokens",
+} as const;
+
+function stepsOf(raw: unknown): Pick<ModelPrice, "fromInputTokens"> {
+  const pricing = (Object(raw) as { pricing?: unknown }).pricing;
+  const steps = new Map<number, PriceStep>();
+  for (const [name, field] of Object.entries(tierNamesOf)) {
+    const tiers = (Object(pricing) as Record<string, unknown>)[name];
+    for (const tier of Array.isArray(tiers) ? tiers : []) {
+      const { cost, min } = Object(tier) as { cost?: unknown; min?: unknown };
+      const [usd, inputTokens] = [Number(cost) * 1_000_000, Number(min ?? 0)];
+      if (!(usd >= 0 && inputTokens >= 0 && usd < Infinity && inputTokens < Infinity)) continue;
+      steps.set(inputTokens, { ...steps.get(inputTokens), inputTokens, [field]: usd });
+    }
+  }
+  const rising = [...steps.values()].toSorted((one, other) => one.inputTokens - other.inputTokens);
+  return rising.length === 0 ? {} : { fromInputTokens: rising };
 }
 
 /** Only the gateway has a price list. */

@@ -5,7 +5,7 @@ import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
 
 /** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
-export interface Api extends Pick<PassedRequest, "upstreamType" | "usageOf"> {
+export interface Api extends Pick<PassedRequest, "upstreamType"> {
   /** The endpoint in the decision log. */
   readonly name: "openai" | "responses" | "messages";
   readonly path: string;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { openAiClientModels, openAiError, readOpenAiUsage } from "./openai-form.ts";
+import { openAiClientModels, openAiError } from "./openai-form.ts";
+import { usageIn } from "../testing/usage-in.ts";
 
 test.each([
   ["gpt-5.2-codex", true],
@@ -66,5 +67,5 @@ test.each([
   ["wrong types", { prompt_tokens: "10", completion_tokens: -1 }, null],
   ["no usage", null, null],
 ])("usage of %s counts cached tokens apart", (_form, usage, expected) => {
-  expect(readOpenAiUsage(usage)).toEqual(expected);
+  expect(usageIn({ usage })).toEqual(expected);
 });

@@ -118,13 +118,35 @@ const model = z.string(notModel).regex(/^[\x21-\x7e]{1,256}$/, notModel);
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 const usd = z.number(notUsd).min(0, notUsd);
 const cached = usd.exactOptional();
-const prices = fields({ input: usd, output: usd, cacheRead: cached, cacheWrite: cached });
-const price = orNull(
-  prices.transform((given) => {
-    const named = Object.entries(given).map(([kind, of]) => [`${kind}UsdPerMillionTokens`, of]);
-    return Object.fromEntries(named) as ModelPrice;
-  }),
-);
+const perMillion = {
+  cacheRead: cached,
+  cacheWrite: cached,
+  /** Kept for an hour. */
+  longCacheWrite: cached,
+};
+const notCount = "is not a number of tokens, such as 200000";
+const tokens = z.int(notCount).min(1, notCount);
+const step = fields({ inputTokens: tokens, input: cached, output: cached, ...perMillion });
+const factor = z.number("is not a factor, such as 2").min(0, "is not a factor, such as 2");
+const prices = fields({
+  input: usd,
+  output: usd,
+  ...perMillion,
+  fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
+  modes: z.record(z.string(), factor, "is not an object").exactOptional(),
+  usdPerSearch: cached,
+  tokensPerFile: tokens.exactOptional(),
+});
+const price = orNull(prices.transform((given) => toPrices(given) as ModelPrice));
+
+function toPrices(given: object): object {
+  const isPrice = (name: string) => name === "input" || name === "output" || name in perMillion;
+  const named = Object.entries(given).map(([name, of]) => [
+    isPrice(name) ? `${name}UsdPerMillionTokens` : name,
+    of,
+  ]);
+  return Object.fromEntries(named) as object;
+}
 
 const notServer =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";

@@ -1,3 +1,4 @@
+import { wholeReply } from "../testing/budget-router.ts";
 import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
 import { applyRecalibration } from "evaluator-calibration/statistics";
 import { expect, test } from "vitest";
@@ -157,7 +158,7 @@ test("where a tier is named for failures it is taken, with the mismatch as the c
 });
 
 test("what no service prices is missing from the costs, and counted", async () => {
-  const { chat, request } = await testRouter();
+  const { chat, request } = await testRouter({ reply: () => wholeReply(1) });
   await chat({ message: "hi" });
   const metrics = await (await request("/metrics")).text();
   expect(metrics).not.toMatch(/router_cost_usd_total\{part="(reply|frontier)"\}/);

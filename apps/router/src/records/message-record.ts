@@ -1,7 +1,7 @@
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
-import { type BilledTokens, costOf, inputOf } from "../reply/usage.ts";
+import { billedCostOf, type BilledTokens, costOf, inputOf } from "../reply/usage.ts";
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */
 export type MessageRecord = ReturnType<typeof toMessageRecord>;
@@ -13,6 +13,8 @@ interface MessageEnd {
   readonly reply?: GeneratedReply;
   /** The tokens to pay for, whole reply or not. */
   readonly billed?: BilledTokens | null;
+  /** The cost of the attempts before the last one in US dollars; null if unknown. */
+  readonly lostUsd?: number | null;
   /** The decision of `auto` if another model replied. */
   readonly auto?: Decision | null;
 }
@@ -29,10 +31,12 @@ export function toMessageRecord(
   { requestId, endpoint, key }: RecordedCall,
   end: MessageEnd,
 ) {
-  const { outcome, failure, decision, reply, billed, auto } = end;
+  const { outcome, failure, decision, reply, billed, auto, lostUsd = 0 } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply
   const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
   const usage = billed?.usage ?? null;
+  const isLostOnly = !billed && lostUsd !== null && lostUsd > 0;
+  const replyUsd = isLostOnly ? 0 : billedCostOf(usage, decision?.prices.model ?? null);
   const shadow = auto && {
     tierUsed: auto.tierUsed,
     model: auto.model,
@@ -73,10 +77,10 @@ export function toMessageRecord(
     cacheWriteTokens: usage?.cacheWrite ?? null,
     /** Part of the output. */
     reasoningTokens: usage?.reasoning ?? null,
-    /** Whether the tokens and costs are an estimate, as the service reported none. */
-    isEstimate: billed?.isEstimate ?? false,
-    // Prices in US dollars, null if unknown; the frontier tier's is for the same tokens.
-    replyCostUsd: costOf(usage, decision?.prices.model ?? null),
+    /** Whether the tokens and costs are an estimate, as the service reported none or they contradict each other. */
+    isEstimate: (billed?.isEstimate ?? false) || lostUsd !== 0,
+    // Prices in US dollars, null if unknown, with those of lost attempts; the frontier tier's is for the same tokens.
+    replyCostUsd: replyUsd === null || lostUsd === null ? null : replyUsd + lostUsd,
     frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
     /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
     shadow: shadow ?? null,

@@ -8,7 +8,8 @@ import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target, Upstream } from "./upstream.ts";
 import type { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
-import { mergeUsage, type TokenMeter, type TokenUsage } from "./usage.ts";
+import type { TokenMeter } from "./usage.ts";
+import { addUsage } from "./usage-forms.ts";
 
 interface Reading {
   readonly attempt: Attempt;
@@ -71,7 +72,10 @@ async function callModel(
     return new Response(limited, response);
   });
   const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
-    languageModel.doStream(options),
+    // The gateway would send the option to its service.
+    languageModel.doStream(
+      upstream.type === "gateway" ? options : { ...options, includeRawChunks: true },
+    ),
   );
   return Promise.race([streamed, taken.promise]);
 }
@@ -128,8 +132,6 @@ export interface PassedRequest {
   readonly body: Readonly<Record<string, unknown>>;
   /** Thrown unless an upstream takes the body unchanged, for a field that the conversation cannot hold. */
   readonly unsupported: HttpError | null;
-  /** Reads the tokens of an upstream's event or body in its API's form; null if it has none. */
-  readonly usageOf: (event: unknown) => TokenUsage | null;
   /** All headers of the client. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -147,7 +149,7 @@ interface Passing {
  */
 export async function passRequest(
   target: Target,
-  { json, body, usageOf, upstreamType, headers: given = {} }: PassedRequest,
+  { json, body, upstreamType, headers: given = {} }: PassedRequest,
   { attempt, redact, meter, headers }: Passing,
 ): Promise<Response | null> {
   const options = Object(body["stream_options"]) as PassedRequest["body"];
@@ -168,8 +170,7 @@ export async function passRequest(
   const own = { ...target, upstream: { ...target.upstream, fetch } };
   const { taken = new Response() } = await callModel(own, call, () => true);
   const readUsage = (text: string) => {
-    const usage = usageOf(parseJson(text));
-    if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
+    addUsage(meter, parseJson(text));
   };
   if (isJson(taken)) {
     if (isStreamed) return taken;

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { readOpenAiUsage } from "../apis/openai-form.ts";
 import { HttpError } from "../http-error.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
@@ -7,20 +6,14 @@ import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import type { PassedRequest } from "./ask-model.ts";
 import { connectUpstream } from "./upstream.ts";
-import { noUsage, type TokenUsage } from "./usage.ts";
-
-/** Reads the usage of a form of this test. */
-function usageOf(event: unknown): TokenUsage | null {
-  const { usage } = event as { usage?: Partial<TokenUsage> };
-  return usage === undefined ? null : { ...noUsage, ...usage };
-}
+import { noUsage } from "./usage.ts";
 
 function passedTo(
   upstreamType: PassedRequest["upstreamType"],
   unsupported: PassedRequest["unsupported"] = null,
 ): PassedRequest {
   const json = '{"model":"auto","n":1,"extra":{"a":[null]}}';
-  return { upstreamType, usageOf, unsupported, ...bodyOf(json) };
+  return { upstreamType, unsupported, ...bodyOf(json) };
 }
 
 function bodyOf(json: string): Pick<PassedRequest, "json" | "body"> {
@@ -34,10 +27,9 @@ function answering(fetch: typeof globalThis.fetch) {
 }
 
 const passed = passedTo("openai-chat");
-const chatUsageOf = (event: unknown) => readOpenAiUsage((event as { usage?: unknown }).usage);
 const streamed = (body: object) => {
   const json = JSON.stringify({ stream: true, ...body });
-  return { ...passed, usageOf: chatUsageOf, ...bodyOf(json) };
+  return { ...passed, ...bodyOf(json) };
 };
 const chatWith = (fetch: typeof globalThis.fetch) => targetAt(connectUpstream(answering(fetch)));
 
@@ -84,26 +76,30 @@ test.each(upstreams)(
 );
 
 const ends: [situation: string, chunks: string[], counts: object][] = [
-  ["one event", ['data: {"usage":{"input":5,"output":7}}\n\n'], { input: 5, output: 7 }],
   [
-    "two events, of which the later replaces the earlier",
+    "one event",
+    ['data: {"usage":{"prompt_tokens":5,"completion_tokens":7}}\n\n'],
+    { input: 5, output: 7 },
+  ],
+  [
+    "two events, of which the greater counts",
     [
-      'event: a\ndata: {"usage":{"input":5,"output":1}}\n\n',
-      'data: {"usage": {"output":7}}\r\n\r\ndata: {"usage":null}\n\n',
+      'event: a\ndata: {"usage":{"prompt_tokens":5,"completion_tokens":1}}\n\n',
+      'data: {"usage": {"completion_tokens":7}}\r\n\r\ndata: {"usage":null}\n\n',
     ],
     { input: 5, output: 7 },
   ],
   [
     "named events in one chunk",
     [
-      'event: a\ndata: {"usage":{"input":5}}\n\nevent: b\ndata: {"usage":{"output":7}}\n\nevent: c\ndata: {}\n\n',
+      'event: a\ndata: {"usage":{"prompt_tokens":5}}\n\nevent: b\ndata: {"usage":{"completion_tokens":7}}\n\nevent: c\ndata: {}\n\n',
     ],
     { input: 5, output: 7 },
   ],
-  ["an event without a blank line", ['data: {"usage":{"input":5}}'], { input: 5 }],
+  ["an event without a blank line", ['data: {"usage":{"prompt_tokens":5}}'], { input: 5 }],
   [
     "an event in three chunks",
-    ['data: {"us', 'age":{"input":5,"out', 'put":7}}\n\ndata: [DONE]\n\n'],
+    ['data: {"us', 'age":{"prompt_tokens":5,"completion_', 'tokens":7}}\n\ndata: [DONE]\n\n'],
     { input: 5, output: 7 },
   ],
 ];
@@ -116,7 +112,7 @@ test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) =>
 });
 
 test("the usage in a body of JSON is read, and a secret replaced", async () => {
-  const body = `{\n  "usage": { "input": 5, "output": 7 }, "a": "${plantedKey}"\n}`;
+  const body = `{\n  "usage": { "prompt_tokens": 5, "completion_tokens": 7 }, "a": "${plantedKey}"\n}`;
   const headers = { "content-type": "application/json; charset=utf-8" };
   const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
     passed,

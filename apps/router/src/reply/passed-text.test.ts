@@ -13,7 +13,7 @@ async function passOn(json: string, answer = new Response("data: [DONE]\n\n")) {
   const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }));
   const body = JSON.parse(json) as Record<string, unknown>;
   const request = { upstreamType: service.type, json, body, unsupported: null };
-  const { reply, ...parts } = callFor([target], { passed: { ...request, usageOf: () => null } });
+  const { reply, ...parts } = callFor([target], { passed: request });
   return { sent, reply: await reply, ...parts };
 }
 

@@ -8,7 +8,8 @@ import { mergeMetadata, type Signature, type SignedPart } from "../conversation/
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
-import { type TokenMeter, toTokenUsage } from "./usage.ts";
+import { mergeKnown, type TokenMeter } from "./usage.ts";
+import { addUsage, toTokenUsage } from "./usage-forms.ts";
 
 interface PiecesOptions {
   readonly redact: Redact;
@@ -55,6 +56,8 @@ export class ReplyPieces {
         return this.#addCall(this.#blockOf("toolCall", part["toolCallId"], part), part["input"]);
       case "error":
         throw new BrokenReplyError(wordsOf(part["error"]));
+      case "raw":
+        return addUsage(this.#options.meter, part["rawValue"]);
       case "finish":
         return this.#finish(part);
       default:
@@ -63,6 +66,7 @@ export class ReplyPieces {
 
   /** Adds a reply that is not streamed. */
   addWhole({ content, ...end }: LanguageModelV4GenerateResult): void {
+    addUsage(this.#options.meter, end.response?.body);
     for (const [id, part] of content.entries()) {
       if (part.type === "tool-call") this.add(part);
       if (part.type !== "text" && part.type !== "reasoning") continue;
@@ -147,8 +151,12 @@ export class ReplyPieces {
 
   #finish({ finishReason, usage, providerMetadata }: StreamPart): void {
     for (const block of this.#open.values()) this.#close(block);
-    const counts = toTokenUsage(usage);
-    this.#options.meter.reported = counts;
+    const { meter } = this.#options;
+    const { gateway } = Object(providerMetadata) as Metadata;
+    const ended = toTokenUsage(usage, gateway?.["marketCost"]);
+    // The service's own events are read already; a provider reads only its own form of them.
+    const counts = mergeKnown(ended, meter.reported);
+    meter.reported = counts;
     const { unified } = (finishReason ?? {}) as { unified?: ReplyEnd["finishReason"] };
     const given = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
     const stopSequence = typeof given === "string" ? given : undefined;

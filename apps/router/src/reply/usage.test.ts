@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { billedTokens, costOf, mergeUsage, noUsage, toTokenUsage } from "./usage.ts";
+import { billedTokens, costOf, mergeUsage, noUsage } from "./usage.ts";
+import { toTokenUsage } from "./usage-forms.ts";
 
 const uncached = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
 const price = {

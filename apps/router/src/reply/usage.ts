@@ -1,4 +1,3 @@
-import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { type Conversation, textOf } from "../conversation/conversation.ts";
 
 /** Tokens of one reply; null if unknown. Reasoning tokens are part of the output. */
@@ -9,6 +8,16 @@ export interface TokenUsage {
   readonly cacheWrite: number | null;
   readonly output: number | null;
   readonly reasoning: number | null;
+  /** The part of the cache's writes that is kept for an hour. */
+  readonly longCacheWrite?: number;
+  /** Searches of a hosted tool. */
+  readonly searches?: number;
+  /** Modes with another price, such as `priority`, `flex` or `fast`. */
+  readonly modes?: readonly string[];
+  /** The cost in US dollars by the service itself. */
+  readonly billedUsd?: number;
+  /** Whether the counts contradict each other. */
+  readonly isDoubtful?: boolean;
 }
 
 /** A model's prices, named as the catalog and `/tiers` name them. Without a cache's, the input price holds. */
@@ -17,7 +26,31 @@ export interface ModelPrice {
   readonly outputUsdPerMillionTokens: number;
   readonly cacheReadUsdPerMillionTokens?: number | null;
   readonly cacheWriteUsdPerMillionTokens?: number | null;
+  /** For an hour. @default twice the input's */
+  readonly longCacheWriteUsdPerMillionTokens?: number | null;
+  /** The price of all tokens from an input of so many tokens on, in rising order. */
+  readonly fromInputTokens?: readonly PriceStep[];
+  /** Factors of modes, such as `{ "priority": 2 }`. */
+  readonly modes?: Readonly<Record<string, number>>;
+  /** A call of a hosted search. @default 0.01 */
+  readonly usdPerSearch?: number;
+  /** The most tokens of a document, image or recording, for budgets. */
+  readonly tokensPerFile?: number;
 }
+
+/** Prices from an input of so many tokens on. */
+export interface PriceStep extends Partial<TokenPrices> {
+  readonly inputTokens: number;
+}
+
+type TokenPrices = Pick<
+  ModelPrice,
+  | "inputUsdPerMillionTokens"
+  | "outputUsdPerMillionTokens"
+  | "cacheReadUsdPerMillionTokens"
+  | "cacheWriteUsdPerMillionTokens"
+  | "longCacheWriteUsdPerMillionTokens"
+>;
 
 /** The tokens to pay for, of a whole reply or not. */
 export interface BilledTokens {
@@ -47,45 +80,79 @@ export const noUsage: TokenUsage = {
   reasoning: null,
 };
 
-/** Returns the counts of an unchecked usage in the form of the `ai` package. */
-export function toTokenUsage(usage: unknown): TokenUsage {
-  const { inputTokens, outputTokens } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
-  const cacheRead = toCount(inputTokens?.cacheRead);
-  const cacheWrite = toCount(inputTokens?.cacheWrite);
-  const total = toCount(inputTokens?.total);
-  const uncached = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
-  return {
-    input: toCount(inputTokens?.noCache) ?? uncached,
-    cacheRead,
-    cacheWrite,
-    output: toCount(outputTokens?.total),
-    reasoning: toCount(outputTokens?.reasoning),
-  };
-}
-
 /** Returns a count of tokens; null if the value is none. */
 export function toCount(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-/** Returns the counts of both usages; a later one replaces an earlier one. */
+/** Returns the counts of both usages; of two counts for one thing the greater. */
 export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
-  const known = Object.entries(later).filter(([, count]) => count !== null);
-  return { ...(earlier ?? later), ...Object.fromEntries(known) };
+  if (earlier === null) return later;
+  const merged: Mutable<TokenUsage> = { ...earlier, ...later };
+  for (const name of counts) {
+    const known = [earlier[name], later[name]].filter((count) => count != null);
+    if (known.length > 0) merged[name] = Math.max(...known);
+  }
+  return merged;
 }
 
-/** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
+/** Returns the counts of both usages; those of the second win. */
+export function mergeKnown(counts: TokenUsage, others: TokenUsage | null): TokenUsage {
+  const known = Object.entries(others ?? {}).filter(([, count]) => count !== null);
+  return { ...counts, ...Object.fromEntries(known) };
+}
+
+type Mutable<TFields> = { -readonly [TName in keyof TFields]: TFields[TName] };
+
+const counts = [
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "output",
+  "reasoning",
+  "longCacheWrite",
+  "searches",
+] as const;
+
+/** Factors of modes that services publish for all of their models; another one is unknown. */
+const publishedModes: Readonly<Record<string, number>> = { priority: 2, flex: 0.5, batch: 0.5 };
+
+/** The price of a search that OpenAI and Anthropic publish. */
+const USD_PER_SEARCH = 0.01;
+
+/** Returns the cost in US dollars, or null if the tokens or a part of the price are unknown. The service's own cost wins. */
+export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+  if (usage?.billedUsd !== undefined) return usage.billedUsd;
+  const tokens = costOf(usage, price);
+  if (usage === null || price === null || tokens === null) return null;
+  const { modes = [], searches = 0 } = usage;
+  const factors = modes.map((mode) => price.modes?.[mode] ?? publishedModes[mode] ?? null);
+  if (factors.includes(null)) return null;
+  const factor = factors.reduce<number>((product, each) => product * (each ?? 1), 1);
+  return tokens * factor + searches * (price.usdPerSearch ?? USD_PER_SEARCH);
+}
+
+/** Returns the cost of tokens in US dollars at the usual price, or null if the tokens or the price are unknown. */
 export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage === null || price === null) return null;
   const { input, output } = usage;
   if (input === null || output === null) return null;
-  const perInput = price.inputUsdPerMillionTokens;
+  const step = priceFrom(price, inputOf(usage) ?? 0);
+  const perInput = step.inputUsdPerMillionTokens;
+  const long = Math.min(usage.longCacheWrite ?? 0, usage.cacheWrite ?? 0);
   const dollars =
     input * perInput +
-    (usage.cacheRead ?? 0) * (price.cacheReadUsdPerMillionTokens ?? perInput) +
-    (usage.cacheWrite ?? 0) * (price.cacheWriteUsdPerMillionTokens ?? perInput) +
-    output * price.outputUsdPerMillionTokens;
+    (usage.cacheRead ?? 0) * (step.cacheReadUsdPerMillionTokens ?? perInput) +
+    ((usage.cacheWrite ?? 0) - long) * (step.cacheWriteUsdPerMillionTokens ?? perInput) +
+    long * (step.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) +
+    output * step.outputUsdPerMillionTokens;
   return dollars / 1_000_000;
+}
+
+/** Returns the prices of the tokens of a call with so much input. */
+function priceFrom(price: ModelPrice, inputTokens: number): ModelPrice {
+  const steps = price.fromInputTokens?.filter((each) => each.inputTokens <= inputTokens) ?? [];
+  return Object.assign({}, price, ...steps) as ModelPrice;
 }
 
 /** Anthropic's count of the largest image that it does not shrink. */
@@ -103,7 +170,9 @@ export function billedTokens(
   { messages }: Pick<Conversation, "messages">,
   { isWhole = false } = {},
 ): BilledTokens {
-  if (isWhole && reported !== null) return { usage: reported, isEstimate: false };
+  if (isWhole && reported !== null) {
+    return { usage: reported, isEstimate: reported.isDoubtful === true };
+  }
   const length = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
   const input = reported?.input ?? estimateTokens(length);
   const output = Math.max(estimateTokens(characters), reported?.output ?? 0);

@@ -1,5 +1,5 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
-import { openAiClientModels, openAiError, readOpenAiUsage, toOpenAiUsage } from "../openai-form.ts";
+import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
 import { toObject } from "../parse-body.ts";
 import { readChatRequest } from "./chat-request.ts";
 import type { ReplyEnd, ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
@@ -13,7 +13,6 @@ export const chatApi: Api = {
   clientModels: openAiClientModels,
   read: readChatRequest,
   write: (head, request) => new ChatReply(head, request),
-  usageOf: (event) => readOpenAiUsage(toObject(event)["usage"]),
   error: openAiError,
 };
 

@@ -2,6 +2,7 @@ import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
 import type { ReplyPiece } from "../../reply/reply-piece.ts";
 import { chatApi } from "./chat-api.ts";
+import { usageIn } from "../../testing/usage-in.ts";
 
 const head = { requestId: "r-1", model: "acme/large", createdAt: 1_700_000_000 };
 const messages = [{ role: "user", content: "hi" }];
@@ -154,10 +155,10 @@ test("a failure is an error without [DONE]", () => {
 test("usage is read from a whole body and from a chunk", () => {
   const writer = writerOf({ stream_options: { include_usage: true } });
   const chunk = writer.end(end).at(-2)?.data;
-  expect(chatApi.usageOf(chunk)).toEqual(usage);
-  expect(chatApi.usageOf(writer.whole())).toEqual(usage);
-  expect(chatApi.usageOf({ choices: [], usage: null })).toBeNull();
-  expect(chatApi.usageOf("[DONE]")).toBeNull();
+  expect(usageIn(chunk)).toEqual(usage);
+  expect(usageIn(writer.whole())).toEqual(usage);
+  expect(usageIn({ choices: [], usage: null })).toBeNull();
+  expect(usageIn("[DONE]")).toBeNull();
 });
 
 interface Delta {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { messagesApi } from "./messages-api.ts";
+import { usageIn } from "../../testing/usage-in.ts";
 
 const usage = {
   input_tokens: 5,
@@ -23,7 +24,7 @@ const events: [name: string, event: unknown, expected: unknown][] = [
 ];
 
 test.each(events)("the tokens of %s are read", (_name, event, expected) => {
-  expect(messagesApi.usageOf(event)).toEqual(expected);
+  expect(usageIn(event)).toEqual(expected);
 });
 
 const errors: [status: number, type: string][] = [

@@ -1,6 +1,6 @@
-import { noUsage, toCount, type TokenUsage } from "../../reply/usage.ts";
+import { noUsage, type TokenUsage } from "../../reply/usage.ts";
 import type { Api, ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
-import { parseObject, toObject } from "../parse-body.ts";
+import { parseObject } from "../parse-body.ts";
 import { readMessagesRequest } from "./messages-request.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
@@ -13,23 +13,8 @@ export const messagesApi: Api = {
   clientModels: /^claude-/,
   read: readMessagesRequest,
   write: (head) => new MessagesReply(head),
-  usageOf: readMessagesUsage,
   error: messagesError,
 };
-
-/** Reads a body, `message_start` or `message_delta`. */
-function readMessagesUsage(event: unknown): TokenUsage | null {
-  const { message, usage: own } = toObject(event);
-  const usage = toObject(own ?? toObject(message)["usage"]);
-  const counts = {
-    input: toCount(usage["input_tokens"]),
-    cacheRead: toCount(usage["cache_read_input_tokens"]),
-    cacheWrite: toCount(usage["cache_creation_input_tokens"]),
-    output: toCount(usage["output_tokens"]),
-    reasoning: toCount(toObject(usage["output_tokens_details"])["thinking_tokens"]),
-  };
-  return Object.values(counts).every((count) => count === null) ? null : counts;
-}
 
 /**
  * Writes a reply of the Messages API. Clients read one block at a time, and more of a tool call can

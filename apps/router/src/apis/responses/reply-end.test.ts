@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
 import { responsesApi } from "./responses-api.ts";
+import { usageIn } from "../../testing/usage-in.ts";
 
 const usage = { input: 5000, cacheRead: 95_000, cacheWrite: null, output: 30, reasoning: 20 };
 const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
@@ -64,7 +65,7 @@ test("a whole reply repeats the request's settings, and counts cached tokens as 
       total_tokens: 100_030,
     },
   });
-  expect(responsesApi.usageOf(writer.whole())).toEqual({ ...usage, cacheWrite: 0 });
+  expect(usageIn(writer.whole())).toEqual({ ...usage, cacheWrite: 0 });
 });
 
 const nothing = { input: null, cacheRead: null, cacheWrite: null, output: null, reasoning: null };
@@ -122,9 +123,9 @@ test("a failure after pings alone begins the reply", () => {
 test("usage is read from a body and from the last event", () => {
   const body = { usage: { input_tokens: 3, output_tokens: 1 } };
   const expected = { ...nothing, input: 3, output: 1 };
-  expect(responsesApi.usageOf(body)).toEqual(expected);
-  expect(responsesApi.usageOf({ type: "response.completed", response: body })).toEqual(expected);
+  expect(usageIn(body)).toEqual(expected);
+  expect(usageIn({ type: "response.completed", response: body })).toEqual(expected);
   for (const event of [null, "x", 5, [], {}, { response: null }, { response: { usage: null } }]) {
-    expect(responsesApi.usageOf(event)).toBeNull();
+    expect(usageIn(event)).toBeNull();
   }
 });

@@ -1,6 +1,5 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
-import { openAiClientModels, openAiError, readOpenAiUsage, toOpenAiUsage } from "../openai-form.ts";
-import { toObject } from "../parse-body.ts";
+import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
 import {
   type ClientTool,
   readResponsesRequest,
@@ -20,10 +19,6 @@ export const responsesApi: Api = {
   clientModels: openAiClientModels,
   read: readResponsesRequest,
   write: (head, request) => new ResponsesReply(head, request),
-  usageOf(event) {
-    const { response, usage } = toObject(event);
-    return readOpenAiUsage(usage ?? toObject(response)["usage"]);
-  },
   error: openAiError,
 };
 

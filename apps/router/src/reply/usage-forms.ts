@@ -1,0 +1,162 @@
+import type { LanguageModelV4Usage } from "@ai-sdk/provider";
+import { isRecord } from "evaluator-kit";
+import { mergeUsage, toCount, type TokenMeter, type TokenUsage } from "./usage.ts";
+
+/** The places of each amount in a service's usage; of several values the greatest is meant. */
+const places = {
+  input: ["prompt_tokens", "input_tokens"],
+  output: ["completion_tokens", "output_tokens"],
+  total: ["total_tokens"],
+  cacheRead: [
+    "prompt_tokens_details.cached_tokens",
+    "input_tokens_details.cached_tokens",
+    "cache_read_input_tokens", // Anthropic
+    "prompt_cache_hit_tokens", // DeepSeek
+    "cached_tokens", // Moonshot
+  ],
+  cacheWrite: [
+    "prompt_tokens_details.cache_write_tokens", // OpenRouter
+    "input_tokens_details.cache_write_tokens",
+    "cache_creation_input_tokens",
+  ],
+  longCacheWrite: ["cache_creation.ephemeral_1h_input_tokens"],
+  reasoning: [
+    "completion_tokens_details.reasoning_tokens",
+    "output_tokens_details.reasoning_tokens",
+    "output_tokens_details.thinking_tokens",
+    "reasoning_tokens",
+  ],
+  searches: ["server_tool_use.web_search_requests"],
+  cost: ["cost"], // OpenRouter
+  ownCost: ["cost_details.upstream_inference_cost"], // with the caller's key at the service
+} as const;
+
+type Amounts = Readonly<Record<keyof typeof places, number | null>>;
+
+/** The places of a usage in a body, a chunk or an event. */
+const usagePlaces = [
+  "usage",
+  "message.usage", // Anthropic's message_start
+  "response.usage", // Responses
+  "choices.0.usage", // Moonshot
+  "x_groq.usage",
+];
+
+/** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
+function readUsage(event: unknown): TokenUsage | null {
+  const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
+  const [usage] = usages.toReversed().filter((each) => hasCount(each));
+  if (usage === undefined) return null;
+  const names = modePlaces.map((place) => valueAt(event, place));
+  const modes = [...names, usage["service_tier"], usage["speed"]].filter(isDearOrCheap);
+  return countsOf(usage, {
+    modes: [...new Set(modes)],
+    searches: searchesIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
+  });
+}
+
+/** Adds the usage in a service's body, chunk or event, if it has one. */
+export function addUsage(meter: TokenMeter, event: unknown): void {
+  const usage = readUsage(event);
+  if (usage !== null) meter.reported = mergeUsage(meter.reported, usage);
+}
+
+/** Returns the counts of an unchecked usage in the form of the `ai` package, whose gateway may report the cost. */
+export function toTokenUsage(usage: unknown, gatewayCost?: unknown): TokenUsage {
+  const { raw } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
+  const counts = (isRecord(raw) ? readUsage({ usage: raw }) : null) ?? countsOfParts(usage);
+  const isCost = gatewayCost !== undefined && gatewayCost !== null && gatewayCost !== "";
+  const billedUsd = isCost ? toCount(Number(gatewayCost)) : null;
+  return billedUsd === null ? counts : { ...counts, billedUsd };
+}
+
+function countsOfParts(usage: unknown): TokenUsage {
+  const { inputTokens, outputTokens } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
+  const cacheRead = toCount(inputTokens?.cacheRead);
+  const cacheWrite = toCount(inputTokens?.cacheWrite);
+  const total = toCount(inputTokens?.total);
+  const uncached = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  return {
+    input: toCount(inputTokens?.noCache) ?? uncached,
+    cacheRead,
+    cacheWrite,
+    output: toCount(outputTokens?.total),
+    reasoning: toCount(outputTokens?.reasoning),
+  };
+}
+
+function hasCount(usage: object): boolean {
+  const counts = [...places.input, ...places.output, ...places.cacheRead, ...places.cacheWrite];
+  return counts.some((place) => toCount(valueAt(usage, place)) !== null);
+}
+
+interface Besides {
+  readonly modes: readonly string[];
+  readonly searches: number;
+}
+
+function countsOf(usage: Record<string, unknown>, { modes, searches }: Besides): TokenUsage {
+  const entries = Object.entries(places).map(([name, at]) => [name, greatest(usage, at)]);
+  const amounts = Object.fromEntries(entries) as Amounts;
+  const { input, cacheRead, cacheWrite, longCacheWrite, reasoning } = amounts;
+  // Anthropic's count of input excludes the cache; a gateway in OpenAI's form may have both names.
+  const isAnthropic = !("prompt_tokens" in usage) && excluded.some((name) => name in usage);
+  const cached = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const { output, isDoubtful } = outputOf(isAnthropic ? { ...amounts, total: null } : amounts);
+  const own = usage["is_byok"] === true ? (amounts.ownCost ?? 0) : 0;
+  const searched = Math.max(searches, amounts.searches ?? 0);
+  return {
+    input: input && Math.max(0, input - cached),
+    cacheRead,
+    cacheWrite,
+    output,
+    reasoning,
+    ...(longCacheWrite && { longCacheWrite }),
+    ...(searched > 0 && { searches: searched }),
+    ...(amounts.cost !== null && { billedUsd: amounts.cost + own }),
+    ...(modes.length > 0 && { modes }),
+    ...((isDoubtful || cached > (input ?? cached)) && { isDoubtful: true }),
+  };
+}
+
+const excluded = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+
+const modePlaces = ["service_tier", "response.service_tier"];
+
+/** The names of the usual price. */
+const standardModes = new Set(["auto", "default", "standard", "standard_only", "on_demand"]);
+
+function isDearOrCheap(mode: unknown): mode is string {
+  return typeof mode === "string" && mode !== "" && !standardModes.has(mode);
+}
+
+/** Reasoning is part of the output, beside it, or only in the total. */
+function outputOf({ input, output, total, reasoning }: Amounts) {
+  if (output === null) return { output, isDoubtful: false };
+  const besides = total === null || input === null ? 0 : Math.max(0, total - input - output);
+  const thought = reasoning ?? 0;
+  if (besides > 0) {
+    return {
+      output: output + besides,
+      isDoubtful: reasoning !== null && thought > output + besides,
+    };
+  }
+  const isBeside = thought > output;
+  return { output: isBeside ? output + thought : output, isDoubtful: isBeside };
+}
+
+function searchesIn(output: unknown): number {
+  if (!Array.isArray(output)) return 0;
+  return output.filter((item) => valueAt(item, "type") === "web_search_call").length;
+}
+
+function greatest(usage: object, at: readonly string[]): number | null {
+  const counts = at.flatMap((place) => toCount(valueAt(usage, place)) ?? []);
+  return counts.length === 0 ? null : Math.max(...counts);
+}
+
+function valueAt(value: unknown, place: string): unknown {
+  return place
+    .split(".")
+    .reduce<unknown>((inner, key) => (Object(inner) as Record<string, unknown>)[key], value);
+}
