@@ -115,11 +115,12 @@ export class MessageRouter {
   }
 
   /** Asks the decision's model; a failure is data. */
-  async reply(first: Decision, conversation: Conversation, given: RouterReplyOptions & Call) {
+  async reply(first: Decision, unlimited: Conversation, given: RouterReplyOptions & Call) {
     const { autoDecision = null, onFallback, passed = null, ...call } = given;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
+    const conversation = budget?.limited(unlimited) ?? unlimited;
     const plan = planOf(first, services.replies.current, call.key);
     const meter: TokenMeter = { characters: 0, reported: null };
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };

@@ -17,7 +17,7 @@ import type { PassedRequest } from "../reply/ask-model.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
-import { billedTokens, costOf, type ModelPrice } from "../reply/usage.ts";
+import { billedCostOf, billedTokens, type ModelPrice } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
 
@@ -73,7 +73,7 @@ export function openBlindShadow(
       if (!isDrawn || !isComparable(message, first)) return null;
       const { listener, collected } = collectText(given);
       const end = (decision: Decision, reply: GeneratedReply) => {
-        const costUsd = costOf(reply.billed?.usage ?? null, decision.prices.model);
+        const costUsd = billedCostOf(reply.billed?.usage ?? null, decision.prices.model);
         // It failed, has no text or no known cost.
         if (reply.end === null || collected.text === "" || costUsd === null) return;
         const routed = { ...message, ...collected, decision, costUsd };
@@ -133,6 +133,7 @@ async function compareReplies(reply: RoutedReply, options: ComparisonOptions) {
   const ends = endsByPrice(options);
   if (ends === null) return;
   const tokens = expectedTokens(reply.conversation);
+  if ((tokens.files ?? 0) > 0) return; // their cost is not known
   const costs = ends.map(({ target }) => dearestUsd({ targets: [target] }, tokens, options.prices));
   const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
   const key = blindKey(usdPerDay);
@@ -223,10 +224,10 @@ async function answerOf(
   const given = { plan, listener, signal, redact, meter, passed: null, headers };
   const asked = { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
   const { end, billed } = await generateReply(asked, given).catch((stopped: unknown) => {
-    spent.usd += costOf(billedTokens(meter, asked).usage, price) ?? 0;
+    spent.usd += billedCostOf(billedTokens(meter, asked).usage, price) ?? 0;
     throw stopped;
   });
-  const costUsd = costOf(billed?.usage ?? null, price) ?? 0;
+  const costUsd = billedCostOf(billed?.usage ?? null, price) ?? 0;
   spent.usd += costUsd;
   return { tier, text: end === null ? "" : collected.text, costUsd };
 }

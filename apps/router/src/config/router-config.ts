@@ -139,8 +139,11 @@ const prices = fields({
 });
 const price = orNull(prices.transform((given) => toPrices(given) as ModelPrice));
 
+function isPrice(name: string): boolean {
+  return name === "input" || name === "output" || name in perMillion;
+}
+
 function toPrices(given: object): object {
-  const isPrice = (name: string) => name === "input" || name === "output" || name in perMillion;
   const named = Object.entries(given).map(([name, of]) => [
     isPrice(name) ? `${name}UsdPerMillionTokens` : name,
     of,

@@ -2,8 +2,8 @@ import { type Conversation, filesOf, textOf } from "../conversation/conversation
 import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
-import type { ReplyPlan } from "../reply/upstream.ts";
-import { TOKENS_PER_IMAGE } from "../reply/usage.ts";
+import type { ReplyPlan, Target } from "../reply/upstream.ts";
+import { type ModelPrice, priceFrom, TOKENS_PER_IMAGE } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -28,7 +28,7 @@ export class CallBudget {
   #held: Held | null = null;
   #room: Room | null = null;
   #evaluationUsd = 0;
-  #tokens = { input: 0, output: 0 };
+  #tokens: CallTokens = { input: 0, output: 0 };
   #earlierUsd = 0;
   #spentUsd: () => number | null = () => 0;
   #timer: NodeJS.Timeout | undefined;
@@ -46,15 +46,28 @@ export class CallBudget {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const usdOf = conversation === null ? () => this.#evaluationUsd : this.#usdOf.bind(this);
-    const costs = plans.map((plan) => [plan, toNano(usdOf(plan))] as const).toReversed();
+    const nanoOf = (plan: ReplyPlan, output: number) => {
+      const tokens = { ...this.#tokens, output };
+      return toNano(conversation === null ? this.#evaluationUsd : this.#usdOf(plan, tokens));
+    };
+    const { output } = this.#tokens;
+    const outputs = this.isOpenEnded ? OPEN_OUTPUTS : [output];
+    const costs = plans.map((plan) => [plan, nanoOf(plan, output)] as const).toReversed();
     const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
-    const amounts = dearestFirst.map(([, nano]) => nano);
-    const { held, at, room } = await this.#ledger.reserve(this.#key, amounts).catch(() => {
+    const amounts = dearestFirst.flatMap(([plan]) => outputs.map((each) => nanoOf(plan, each)));
+    const cheapest = amounts.length - outputs.length;
+    const reserving = this.#ledger.reserve(this.#key, amounts, cheapest);
+    const {
+      held,
+      at: reserved,
+      room,
+    } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });
     [this.#held, this.#room] = [held, room];
     if (held === null) throw this.#refusal(room.resetAtMs);
+    const at = Math.floor(reserved / outputs.length);
+    this.#tokens = { ...this.#tokens, output: outputs[reserved % outputs.length] ?? output };
     const renew = () => void this.#renew(({ nano }) => nano);
     this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
     return dearestFirst.slice(at).map(([plan]) => plan);
@@ -66,12 +79,19 @@ export class CallBudget {
     await this.#renew(() => toNano(this.#usdOf(plan)));
   }
 
+  /** Returns a conversation whose reply, with thinking that is not shown, is within the reservation. */
+  limited(conversation: Conversation): Conversation {
+    if (!this.isOpenEnded) return conversation;
+    const { output: maxOutputTokens } = this.#tokens;
+    return { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
+  }
+
   /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
   limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
     if (!this.isOpenEnded) return listener;
     const step = { input: 0, output: OUTPUT_STEP };
     const more = ({ nano }: Held) => nano + toNano(dearestUsd(plan, step, this.#prices));
-    let left = OUTPUT_STEP;
+    let left = this.#tokens.output;
     return async (part) => {
       await listener(part);
       const texts = typeof part === "string" ? [part] : part.map(({ text }) => text);
@@ -119,8 +139,8 @@ export class CallBudget {
     return toNano((decisionUsd ?? this.#evaluationUsd) + this.#earlierUsd + replyUsd);
   }
 
-  #usdOf(plan: ReplyPlan): number {
-    return this.#evaluationUsd + dearestUsd(plan, this.#tokens, this.#prices);
+  #usdOf(plan: ReplyPlan, tokens = this.#tokens): number {
+    return this.#evaluationUsd + dearestUsd(plan, tokens, this.#prices);
   }
 
   /** Renews the reservation with an amount; false if it does not fit. */
@@ -155,8 +175,11 @@ export class CallBudget {
 const unwritable =
   "The ledger of the budgets cannot be written; until it can, only keys without a budget may call.";
 
-/** The output that is reserved, again and again, for a reply without a limit. */
+/** The output that is reserved for more than a reply without a limit was asked for. */
 const OUTPUT_STEP = 4096;
+
+/** The limits of a reply without one; the first that fits. Chosen: current models write 16,384 tokens at once. */
+const OPEN_OUTPUTS = [4 * OUTPUT_STEP, 2 * OUTPUT_STEP, OUTPUT_STEP];
 
 /** The price of an evaluation's input; its output is free (contract section 1, rule 11). */
 const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
@@ -172,31 +195,95 @@ export function evaluationUsd(text: string): number {
   return (tokens * EVALUATION_USD_PER_MILLION_TOKENS) / 1_000_000;
 }
 
-/** Returns the expected tokens of a reply to a conversation. */
-export function expectedTokens({ messages, tools, format, settings }: Conversation) {
+/** The most tokens of a call. */
+interface CallTokens {
+  readonly input: number;
+  readonly output: number;
+  /** Files whose length is not known. */
+  readonly files?: number;
+  /** Thinking that the gateway adds to the output of Anthropic's models. */
+  readonly thinking?: number;
+  /** Whether input is kept for an hour. */
+  readonly isLong?: boolean;
+}
+
+/** Returns the most tokens of a reply to a conversation. */
+export function expectedTokens(conversation: Conversation): CallTokens {
+  const { messages, tools, format, settings, providerOptions } = conversation;
   const parts = messages.flatMap((message) => message.parts);
-  const files = parts.flatMap(filesOf).map(({ type, url }) => {
-    return type === "image" ? TOKENS_PER_IMAGE : tokensOf(url);
-  });
+  const [unknown, known] = partition(parts.flatMap(filesOf));
   const texts = tokensOf(textOf(parts) + JSON.stringify([tools, format]));
-  const input = files.reduce((sum, tokens) => sum + tokens, texts);
-  return { input, output: settings.maxOutputTokens ?? OUTPUT_STEP };
+  const input = known.reduce((sum, { type, url }) => {
+    return sum + (type === "image" ? TOKENS_PER_IMAGE : tokensOf(url));
+  }, texts);
+  const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
+  const marks = [...parts, ...inner, ...tools].map((each) => each.providerOptions);
+  return {
+    input,
+    output: settings.maxOutputTokens ?? OPEN_OUTPUTS[0] ?? OUTPUT_STEP,
+    files: unknown.length,
+    thinking: thinkingOf(conversation),
+    isLong: JSON.stringify([providerOptions, marks]).includes('"ttl":"1h"'),
+  };
+}
+
+type File = ReturnType<typeof filesOf>[number];
+
+/** A document is compressed, or at another address: its bytes do not limit its tokens. */
+function partition(files: readonly File[]): [unknown: File[], known: File[]] {
+  const isUnknown = ({ type, url }: File) =>
+    type === "file" && !/^data:(?:text|audio)\//i.test(url);
+  return [files.filter(isUnknown), files.filter((file) => !isUnknown(file))];
+}
+
+/** The most output of a model of Anthropic, and the parts of it that the gateway thinks for an effort. */
+const MOST_OUTPUT = 128_000;
+const efforts: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+};
+
+function thinkingOf({ settings, providerOptions }: Conversation): number {
+  const thinking = Object(providerOptions["anthropic"]?.["thinking"]) as { budgetTokens?: unknown };
+  const effort = settings.reasoning;
+  const ofEffort = effort === undefined ? 0 : (efforts[effort] ?? 1) * MOST_OUTPUT;
+  return Math.max(Number(thinking.budgetTokens ?? 0), ofEffort);
 }
 
 /** Returns the cost in US dollars at the dearest model of a plan. @throws HttpError (400) without a price */
 export function dearestUsd(
   { targets }: Pick<ReplyPlan, "targets">,
-  { input, output }: { readonly input: number; readonly output: number },
+  tokens: CallTokens,
   prices: Routing["prices"],
 ): number {
   const costs = targets.map((target) => {
     const price = priceOf(target, prices);
     const problem = `The key has a budget, and there is no price for ${target.model}`;
     if (price === null) throw new HttpError(400, `${problem}: set one in router.config.json.`);
-    // No cache may have the input, and writing it to a cache can cost more.
-    const written = price.cacheWriteUsdPerMillionTokens ?? 0;
-    const perInput = Math.max(price.inputUsdPerMillionTokens, written);
-    return (input * perInput + output * price.outputUsdPerMillionTokens) / 1_000_000;
+    return mostUsd(target, price, tokens);
   });
   return Math.max(...costs);
+}
+
+function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTokens): number {
+  const { files = 0, thinking = 0, isLong = false } = tokens;
+  if (files > 0 && price.tokensPerFile === undefined) {
+    const problem = `The key has a budget, and messages have a document whose tokens are not known before ${model} reads it`;
+    const next = "send its text, or set tokensPerFile in the price of router.config.json.";
+    throw new HttpError(400, `${problem}: ${next}`, { param: "messages" });
+  }
+  const input = tokens.input + files * (price.tokensPerFile ?? 0);
+  const isAdded = upstream.type === "gateway" && model.startsWith("anthropic/");
+  const output = tokens.output + (isAdded ? thinking : 0);
+  // No cache may have the input, and writing it to a cache can cost more.
+  const costs = [price, priceFrom(price, input)].map((each) => {
+    const { inputUsdPerMillionTokens: perInput } = each;
+    const long = isLong ? (each.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) : 0;
+    const dearest = Math.max(perInput, each.cacheWriteUsdPerMillionTokens ?? 0, long);
+    return input * dearest + output * each.outputUsdPerMillionTokens;
+  });
+  return Math.max(...costs) / 1_000_000;
 }

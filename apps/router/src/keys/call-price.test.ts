@@ -23,7 +23,7 @@ test("tools and images are input, and the output is what the call allows", () =>
   const image = { type: "image", url: "data:image/png;base64,AAAA", mediaType: "image/png" };
   const messages = [{ role: "user", parts: [image] }];
   expect(input({ messages })).toBeGreaterThan(1600);
-  expect(expectedTokens(plain).output).toBe(4096);
+  expect(expectedTokens(plain).output).toBe(16_384);
   expect(expectedTokens({ ...plain, settings: { maxOutputTokens: 50 } }).output).toBe(50);
 });
 
@@ -40,4 +40,50 @@ test("a plan with a model without a price is refused", () => {
   expect(() => dearestUsd(planOf(price, null), tokens, new Map())).toThrow(
     "there is no price for maker/model: set one in router.config.json.",
   );
+});
+
+const fileOf = (url: string) => {
+  const part = { type: "file" as const, url, mediaType: "application/pdf", filename: null };
+  return { ...conversationOf("Hello"), messages: [{ role: "user" as const, parts: [part] }] };
+};
+
+test.each(["https://files.example.com/report.pdf", "data:application/pdf;base64,AAAA"])(
+  "the document %s has no bound, unless the file has one",
+  (url) => {
+    const known = expectedTokens(fileOf(url));
+    expect(() => dearestUsd(planOf(price), known, new Map())).toThrow("set tokensPerFile");
+    const bounded = { ...price, tokensPerFile: 1_000_000 };
+    expect(dearestUsd(planOf(bounded), known, new Map())).toBeGreaterThanOrEqual(2);
+  },
+);
+
+test("the bytes of a text and of a recording are a bound", () => {
+  for (const type of ["text/plain", "audio/wav"]) {
+    expect(expectedTokens(fileOf(`data:${type};base64,AAAA`)).files).toBe(0);
+  }
+});
+
+test.each([
+  ["input that is kept for an hour", { isLong: true }, {}, 5],
+  [
+    "a long input at its price",
+    {},
+    { fromInputTokens: [{ inputTokens: 1000, inputUsdPerMillionTokens: 20 }] },
+    21,
+  ],
+])("a plan may cost %s", (_, more, differences, usd) => {
+  const plan = planOf({ ...price, ...differences });
+  expect(dearestUsd(plan, { ...tokens, ...more }, new Map())).toBeCloseTo(usd, 9);
+});
+
+test("the gateway adds thinking to the output of Anthropic's models alone", () => {
+  const target = (model: string, type: string) =>
+    ({ targets: [{ model, upstream: { type }, price }] }) as unknown as ReplyPlan;
+  const thinking = { ...tokens, thinking: 100_000 };
+  const usd = (plan: ReplyPlan) => dearestUsd(plan, thinking, new Map());
+  expect(usd(target("anthropic/claude-x", "gateway"))).toBeCloseTo(4, 9);
+  expect(usd(target("openai/gpt-x", "gateway"))).toBeCloseTo(3, 9);
+  const { settings, ...plain } = conversationOf("Hello");
+  const high = expectedTokens({ ...plain, settings: { ...settings, reasoning: "high" } });
+  expect(high.thinking).toBe(76_800);
 });

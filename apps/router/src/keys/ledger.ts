@@ -24,11 +24,11 @@ export class Ledger {
     this.leaseMs = leaseMs;
   }
 
-  /** Reserves the first amount that fits, and returns its index; near the limit only the last one may. */
-  reserve(key: BudgetKey, amounts: readonly number[]) {
+  /** Reserves the first amount that fits, and returns its index; near the limit only the cheapest ones may. */
+  reserve(key: BudgetKey, amounts: readonly number[], cheapest = amounts.length - 1) {
     return this.#change(key, (state, renewedMs) => {
       const room = roomOf(key, state);
-      const first = room.isNear ? amounts.length - 1 : 0;
+      const first = room.isNear ? cheapest : 0;
       const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
       const nano = amounts[at];
       const none = { held: null as Held | null, at, room };

@@ -4,6 +4,7 @@ import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import { type Attempt, turn } from "./attempt.ts";
 import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
+import { limitOutput } from "./output-limit.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { Target, Upstream } from "./upstream.ts";
 import type { HttpError } from "../http-error.ts";
@@ -59,8 +60,7 @@ async function callModel(
 ) {
   const taken = Promise.withResolvers<{ taken: Response; stream?: undefined }>();
   const languageModel = await upstream.languageModel(model, async (input, init) => {
-    const most = upstream.type === "anthropic" ? options.maxOutputTokens : undefined;
-    const sent = most === undefined ? init : limitThinking(init, most);
+    const sent = limitOutput(init, { type: upstream.type, model, most: options.maxOutputTokens });
     const response = await upstream.fetch(input, sent);
     const { body, ok } = response;
     if (ok && isTaken(response)) {
@@ -72,22 +72,9 @@ async function callModel(
     return new Response(limited, response);
   });
   const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
-    // The gateway would send the option to its service.
-    languageModel.doStream(
-      upstream.type === "gateway" ? options : { ...options, includeRawChunks: true },
-    ),
+    languageModel.doStream(options),
   );
   return Promise.race([streamed, taken.promise]);
-}
-
-/** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */
-function limitThinking(init: RequestInit | undefined, most: number): RequestInit | undefined {
-  const { thinking, ...body } = parseJson(init?.body as string) as Record<string, object>;
-  const given = Number(Object(thinking).budget_tokens);
-  const budget_tokens = Math.min(given, Math.floor(most / 2));
-  const limited = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
-  const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
-  return given > 0 ? { ...init, body: text } : init;
 }
 
 async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
@@ -164,7 +151,11 @@ export async function passRequest(
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
     const text = replaceValues(open, { model: target.model, ...counted });
-    return target.upstream.fetch(input, { ...init, body: text, headers: all });
+    const sent = limitOutput(
+      { ...init, body: text },
+      { type: target.upstream.type, model: target.model },
+    );
+    return target.upstream.fetch(input, { ...sent, headers: all });
   };
   const call = { prompt: [], headers, abortSignal: attempt.signal };
   const own = { ...target, upstream: { ...target.upstream, fetch } };

@@ -165,6 +165,9 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const conversation = signatures?.restore(call.conversation, model) ?? call.conversation;
   const options = toCallOptions(conversation, upstream.type);
-  await askModel(asked, { ...options, headers, abortSignal: attempt.signal }, { attempt, pieces });
+  // A provider reads usage in one form only; the gateway would send the option to its service.
+  const raw = upstream.type !== "gateway" && { includeRawChunks: true };
+  const given = { ...options, ...raw, headers, abortSignal: attempt.signal };
+  await askModel(asked, given, { attempt, pieces });
   return pieces.end();
 }

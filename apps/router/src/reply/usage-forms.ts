@@ -45,7 +45,7 @@ const usagePlaces = [
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const [usage] = usages.toReversed().filter((each) => hasCount(each));
+  const usage = usages.find(hasCount);
   if (usage === undefined) return null;
   const names = modePlaces.map((place) => valueAt(event, place));
   const modes = [...names, usage["service_tier"], usage["speed"]].filter(isDearOrCheap);

@@ -150,7 +150,7 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
 }
 
 /** Returns the prices of the tokens of a call with so much input. */
-function priceFrom(price: ModelPrice, inputTokens: number): ModelPrice {
+export function priceFrom(price: ModelPrice, inputTokens: number): ModelPrice {
   const steps = price.fromInputTokens?.filter((each) => each.inputTokens <= inputTokens) ?? [];
   return Object.assign({}, price, ...steps) as ModelPrice;
 }

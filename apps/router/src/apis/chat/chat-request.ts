@@ -63,7 +63,7 @@ function toConversation(data: ChatBody): Conversation {
       presencePenalty: data.presence_penalty,
       frequencyPenalty: data.frequency_penalty,
       seed: data.seed,
-      maxOutputTokens: data.max_completion_tokens ?? data.max_tokens,
+      maxOutputTokens: Math.max(data.max_completion_tokens ?? 0, data.max_tokens ?? 0) || null,
       stopSequences: typeof stop === "string" ? [stop] : stop,
       reasoning: data.reasoning_effort ?? data.reasoning?.effort,
     }),

@@ -1,0 +1,40 @@
+import { parseJson } from "evaluator-kit";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
+
+interface LimitedCall {
+  readonly type: UpstreamType;
+  readonly model: string;
+  /** The most tokens of the reply with its thinking; absent for none. */
+  readonly most?: number | undefined;
+}
+
+/** Writes the limit of a reply's tokens in the form that a service and its model take. */
+export function limitOutput(
+  init: RequestInit | undefined,
+  { type, model, most }: LimitedCall,
+): RequestInit | undefined {
+  if (type === "anthropic" && most !== undefined) return limitThinking(init, most);
+  const isNamed = type === "openai-chat" && thinkingModels.test(model);
+  return isNamed ? renameLimit(init) : init;
+}
+
+/** Models of OpenAI's chat API that refuse `max_tokens`. */
+const thinkingModels = /(?:^|\/)(?:o\d|gpt-[5-9])/;
+
+function renameLimit(init: RequestInit | undefined): RequestInit | undefined {
+  const text = init?.body;
+  if (typeof text !== "string" || !text.includes('"max_tokens"')) return init;
+  const { max_tokens, ...body } = parseJson(text) as Record<string, unknown>;
+  if (max_tokens === undefined || max_tokens === null) return init;
+  return { ...init, body: JSON.stringify({ max_completion_tokens: max_tokens, ...body }) };
+}
+
+/** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */
+function limitThinking(init: RequestInit | undefined, most: number): RequestInit | undefined {
+  const { thinking, ...body } = parseJson(init?.body as string) as Record<string, object>;
+  const given = Number(Object(thinking).budget_tokens);
+  const budget_tokens = Math.min(given, Math.floor(most / 2));
+  const limited = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
+  const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
+  return given > 0 ? { ...init, body: text } : init;
+}
