@@ -9,7 +9,7 @@ import type { MessageRecord } from "./records/message-record.ts";
 import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
-import { addFailureRoutes, apis } from "./apis/errors.ts";
+import { addFailureRoutes, apis, toApiPath } from "./apis/errors.ts";
 import { priceOf } from "./decision/replies.ts";
 import { hasBudget } from "./keys/budget-state.ts";
 import { CallBudget } from "./keys/call-budget.ts";
@@ -53,7 +53,7 @@ export function createApp(parts: AppParts) {
   const wire = isEmulator ? services.engineAddress : null;
   const latest = { answer: { evaluatorModelId: null, wire } };
   const routing = { services, policy, prices, calibration, fit, latest };
-  const app = new Hono<ClientEnv>();
+  const app = new Hono<ClientEnv>({ getPath: toApiPath });
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
   const minuteLimits = new MinuteLimits(parts.now);
   const count = ({ key, inputTokens, outputTokens }: MessageRecord) =>

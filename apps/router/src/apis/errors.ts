@@ -7,6 +7,7 @@ import {
 } from "evaluator-client";
 import { html } from "evaluator-kit/html";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { getPath } from "hono/utils/url";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
@@ -19,11 +20,25 @@ import type { Redact } from "../reply/redactor.ts";
 /** The APIs that clients speak. */
 export const apis: readonly Api[] = [chatApi, responsesApi, messagesApi];
 
+/** Returns a request's path, without what base URLs of other services add to the path of an API. */
+export function toApiPath(request: Request): string {
+  const path = getPath(request);
+  const plain = path
+    .replaceAll(/\/{2,}/g, "/")
+    .replace(/^\/(?:api|openai|anthropic)(?=\/v1\/)/, "");
+  return plain.startsWith("/v1/") ? plain.replace(/\/$/, "") : path;
+}
+
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
 export function addFailureRoutes<TEnv extends Env>(
   app: Hono<TEnv>,
   { redact, reportDefect }: { redact: Redact; reportDefect: (error: Error) => void },
 ): void {
+  app.use(responsesApi.path, async (c, next) => {
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") return next();
+    const headers = { Upgrade: "HTTP/1.1", Connection: "Upgrade" };
+    throw new HttpError(426, "This router has no websockets; POST the request.", { headers });
+  });
   app.use(
     methodNotAllowed({
       app,

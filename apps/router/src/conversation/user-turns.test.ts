@@ -131,3 +131,28 @@ test("requests for titles, tags and follow-ups are a client's task", () => {
     false,
   );
 });
+
+const titles = [
+  "Generate a concise 3-7 word title for this conversation, omitting punctuation.", // Zed
+  "Please generate a four to five word title summarizing our conversation without any lead-in.", // NextChat
+  "Based on the chat history, give this conversation a name.\nKeep it short.", // Chatbox
+  "You need to summarize the user's conversation into a title of no more than 10 words.", // Cherry Studio
+  "You are a professional conversation summarizer. Generate a concise title of a few words.", // LobeChat
+];
+
+test.each(titles)("%s is a client's task without tools", (asked) => {
+  const talk = conversation(["user", text("hi")], ["user", text(asked)]);
+  expect(isClientTask(talk, asked)).toBe(true);
+  expect(isClientTask(conversation(["system", text(asked)], ["user", text("hi")]), "hi")).toBe(
+    true,
+  );
+  const tools = [{ name: "look", description: null, parameters: {}, strict: null }];
+  expect(isClientTask({ ...talk, tools }, asked)).toBe(false);
+});
+
+test.each(["Give me a name for my chat app", "Write a title for my essay about rivers"])(
+  "%s is the user's own question",
+  (asked) => {
+    expect(isClientTask(conversation(["user", text(asked)]), asked)).toBe(false);
+  },
+);

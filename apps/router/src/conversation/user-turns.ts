@@ -83,12 +83,27 @@ const tasks = [
 
 const naming = /\b(?:title generator|naming a coding session|sentence-case title)\b/i;
 
+const title =
+  /\b(?:generate|create|give|write|provide|suggest|summari[sz]e)\b[^.!?\n]{0,120}\b(?:title|name)\b/i;
+const ofTalk =
+  /\b(?:this|our|the|user's|following) (?:conversation|chat|thread|session|dialogue)\b|\bconversation summarizer\b/i;
+
+/** Whether a text asks for the title of a conversation, at its beginning or its end. */
+function asksForTitle(text: string): boolean {
+  const ends = [text.slice(0, 400), text.slice(-400)];
+  return ends.some((end) => title.test(end) && ofTalk.test(end));
+}
+
 /** Whether a program asks on its own behalf, also by its system text: for a title or a commit's message. */
-export function isClientTask({ messages }: Conversation, userText: string): boolean {
+export function isClientTask(
+  { messages, tools }: Pick<Conversation, "messages" | "tools">,
+  userText: string,
+): boolean {
   if (startsWithOne(tasks, userText.trimStart())) return true;
   const [first] = messages;
   const system = first?.role === "system" ? textOf(first.parts) : "";
   if (naming.test(system.slice(0, 2000))) return true;
+  if (tools.length === 0 && [userText, system].some(asksForTitle)) return true;
   return /\bcommit messages?\b/i.test(system.slice(0, 200)); // later, an agent's text may describe commits
 }
 

@@ -28,6 +28,8 @@ test.each([
   [402, "model-refused"],
   [403, "model-refused"],
   [404, "model-refused"],
+  [408, "model-failed"],
+  [413, "model-refused"],
   [429, "model-refused"],
   [500, "model-failed"],
   [529, "model-failed"],
@@ -35,6 +37,41 @@ test.each([
   const { reply, causes, pieces } = callAfter(failing(status));
   expect((await reply).replyError).toBeNull();
   expect(causes).toEqual([["a/second", cause]]);
+  expect(blocksOf(pieces)).toEqual(["fine"]);
+});
+
+test.each([
+  ["a reply that breaks off at once", async () => replyStream([], { isCut: true }), "model-failed"],
+  [
+    "an error as the whole body",
+    async () => Response.json({ error: { message: "x" } }),
+    "model-failed",
+  ],
+  [
+    "a page",
+    async () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+    "model-failed",
+  ],
+  ["an empty body", async () => new Response(null), "model-failed"],
+  [
+    "a context that is too long",
+    async () => Response.json({ error: { message: "The prompt is too long" } }, { status: 400 }),
+    "model-refused",
+  ],
+] as [string, Fetch, string][])(
+  "after %s the next target is asked",
+  async (_what, first, cause) => {
+    const { reply, causes, pieces } = callAfter(first);
+    expect((await reply).replyError).toBeNull();
+    expect([causes, blocksOf(pieces)]).toEqual([[["a/second", cause]], ["fine"]]);
+  },
+);
+
+test("after status 401 another service is asked, which has another key", async () => {
+  const { upstream, ...target } = gatewayTarget(works, "a/second");
+  const next = { ...target, upstream: { ...upstream, name: "other" } };
+  const { reply, pieces } = callFor([gatewayTarget(failing(401), "a/first"), next]);
+  expect((await reply).replyError).toBeNull();
   expect(blocksOf(pieces)).toEqual(["fine"]);
 });
 

@@ -97,7 +97,8 @@ async function askInTurn(call: Call): Promise<Outcome> {
     const [next, ...rest] = later;
     if (failed === null) return outcome;
     if (next !== undefined) {
-      if (failed.cause === null || (await call.onNext?.(next, failed)) === false) return outcome;
+      if (!isForNext(failed, target, next)) return outcome;
+      if ((await call.onNext?.(next, failed)) === false) return outcome;
       [target, later] = [next, rest];
       continue;
     }
@@ -108,6 +109,11 @@ async function askInTurn(call: Call): Promise<Outcome> {
     if ((await call.onNext?.(target, { ...failed, cause: null })) === false) return outcome;
     retries += 1;
   }
+}
+
+/** A service refuses its key for all its models. */
+function isForNext({ cause, httpError }: ReplyFailure, { upstream }: Target, next: Target) {
+  return cause !== null && (httpError?.status !== 401 || next.upstream.name !== upstream.name);
 }
 
 const FIRST_DELAY_MS = 2000;

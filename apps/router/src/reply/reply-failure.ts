@@ -34,7 +34,7 @@ export function toReplyFailure(
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
     httpError: limit === null ? httpError : { status: 504, code: null, retryAfter: null },
     /** How the model failed; null if another model would fail too. */
-    cause: limit === "idle-timeout" ? "model-failed" : causeOf(statusCode, isRetryable),
+    cause: limit === null ? causeOf(statusCode, code) : limitCauses[limit],
     /** Whether the same model may be asked again. */
     isTemporary: isRetryable,
     /** Whether the service may charge for the call: it was sent, and no status rejected it. */
@@ -47,13 +47,18 @@ const tooSlow = {
   timeout: "The reply model took too long; try again later.",
 };
 
-// A 401 would reject any other model too.
-const rejectedStatuses: ReadonlySet<number> = new Set([402, 403, 404, 429]);
+/** Time for the whole reply is over for every model. */
+const limitCauses = { "idle-timeout": "model-failed", timeout: null } as const;
 
-function causeOf(status: number, isTemporary: boolean) {
-  if (rejectedStatuses.has(status)) return "model-refused";
-  // Without a status, the service was not reached.
-  return (status < 400 ? isTemporary : status >= 500) ? "model-failed" : null;
+// After a 401, a service with another key may be asked.
+const rejectedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 413, 429]);
+
+function causeOf(status: number, code: string | null) {
+  // Another model may have more room.
+  const isLong = code === "context_length_exceeded";
+  if (rejectedStatuses.has(status) || isLong) return "model-refused";
+  // A status below 400 is that of a broken reply; without one, the service was not reached.
+  return status < 400 || status === 408 || status >= 500 ? "model-failed" : null;
 }
 
 /** Whether no connection was made: its host, its address or its certificate failed. */

@@ -204,3 +204,29 @@ test("parts of any form give no error", () => {
   const odd = [{}, { type: "text-delta" }, { type: "finish" }, { type: "tool-call" }];
   expect(() => piecesOf(odd, [{ type: "reasoning-end", providerMetadata: 7 }])).not.toThrow();
 });
+
+test.each([
+  { unified: "stop", raw: "stop" },
+  { unified: "other", raw: "eos" },
+])("a text that ends with %j is whole", (finishReason) => {
+  const { end } = piecesOf([text("a"), { ...finish, finishReason }]);
+  expect(end()).toMatchObject({ finishReason: finishReason.unified });
+});
+
+test.each([
+  [{ unified: "other" }],
+  [{ unified: "interrupted", raw: "stop" }],
+  [{ unified: "error", raw: "error" }],
+  [{ unified: "error", raw: "MALFORMED_FUNCTION_CALL" }],
+  [{ unified: "tool-calls", raw: "malformed_function_call" }],
+  [{ unified: "a-later-reason", raw: "x" }],
+  [undefined],
+])("a text that ends with %j broke off", (finishReason) => {
+  expect(piecesOf([text("a"), { ...finish, finishReason }]).end).toThrow("broke off");
+});
+
+test("a reply without content ends with a reason of its service's list, or it broke off", () => {
+  expect(piecesOf([finish]).end()).toMatchObject({ finishReason: "tool-calls" });
+  const other = { ...finish, finishReason: { unified: "other", raw: "eos" } };
+  expect(piecesOf([other]).end).toThrow("broke off");
+});

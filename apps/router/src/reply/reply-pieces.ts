@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   JSONParseError,
+  type LanguageModelV4FinishReason,
   type LanguageModelV4GenerateResult,
   type SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
@@ -29,6 +30,7 @@ export class ReplyPieces {
   #blocks = 0;
   #bytes = 0;
   #end: ReplyEnd | null = null;
+  #isBroken = false;
 
   constructor(options: PiecesOptions) {
     this.#options = options;
@@ -89,7 +91,7 @@ export class ReplyPieces {
 
   /** Returns the end of the reply. @throws BrokenReplyError if it broke off */
   end(): ReplyEnd {
-    if (this.#end === null) throw new BrokenReplyError(brokenOff);
+    if (this.#end === null || this.#isBroken) throw new BrokenReplyError(brokenOff);
     return this.#end;
   }
 
@@ -157,12 +159,22 @@ export class ReplyPieces {
     // The service's own events are read already; a provider reads only its own form of them.
     const counts = mergeKnown(ended, meter.reported);
     meter.reported = counts;
-    const { unified } = (finishReason ?? {}) as { unified?: ReplyEnd["finishReason"] };
+    const { unified, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
+    const isKnown = wholeReasons.has(unified) && !/^malformed_function_call$/i.test(raw ?? "");
+    this.#isBroken = !isKnown && (unified !== "other" || raw === undefined || this.#blocks === 0);
     const given = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
     const stopSequence = typeof given === "string" ? given : undefined;
     this.#end = { finishReason: unified ?? "other", usage: counts, stopSequence };
   }
 }
+
+/** The reasons of a whole reply; `other` is one if the service gives its own reason and content. */
+const wholeReasons: ReadonlySet<unknown> = new Set([
+  "stop",
+  "length",
+  "content-filter",
+  "tool-calls",
+]);
 
 /** A missing id is made up: the client's result of the call names it. */
 function toHead(id: unknown, name: unknown) {

@@ -28,7 +28,8 @@ export function callOf(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: Call["endpoint"],
 ): Call {
-  const caller = req.header("x-api-key") ?? req.header("authorization") ?? "";
+  const given = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
+  const [caller = ""] = given.flatMap((name) => req.header(name) ?? []);
   return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: traceOf(req) };
 }
 

@@ -47,7 +47,8 @@ export function sendEvents(
   return c.body(body, 200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-cache",
-    "Transfer-Encoding": "chunked", // otherwise the server buffers the first events to measure them
+    // Otherwise the server buffers the first events to measure them; HTTP/1.0 has no chunks.
+    ...(outgoing?.req.httpVersion !== "1.0" && { "Transfer-Encoding": "chunked" }),
     "X-Accel-Buffering": "no", // otherwise a proxy buffers them
   });
 }

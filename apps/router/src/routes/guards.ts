@@ -1,5 +1,7 @@
 import { networkInterfaces } from "node:os";
-import { isLoopbackHost, toHostname } from "evaluator-kit";
+import { promisify } from "node:util";
+import { gunzip, inflate, zstdDecompress } from "node:zlib";
+import { isLoopbackHost, systemErrorCode, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
@@ -108,7 +110,8 @@ function requireKey({ options, keys }: GuardParts): MiddlewareHandler<ClientEnv>
   return async (c, next) => {
     const { req } = c;
     if (open.has(req.path)) return next();
-    const given = [req.header("x-api-key") ?? "", tokenOf(req.header("authorization") ?? "")];
+    const named = keyHeaders.map((name) => req.header(name) ?? "");
+    const given = [...named, tokenOf(req.header("authorization") ?? "")];
     const key = findKey([...owner, ...(keys?.current() ?? [])], given, Date.now());
     c.set("key", key);
     if (key !== null) return next();
@@ -125,9 +128,13 @@ export function ownerOf(token: string): StoredKey {
   return { ...storedKeySchema.parse(key), name: "owner" };
 }
 
-/** A basic authorization without a user name may be the token alone. */
+/** The headers of keys of Anthropic's, Azure's and Google's clients. */
+const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"];
+
+/** An authorization may be the token alone, as may a basic one without a user name. */
 function tokenOf(authorization: string): string {
-  const [scheme = "", value = ""] = authorization.split(" ", 2);
+  const [scheme = "", value] = authorization.trim().split(/\s+/, 2);
+  if (value === undefined) return scheme;
   if (scheme.toLowerCase() === "bearer") return value;
   if (scheme.toLowerCase() !== "basic") return "";
   return Buffer.from(value, "base64")
@@ -183,10 +190,44 @@ function jsonBody(maxSize: number): MiddlewareHandler {
     if (mediaType.trim().toLowerCase() !== "application/json") {
       throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
     }
+    const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity";
+    const unpacked = async () => {
+      if (encoding !== "identity") c.req.raw = await unpack(c.req.raw, encoding, maxSize);
+      await next();
+    };
     const length = c.req.header("content-length");
-    if (length === undefined) return unknownSize(c, next);
-    return Number(length) > maxSize ? refuseSize(maxSize) : next();
+    if (length === undefined) return unknownSize(c, unpacked);
+    return Number(length) > maxSize ? refuseSize(maxSize) : unpacked();
   };
+}
+
+type Decode = (packed: ArrayBuffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const encodings: Readonly<Record<string, Decode>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+  zstd: promisify(zstdDecompress), // Codex
+};
+
+/** The most bytes from a packed byte, above 1 MiB. Chosen: JSON of conversations shrinks to a fifth or a twentieth. */
+const MOST_RATIO = 100;
+
+/** Returns a request with its body unpacked, up to a size. */
+async function unpack(request: Request, encoding: string, maxSize: number): Promise<Request> {
+  const decode = Object.hasOwn(encodings, encoding) ? encodings[encoding] : undefined;
+  if (decode === undefined) {
+    throw new HttpError(415, "Send the body without Content-Encoding, or with gzip or zstd.");
+  }
+  const packed = await request.arrayBuffer();
+  const most = Math.min(maxSize, Math.max(MAX_BODY_BYTES, packed.byteLength * MOST_RATIO));
+  try {
+    const body = await decode(packed, { maxOutputLength: most });
+    return new Request(request, { method: "POST", body }); // all routes with a body
+  } catch (error) {
+    if (systemErrorCode(error) === "ERR_BUFFER_TOO_LARGE") return refuseSize(most);
+    throw new HttpError(400, `The body is not ${encoding}, which its Content-Encoding names.`);
+  }
 }
 
 function refuseSize(maxSize: number): never {

@@ -11,11 +11,19 @@ test.each([
   basic(`me:${accessToken}`),
   basic(`:${accessToken}`),
   basic(accessToken),
+  accessToken,
+  `Bearer  ${accessToken}`,
 ])("%s opens every endpoint", async (authorization) => {
   const { request } = await testRouter({}, { accessToken });
   for (const path of ["/", "/v1/models", "/metrics"]) {
     expect((await request(path, { headers: { authorization } })).status).toBe(200);
   }
+});
+
+test.each(["x-api-key", "api-key", "x-goog-api-key"])("the header %s has the key", async (name) => {
+  const { request } = await testRouter({}, { accessToken });
+  expect((await request("/v1/models", { headers: { [name]: accessToken } })).status).toBe(200);
+  expect((await request("/v1/models", { headers: { [name]: "other" } })).status).toBe(401);
 });
 
 test.each([
@@ -26,7 +34,6 @@ test.each([
   `Bearer ${accessToken}x`,
   `Basic ${accessToken}`,
   basic(accessToken + ":me"),
-  accessToken,
 ])("%s opens none, and no model is asked", async (authorization) => {
   const { request, chat, seen } = await testRouter({}, { accessToken });
   const own: Record<string, string> = authorization === undefined ? {} : { authorization };
