@@ -34,6 +34,7 @@ test("exports these names and no others", () => {
       "cutText",
       "directTransport",
       "estimateCost",
+      "estimateTextTokens",
       "estimateTokens",
       "evaluationRequestSchema",
       "evaluationResponseSchema",

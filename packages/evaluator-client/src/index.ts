@@ -79,6 +79,7 @@ export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
 export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
+export { estimateTextTokens } from "./questions/tokens.ts";
 export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";

@@ -17,7 +17,7 @@ export interface CostEstimate {
 }
 
 /**
- * Estimates what requests will cost: a token for every four characters, at the price of the list.
+ * Estimates what requests will cost: tokens by `estimateTokens`, at the price of the list.
  * The evaluation model's price is for input (contract section 1). A given transport specifies the calls
  * of a request, and its output tokens if they are paid for.
  *
