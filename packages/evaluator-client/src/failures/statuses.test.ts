@@ -86,7 +86,7 @@ describe.each(everyWayAndServer)("%s", (way, transportTo, listen) => {
 describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   test.each([
     ["free-tier-rate-limited", "GatewayRateLimitError", 3],
-    ["free-tier-no-access", "AuthenticationError", 1],
+    ["free-tier-no-access", "GatewayRateLimitError", 1],
   ])("%s is a %s that paid credits remove", async (situation, name, attempts) => {
     const { status, body } = findEvaluation(`gateway/${situation}`).response;
     const response = httpResponse(status, JSON.stringify(body));
