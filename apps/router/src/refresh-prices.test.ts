@@ -6,7 +6,7 @@ import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
-import { refreshPrices } from "./refresh-prices.ts";
+import { refreshDaily, refreshPrices } from "./refresh-prices.ts";
 import { configureReplies } from "./services/connect-services.ts";
 import { gatewayUpstream } from "./testing/upstreams.ts";
 
@@ -156,4 +156,17 @@ test.each([["input"], ["output"]])("a model without a price for its %s has none"
   const { prices, printed } = await refresh({ list, fallbackModels: ["a/b"] });
   expect([...prices]).toEqual([]);
   expect(printed.join("")).not.toContain("has no model a/b");
+});
+
+test("the prices are read at once and again each day", async () => {
+  const stop = new AbortController();
+  const steps: unknown[] = [];
+  const sleep = async <T>(milliseconds?: number, value?: T) => {
+    steps.push(milliseconds);
+    if (steps.length === 4) stop.abort();
+    return value as T;
+  };
+  const refresh = async () => void steps.push("read");
+  await refreshDaily(refresh, { signal: stop.signal, sleep });
+  expect(steps).toEqual(["read", 86_400_000, "read", 86_400_000]);
 });

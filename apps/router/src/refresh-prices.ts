@@ -45,6 +45,19 @@ export async function refreshPrices(refresh: PriceRefresh) {
   }
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Reads the price lists at once and each day: a router may run for months. */
+export async function refreshDaily(
+  refresh: () => Promise<void>,
+  { signal, sleep = setTimeout }: Pick<PriceRefresh, "signal" | "sleep">,
+): Promise<void> {
+  while (!signal.aborted) {
+    await refresh();
+    await sleep(DAY_MS, undefined, { signal, ref: false }).catch(() => undefined); // aborted
+  }
+}
+
 const unreadable =
   "The price list cannot be read, so costs are unknown; it is tried again each minute.";
 

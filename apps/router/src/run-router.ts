@@ -18,7 +18,7 @@ import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { connectServices, type Services } from "./services/connect-services.ts";
-import { refreshPrices } from "./refresh-prices.ts";
+import { refreshDaily, refreshPrices } from "./refresh-prices.ts";
 import { startRouter } from "./start-router.ts";
 
 type ReadOptions = () => Promise<RouterOptions>;
@@ -118,7 +118,7 @@ async function serve(
   write(describeStart(router.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
   if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
-  const refreshed = refresh().catch(reportDefect);
+  const refreshed = refreshDaily(refresh, { signal }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
   await refreshed;

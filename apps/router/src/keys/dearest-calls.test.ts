@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
@@ -9,17 +10,6 @@ import { startUpstream } from "../testing/upstreams.ts";
 
 const price = { input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 };
 type Body = Readonly<Record<string, unknown>>;
-
-/** Returns a generator of numbers from 0 to 1 with a seed (mulberry32). */
-function randomFrom(seed: number) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** The tokens of each text in a request, at three bytes for one, and many of a file at an address. */
 function inputTokensOf(value: unknown): number {
@@ -148,7 +138,7 @@ test.each(cases)(
     });
     const services = connectServices(parseRouterOptions({}, config));
     const router = await budgetRouter(1, {}, { services, maxCallsInFlight: 200 });
-    const random = randomFrom(seed);
+    const random = seededRandom(seed);
     const asked = Array.from({ length: 100 }, async () => {
       const response = await router.post(path, randomRequest(random, path));
       await response.text();

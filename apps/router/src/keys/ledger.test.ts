@@ -206,6 +206,7 @@ async function defectsOf(seed: number): Promise<string[]> {
   const require = (isTrue: boolean, fact: string) => isTrue || defects.push(`${seed}: ${fact}`);
   for (let step = 0; step < 60; step += 1) {
     await steps[drawn(steps.length)]?.();
+    await any().reserve(key, [Infinity]); // a refused call opens the day too
     const now = await amountsIn(any());
     require(now.day >= day, "a day is opened once");
     require(now.day !== day || now.dayNano >= spent, "a day is not refilled");
@@ -225,4 +226,14 @@ test("no interleaving of calls, kills and clock steps is over the bound, negativ
   const defects: string[] = [];
   for (let seed = 1; seed <= 100; seed += 1) defects.push(...(await defectsOf(seed)));
   expect(defects).toEqual([]);
+});
+
+test("a reader with a wrong clock refills no budget", async () => {
+  const { time, connect } = ledgerFile();
+  const router = connect();
+  await router.settle(key, await reserve(router, limit), limit);
+  time.now += 48 * hourMs;
+  expect((await connect().state(key)).dayNano).toBe(0); // on its own day
+  time.now -= 48 * hourMs;
+  expect((await router.state(key)).dayNano).toBe(limit);
 });

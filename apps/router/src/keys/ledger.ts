@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type BudgetKey, charged, type Held, type Room, roomOf, stateAt } from "./budget-state.ts";
-import { changeText, type openLedger } from "./key-database.ts";
+import { changeText, type openLedger, readText } from "./key-database.ts";
 
 type BudgetState = ReturnType<typeof stateAt>;
 type OpenTable = () => ReturnType<typeof openLedger>;
@@ -59,9 +59,12 @@ export class Ledger {
     });
   }
 
-  /** Returns the spent and reserved amounts of a budget. */
-  state(key: BudgetKey): Promise<BudgetState> {
-    return this.#change(key, (state) => [state, state]);
+  /** Returns the spent and reserved amounts of a budget, and writes nothing: the clock of a reader may be wrong. */
+  async state({ budget }: BudgetKey): Promise<BudgetState> {
+    await this.#last.catch(() => undefined);
+    this.#opened = this.#opened?.catch(this.#open) ?? this.#open();
+    const { text, nowMs } = await readText(await this.#opened, budget);
+    return this.#stateOf(text, nowMs);
   }
 
   /** Writes to the database, so that a start fails early. @throws the error of the database. */
@@ -75,20 +78,24 @@ export class Ledger {
     await (await this.#opened?.catch(() => null))?.close();
   }
 
+  #stateOf(text: string | null, nowMs: number): BudgetState {
+    const today = new Date(this.#now()).toISOString().slice(0, "2026-11-24".length);
+    const unused = { day: today, dayNano: 0, monthNano: 0, requests: 0, held: [] };
+    const kept = { ...unused, ...(JSON.parse(text ?? "{}") as Partial<BudgetState>) };
+    return stateAt(kept, today, nowMs);
+  }
+
   #change<TResult>(
     { budget }: BudgetKey,
     edit: (state: BudgetState, nowMs: number) => readonly [BudgetState, TResult],
   ): Promise<TResult> {
-    const today = new Date(this.#now()).toISOString().slice(0, "2026-11-24".length);
-    const unused = { day: today, dayNano: 0, monthNano: 0, requests: 0, held: [] };
     // One after the other: calls at once would change each other's text again and again.
     const changed = this.#last
       .catch(() => undefined)
       .then(async () => {
         this.#opened = this.#opened?.catch(this.#open) ?? this.#open();
         return changeText(await this.#opened, budget, (text, nowMs) => {
-          const kept = { ...unused, ...(JSON.parse(text ?? "{}") as Partial<BudgetState>) };
-          const [after, result] = edit(stateAt(kept, today, nowMs), nowMs);
+          const [after, result] = edit(this.#stateOf(text, nowMs), nowMs);
           return [JSON.stringify(after), result];
         });
       });
