@@ -9,7 +9,7 @@ interface MailQuery {
 }
 
 /** A mail of a UID, or why the server does not hand it out; neither if the mail is gone. */
-interface FetchedMail {
+export interface FetchedMail {
   readonly uid: number;
   readonly message: FetchMessageObject | null;
   /** The end of a sentence that begins with the mail. */

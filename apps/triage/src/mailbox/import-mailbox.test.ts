@@ -152,6 +152,30 @@ test("a record is that of an import of the same mail from a file", async () => {
   expect([source, id, received].every(Boolean)).toBe(true);
 });
 
+const styles = Array.from({ length: 400 }, (_, at) => `.c${at} { margin: ${at}px }\n`).join("");
+const page = `<html><head><style>${styles}</style></head><body><p>Your parcel is held.</p></body></html>`;
+const alternative = `--b\nContent-Type: text/plain\n\nShort.\n--b\nContent-Type: text/html\n\n${page}\n--b--`;
+const related =
+  "--b\nContent-Type: text/html\n\n<b>Words</b>\n--b\nContent-Type: image/png\nContent-ID: <a>\n\nx\n--b--";
+
+test.each([
+  ["text/html; charset=utf-8", page],
+  ["text/html; charset=utf-8\nContent-Transfer-Encoding: base64", btoa(page)],
+  ["text/html", `<!DOCTYPE html>\n${"<p>Your parcel is held.</p>".repeat(400)}`],
+  ['multipart/alternative; boundary="b"', alternative],
+  ['multipart/related; boundary="b"', related],
+  ['multipart/mixed; boundary="never"', "The words."],
+  ["text", "The words."],
+])("the text over IMAP is that of a file: %s", async (type, body) => {
+  const text = `Message-ID: <m@example.com>\nFrom: ada@example.com\nMIME-Version: 1.0\nContent-Type: ${type}\n\n${body}\n`;
+  const { run, read } = await start([mail("m", { raw: text.replaceAll("\n", "\r\n") })]);
+  await run();
+  const [{ snippet = "", attachments = [] } = {}] = await read();
+  const [file] = (await importOf({ "a.mbox": mbox(text) })).mails ?? [];
+  expect([snippet, attachments]).toEqual([file?.snippet, file?.attachments ?? []]);
+  expect(snippet).toMatch(/parcel|words/i);
+});
+
 test("all files are for their owner alone, also those that others could read before", async () => {
   const { cwd, run } = await start([mail("a")]);
   const files = [OUT, "inbox.mailbox.sqlite"].map((name) => join(cwd, name));

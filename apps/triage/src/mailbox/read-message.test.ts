@@ -28,6 +28,7 @@ test.each([
       childNodes: [
         {
           type: "multipart/alternative",
+          parameters: { boundary: "c" },
           childNodes: [leaf("text/plain", "1.1"), leaf("text/html", "1.2")],
         },
         leaf("text/plain", "2", { disposition: "ATTACHMENT" }),
@@ -40,9 +41,9 @@ test.each([
   ],
   ["a mail of a page", { type: "TEXT/HTML" }, ["1"]],
   ["a mail of an attachment", { type: "application/pdf" }, []],
-  ["no structure", undefined, ["TEXT"]],
-  ["no parts", { type: "multipart/mixed", parameters: { boundary: "b" } }, ["TEXT"]],
-  ["no boundary", { type: "multipart/mixed", childNodes: [leaf("text/plain", "1")] }, ["TEXT"]],
+  ["no structure", undefined, []],
+  ["no parts", { type: "multipart/mixed", parameters: { boundary: "b" } }, []],
+  ["no boundary", { type: "multipart/mixed", childNodes: [leaf("text/plain", "1")] }, []],
 ])("the text parts that are read: %s", (_, structure, parts) => {
   expect(textParts(structure)).toEqual(parts);
 });

@@ -3,7 +3,7 @@ import type { FetchMessageObject, ImapFlow, MessageStructureObject } from "imapf
 import { parseMessage } from "../import/parse-message.ts";
 import { toMail } from "../import/to-mail.ts";
 import type { Mail, MailSource } from "../input/mail-schema.ts";
-import { fetchMails } from "./fetch-mails.ts";
+import { type FetchedMail, fetchMails } from "./fetch-mails.ts";
 
 /** A longer header is an attack. */
 const HEADER_BYTES = 65_536;
@@ -52,50 +52,72 @@ export async function readMails(
   place: MailSource,
 ): Promise<ReadMails> {
   const read: ReadMails = { mails: [], skipped: [], gone: [] };
-  const messages: FetchMessageObject[] = [];
-  for await (const { uid, message, why } of fetchMails(client, uids, heads)) {
-    if (message === null) noteMissing(read, { uid, why });
-    else messages.push(message);
+  let messages: FetchMessageObject[] = [];
+  for await (const found of fetchMails(client, uids, heads)) {
+    if (found.message === null) noteMissing(read, found);
+    else messages.push(found.message);
   }
-  const short: FetchMessageObject[] = [];
-  for await (const message of withTexts(client, messages, { read, start: 0, end: TEXT_BYTES })) {
-    const mail = await readMessage(message, { place, end: TEXT_BYTES });
-    const isCut = [...(message.bodyParts?.values() ?? [])].some(
-      (text) => text.length >= TEXT_BYTES,
-    );
-    if (isCut && mail.snippet.length < SNIPPET_LENGTH) short.push(message);
-    else read.mails.push([message.uid, mail]);
-  }
-  const more = { read, start: TEXT_BYTES, end: MOST_BYTES };
-  for await (const message of withTexts(client, short, more)) {
-    read.mails.push([message.uid, await readMessage(message, { place, end: MOST_BYTES })]);
+  for (const step of steps) {
+    const next: FetchMessageObject[] = [];
+    for await (const message of withTexts(client, messages, { ...step, read })) {
+      const mail = await readMessage(message, { place, end: step.end });
+      if (step.isEnough(message, mail)) read.mails.push([message.uid, mail]);
+      else next.push(message);
+    }
+    messages = next;
   }
   return read;
 }
 
-function noteMissing({ skipped, gone }: ReadMails, missing: { uid: number; why: string | null }) {
-  const { uid, why } = missing;
+function noteMissing({ skipped, gone }: ReadMails, { uid, why }: Omit<FetchedMail, "message">) {
   if (why === null) gone.push(uid);
   else skipped.push({ uid, why });
 }
 
+/** A range of bytes of some parts. */
 interface TextRange {
-  readonly read: ReadMails;
+  readonly keysOf: (message: FetchMessageObject) => readonly string[];
   /** The first byte, and the one behind the last. */
   readonly start: number;
   readonly end: number;
 }
 
+interface ReadStep extends TextRange {
+  /** Whether a record needs no further step. */
+  readonly isEnough: (message: FetchMessageObject, mail: Mail) => boolean;
+}
+
+function isCut({ bodyParts = new Map<string, Buffer>() }: FetchMessageObject): boolean {
+  return bodyParts.values().some((text) => text.length >= TEXT_BYTES);
+}
+
+/** The start of the texts, more of them if they lack a snippet, and the whole text if no part is one. */
+const steps: readonly ReadStep[] = [
+  {
+    keysOf: ({ bodyStructure }) => textParts(bodyStructure),
+    start: 0,
+    end: TEXT_BYTES,
+    isEnough: (message, { snippet }) =>
+      snippet.length >= SNIPPET_LENGTH || (snippet !== "" && !isCut(message)),
+  },
+  {
+    keysOf: (message) => (isCut(message) ? textParts(message.bodyStructure) : []),
+    start: TEXT_BYTES,
+    end: MOST_BYTES,
+    isEnough: (_, { snippet }) => snippet !== "",
+  },
+  { keysOf: () => ["TEXT"], start: 0, end: MOST_BYTES, isEnough: () => true },
+];
+
 /** Adds the bytes of a range to the texts of mails: one command for mails with the same parts. */
 async function* withTexts(
   client: ImapFlow,
   messages: readonly FetchMessageObject[],
-  { read, start, end }: TextRange,
+  { read, keysOf: partsOf, start, end }: TextRange & { readonly read: ReadMails },
 ): AsyncGenerator<FetchMessageObject> {
   const known = new Map(messages.map((message) => [message.uid, message]));
-  const groups = Map.groupBy(messages, ({ bodyStructure }) => textParts(bodyStructure).join(","));
-  for (const [parts, group] of groups) {
-    const keys = parts.split(",").filter(Boolean);
+  for (const [parts, group] of Map.groupBy(messages, (message) => partsOf(message).join(","))) {
+    const keys = parts.split(",").filter((key) => key !== "");
     if (keys.length === 0) yield* group;
     else {
       const bodyParts = keys.map((key) => ({ key, start, maxLength: end - start }));
@@ -144,13 +166,9 @@ export function receivedAt({
   return /^\d{4}-/.test(time) ? time : undefined;
 }
 
-/**
- * Returns the numbers of the text parts of a mail, without attachments; TEXT for the whole text if
- * the server does not know the parts.
- */
+/** Returns the numbers of the text parts of a mail, without attachments. */
 export function textParts(root: MessageStructureObject | undefined): string[] {
-  if (!hasParts(root)) return ["TEXT"];
-  return leavesOf(root)
+  return (hasBoundaries(root) ? leavesOf(root) : [])
     .filter(({ type, disposition }) => {
       return /^text\b/i.test(type) && disposition?.toLowerCase() !== "attachment";
     })
@@ -158,14 +176,13 @@ export function textParts(root: MessageStructureObject | undefined): string[] {
     .map(({ part = "1" }) => part);
 }
 
-function hasParts(root: MessageStructureObject | undefined): root is MessageStructureObject {
-  if (root === undefined) return false;
-  const { boundary = "" } = root.parameters ?? {};
-  return !isMultipart(root) || (leavesOf(root).length > 0 && boundary !== "");
+/** Returns whether a structure is known, and its parts can be written again. */
+function hasBoundaries(node: MessageStructureObject | undefined): node is MessageStructureObject {
+  if (node === undefined || !isMultipart(node)) return node !== undefined;
+  return Boolean(node.parameters?.["boundary"]) && (node.childNodes ?? []).every(hasBoundaries);
 }
 
-function leavesOf(node: MessageStructureObject | undefined): MessageStructureObject[] {
-  if (node === undefined) return [];
+function leavesOf(node: MessageStructureObject): MessageStructureObject[] {
   return isMultipart(node) ? (node.childNodes ?? []).flatMap(leavesOf) : [node];
 }
 
@@ -189,7 +206,8 @@ async function readMessage(
   // A server has NIL for a header that it cannot read.
   const head = headers && headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
   const texts = new Map(Array.from(bodyParts, ([key, text]) => [key, toWholeLines(text, end)]));
-  const body = hasParts(bodyStructure) ? bodyOf(bodyStructure, texts) : texts.values();
+  const isWhole = texts.has("text") || !hasBoundaries(bodyStructure);
+  const body = isWhole ? texts.values() : bodyOf(bodyStructure, texts);
   // A text that cannot be parsed leaves the header.
   const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
   const received = receivedAt(message);
@@ -224,12 +242,13 @@ function* bodyOf(
 }
 
 function headerOf(node: MessageStructureObject): string {
-  const { type, parameters, encoding, disposition, dispositionParameters } = node;
+  const { type, parameters, encoding, id, disposition, dispositionParameters } = node;
   const { charset = "", ...others } = parameters ?? {};
   // Servers write us-ascii for a part that names no charset.
   const named = /^us-ascii$/i.test(charset) ? others : parameters;
   const lines = [withParameters(`Content-Type: ${type}`, named)];
   if (encoding !== undefined) lines.push(`Content-Transfer-Encoding: ${encoding}`);
+  if (id !== undefined) lines.push(`Content-ID: ${id}`);
   if (disposition !== undefined) {
     lines.push(withParameters(`Content-Disposition: ${disposition}`, dispositionParameters));
   }
