@@ -170,10 +170,10 @@ test.each([
   const text = `Message-ID: <m@example.com>\nFrom: ada@example.com\nMIME-Version: 1.0\nContent-Type: ${type}\n\n${body}\n`;
   const { run, read } = await start([mail("m", { raw: text.replaceAll("\n", "\r\n") })]);
   await run();
-  const [{ snippet = "", attachments = [] } = {}] = await read();
+  const [record] = await read();
   const [file] = (await importOf({ "a.mbox": mbox(text) })).mails ?? [];
-  expect([snippet, attachments]).toEqual([file?.snippet, file?.attachments ?? []]);
-  expect(snippet).toMatch(/parcel|words/i);
+  expect([record?.snippet, record?.attachments]).toEqual([file?.snippet, file?.attachments]);
+  expect(record?.snippet).toMatch(/parcel|words/i);
 });
 
 test("all files are for their owner alone, also those that others could read before", async () => {

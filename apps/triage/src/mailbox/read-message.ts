@@ -88,7 +88,7 @@ interface ReadStep extends TextRange {
 }
 
 function isCut({ bodyParts = new Map<string, Buffer>() }: FetchMessageObject): boolean {
-  return bodyParts.values().some((text) => text.length >= TEXT_BYTES);
+  return [...bodyParts.values()].some((text) => text.length >= TEXT_BYTES);
 }
 
 /** The start of the texts, more of them if they lack a snippet, and the whole text if no part is one. */
