@@ -2,7 +2,7 @@ export { printCount, printCounted, printDuration, printMails, printUsd } from ".
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
 export { openRecords, type RecordForm } from "./input/checked-records.ts";
-export { readJsonRecords } from "./input/json-records.ts";
+export { type JsonRecord, readJsonRecords } from "./input/json-records.ts";
 export {
   type InputOptions,
   type InputRecord,

@@ -27,6 +27,8 @@ export interface ImportedMail {
   readonly text: string;
   /** Its labels, or null when the source has none. */
   readonly labels: readonly string[] | null;
+  /** Why a mail that is left out is no longer in its folder, such as `deleted`; null for others. */
+  readonly gone?: "deleted" | "of the folder itself" | null;
   /** Headers that the list reads. */
   readonly headers?: MailHeaders | undefined;
   readonly extra: {
@@ -61,6 +63,8 @@ export interface NotRead {
   readonly reason: string;
   /** Whether it may be a mail that is lost. */
   readonly isMail: boolean;
+  /** Set for a file that its program keeps for a while, and that is counted alone. */
+  readonly gone?: "deleted" | "unfinished";
 }
 
 /** Why a mail or file cannot be read: the end of a sentence that begins with its name, without a quote from it. */

@@ -68,11 +68,27 @@ test.each([
   expect(stderr).not.toContain("the day is");
 });
 
-test("a Gmail message with labels alone is a mail of nobody, of the file's day", async () => {
-  const json = JSON.stringify([{ id: "1", labelIds: ["INBOX"] }]);
-  const { mails } = await importOf({ "dump.json": json });
-  expect(mails).toMatchObject([{ from: "", subject: "", snippet: "" }]);
-  expect(mails?.[0]?.date).toMatch(/^20\d\d-\d\d-\d\d$/);
+test.each([
+  [{ id: "1", labelIds: ["INBOX"] }, "it has no sender, no subject and no text"],
+  [{ id: "1", threadId: "1" }, "it is an id alone; get the message with users.messages.get"],
+])("a message without content is named: %j", async (json, reason) => {
+  const { mails, stderr, exitCode } = await importOf({
+    "dump.json": JSON.stringify([json, gmail]),
+  });
+  expect([mails?.length, exitCode]).toEqual([1, 2]);
+  expect(stderr).toContain(`Broken: message 1: ${reason}`);
+});
+
+test.each([
+  ["an array", JSON.stringify([{ id: "t", messages: [gmail, gmail] }])],
+  [
+    "one a line",
+    `${JSON.stringify({ id: "t", messages: [gmail] })}\n${JSON.stringify({ id: "u", messages: [gmail] })}\n`,
+  ],
+  ["an object", JSON.stringify({ threads: [{ id: "t", messages: [gmail, gmail] }] })],
+])("threads are read as their mails: %s", async (_, dump) => {
+  const { mails } = await importOf({ "dump.json": dump });
+  expect(mails).toHaveLength(2);
 });
 
 test("a record of a Gmail API dump that is no JSON is named, and the next read", async () => {

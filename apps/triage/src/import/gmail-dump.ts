@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
+import { type JsonRecord, readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
 import { type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { parseTime } from "./mail-dates.ts";
 import { fileDay, parseMessage } from "./parse-message.ts";
@@ -28,11 +28,17 @@ const messageSchema = z.looseObject({
 });
 type GmailMessage = z.infer<typeof messageSchema>;
 
-/** Finds the messages of a Gmail API dump: an array, an object with `messages`, or one a line. */
-export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer>) {
+/** Messages, or threads with theirs. */
+const threadSchema = z.looseObject({ messages: z.array(z.unknown()) });
+
+/**
+ * Finds the messages of a Gmail API dump, whose start is given: an array, an object with `messages`
+ * or `threads`, or one a line; of a thread its messages.
+ */
+export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start: string) {
   let number = 0;
-  for await (const records of readJsonRecords(toUtf8Chunks(chunks), "messages")) {
-    for (const record of records) {
+  for await (const records of readJsonRecords(toUtf8Chunks(chunks), listKeyIn(start))) {
+    for (const record of Array.from(records).flatMap(messagesOf)) {
       number += 1;
       const read = async () => {
         if ("problem" in record) throw new ImportProblem(`it ${record.problem}`);
@@ -45,10 +51,26 @@ export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer
   }
 }
 
+function messagesOf(record: JsonRecord): JsonRecord[] {
+  const { data } = threadSchema.safeParse("value" in record ? record.value : null);
+  return data === undefined
+    ? [record]
+    : data.messages.map((value) => ({ line: record.line, value }));
+}
+
+// In a file of one thread a line, the first list is that of one thread.
+function listKeyIn(start: string): string {
+  const [first = ""] = start.split("\n", 1);
+  const isLine = /^\{.*\}\s*$/.test(first) && start.length > first.length + 1;
+  return isLine || /"threads"\s{0,9}:\s{0,9}\[/.test(start) ? "threads" : "messages";
+}
+
 async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   const { data } = messageSchema.safeParse(json);
   if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
   const { id, raw, payload = {}, snippet, labelIds: labels = null } = data;
+  if (Object.keys(data).every((key) => key === "id" || key === "threadId"))
+    throw new ImportProblem("it is an id alone; get the message with users.messages.get");
   const bytes = raw === undefined ? headOf(payload) : Buffer.from(raw, "base64url");
   const mail = await parseMessage(bytes);
   const { date, received, extra } = mail;

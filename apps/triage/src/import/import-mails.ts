@@ -72,7 +72,8 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   for await (const found of readSource(sourcePath, signal)) {
     signal.throwIfAborted();
     progress.show(() => `${printCount(counts.kept)} mails imported`);
-    if ("reason" in found) counts.add(found);
+    if ("reason" in found && found.gone !== undefined) counts.addGone(found.gone);
+    else if ("reason" in found) counts.add(found);
     else {
       const record = await readOne(found, options);
       if (record !== null) yield { ...record, id: toUnique(record.id) };
@@ -102,7 +103,13 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
       counts.sent += 1;
       return null;
     }
+    if (mail.gone) {
+      counts.addGone(mail.gone);
+      return null;
+    }
     const record = toMail(mail, found);
+    if (record.from === "" && record.subject === "" && record.snippet === "")
+      throw new ImportProblem("it has no sender, no subject and no text");
     counts.kept += 1;
     return record;
   } catch (error) {
@@ -119,6 +126,8 @@ class ImportCounts {
   kept = 0;
   /** Mails with only a sent label, which are left out. */
   sent = 0;
+  /** Mails that are no longer in their folder, by the reason. */
+  readonly gone = new Map<string, number>();
   /** Unreadable mails, and unreadable files that may have mails, with the reason; one per line. */
   readonly broken: string[] = [];
   /** Files that are no mail, with the reason; one per line. */
@@ -127,6 +136,10 @@ class ImportCounts {
   /** Names a part that is not read. */
   add({ name, reason, isMail }: NotRead): void {
     (isMail ? this.broken : this.noMail).push(printable`${name}: ${reason}\n`);
+  }
+
+  addGone(reason: string): void {
+    this.gone.set(reason, (this.gone.get(reason) ?? 0) + 1);
   }
 
   /** Returns lines with the first parts that were not read, mails first. */
@@ -149,7 +162,9 @@ class ImportCounts {
     return [
       this.describeNotRead(),
       printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
-      `with only the sent label and ${printCount(broken.length)} broken${noMail}.\n`,
+      "with only the sent label",
+      ...Array.from(this.gone, ([reason, count]) => `, ${printCount(count)} ${reason}`),
+      ` and ${printCount(broken.length)} broken${noMail}.\n`,
     ].join("");
   }
 }

@@ -23,16 +23,32 @@ export async function* readMailFile(
   place?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
   const lead = leadLength(start);
-  const text = start.subarray(lead).toString("latin1");
+  const written = start.subarray(lead).toString("latin1");
+  // The line ends of old Macintosh programs.
+  const isOld = written.includes("\r") && !written.includes("\n");
+  const text = isOld ? written.replaceAll("\r", "\n") : written;
   const at = place?.offset ?? lead;
-  const content = skip(all, at);
+  const content = skip(isOld ? withNewlines(all) : all, at);
   const most = place === undefined ? MESSAGE_BYTES : Infinity;
-  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, { at, most, text }));
+  const gone = goneFile(file.name);
+  if (gone !== null) yield { name: file.name, reason: `it is ${gone}`, isMail: false, gone };
+  else if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, { at, most }));
   else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text))
     yield await emlx(file, content, most);
   else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content, most);
-  else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
+  else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all, text));
   else yield notRead(file, text);
+}
+
+/** Returns whether a name is that of a deleted mail in MH or Maildir, or of one whose delivery has not ended. */
+function goneFile(name: string): NonNullable<NotRead["gone"]> | null {
+  if (/(?:^|\/),\d{1,10}$|[:;!]2,[A-Za-z]{0,50}T[A-Za-z]{0,50}$/.test(name)) return "deleted";
+  return /(?:^|\/)tmp\/\d{1,20}\.[^/]{1,255}$/.test(name) ? "unfinished" : null;
+}
+
+async function* withNewlines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks)
+    yield Buffer.from(chunk.toString("latin1").replaceAll("\r", "\n"), "latin1");
 }
 
 // The byte order mark and empty lines before the first line.
@@ -50,7 +66,7 @@ async function* skip(chunks: AsyncIterable<Buffer>, length: number): AsyncGenera
   }
 }
 
-async function* orNothing({ name }: SourceFile, mails: AsyncIterable<FoundMail>) {
+async function* orNothing({ name }: SourceFile, mails: AsyncIterable<FoundMail | NotRead>) {
   let isEmpty = true;
   for await (const mail of mails) {
     isEmpty = false;
@@ -75,7 +91,7 @@ function isMessage(text: string): boolean {
 
 function isGmailDump(text: string, { path, prefix }: SourceFile): boolean {
   if (!/^[[{]/.test(text.replaceAll("\0", ""))) return false;
-  const isMessage = /"(?:payload|labelIds|internalDate)"|"raw"\s{0,9}:\s{0,9}"/;
+  const isMessage = /"(?:payload|labelIds|internalDate|threadId)"|"raw"\s{0,9}:\s{0,9}"/;
   if (isMessage.test(text.replaceAll("\0", ""))) return true;
   return path !== null && prefix === "" && !isInputFile(text);
 }
@@ -84,7 +100,30 @@ function isInputFile(text: string): boolean {
   return ["from", "subject", "date", "snippet"].every((field) => text.includes(`"${field}"`));
 }
 
+/** Mailboxes that programs convert: how each begins, what it is, and the program. */
+const otherMailboxes: readonly (readonly [start: RegExp, kind: string, advice: string])[] = [
+  [
+    new RegExp(`^${String.fromCharCode(1).repeat(4)}\n`),
+    "an MMDF mailbox",
+    "save its mails into an mbox with mutt -f",
+  ],
+  [
+    /^\*mbx\*\r?\n/,
+    "a mailbox of Alpine and UW IMAP (mbx)",
+    "copy it into an mbox with mailutil of uw-mailutils",
+  ],
+  [/^BABYL OPTIONS:/, "a Babyl mailbox", "make an mbox of it with M-x unrmail of Emacs"],
+  [
+    /^2 M[\da-f]{1,8} C[\da-f]{1,8}\n/,
+    "a mailbox of Dovecot (dbox)",
+    "make a Maildir of it with doveadm backup",
+  ],
+];
+
 function notRead({ name }: SourceFile, text: string): NotRead {
+  const [, kind, way] = otherMailboxes.find(([start]) => start.test(text)) ?? [];
+  if (kind !== undefined)
+    return { name, reason: `it is ${kind}; ${way} and import that`, isMail: true };
   if (text.startsWith(DATA_FILE)) {
     const advice = "make .eml files of it with readpst -e and import their folder";
     return { name, reason: `it is a data file of Outlook (.pst, .ost); ${advice}`, isMail: true };
@@ -108,8 +147,13 @@ async function message(file: SourceFile, content: AsyncIterable<Buffer>, most: n
 async function emlx(file: SourceFile, content: AsyncIterable<Buffer>, most: number) {
   const bytes = await readStart(content, most);
   const begin = bytes.indexOf("\n") + 1;
-  const length = Number(bytes.toString("latin1", 0, begin));
-  return toFound(file, bytes.subarray(begin, begin + length));
+  const end = begin + Number(bytes.toString("latin1", 0, begin));
+  const [, flags = "0"] =
+    /<key>flags<\/key>\s{0,100}<integer>(\d{1,15})</.exec(bytes.toString("latin1", end)) ?? [];
+  // The second bit: deleted.
+  if (Math.floor(Number(flags) / 2) % 2 === 1)
+    return { name: file.name, reason: "it is deleted", isMail: false, gone: "deleted" as const };
+  return toFound(file, bytes.subarray(begin, end));
 }
 
 function toFound(file: SourceFile, bytes: Buffer): FoundMail {

@@ -34,7 +34,11 @@ test("a mail that does not say when it was received has a date alone", async () 
 
 test("a message of the Gmail API was received when its header says, else when Gmail took it", async () => {
   const message = (id: string, headers: object[]) => {
-    return { id, internalDate: "1793610000000", payload: { headers } };
+    return {
+      id,
+      internalDate: "1793610000000",
+      payload: { headers: [...headers, { name: "Subject", value: "s" }] },
+    };
   };
   const top = { name: "Received", value: "by a; Tue, 03 Nov 2026 10:00:00 +0100" };
   const raw = Buffer.from(`${receivedBy("Wed, 04 Nov 2026 09:00:00 +0000")}Subject: s\n\nHi`);
