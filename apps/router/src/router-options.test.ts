@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { apiKeyVariables } from "evaluator-client";
+import { keyVariables } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { CliError } from "evaluator-kit";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import { redactor } from "./reply/redactor.ts";
 import { defaultTierModels, parseRouterOptions } from "./router-options.ts";
 
-test.each([...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"])(
+test.each([...keyVariables, "ROUTER_REPLY_API_KEY"])(
   "the value of %s is a secret, whoever decides",
   (variable) => {
     const { secrets } = parseRouterOptions({ [variable]: "a-key-of-some-length" }).engines;

@@ -1,5 +1,5 @@
 import type { GatewayModelId } from "ai";
-import { apiKeyVariables } from "evaluator-client";
+import { apiKeyVariables, keyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
 import {
@@ -179,7 +179,7 @@ function warningsOf(env: Environment): string[] {
   return former.length === 0 ? [] : [`${former.join(" and ")}: ${lost}`];
 }
 
-const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"];
+const keyNames = [...keyVariables, "ROUTER_REPLY_API_KEY"];
 
 const secretNames: ReadonlySet<string> = new Set([
   ...keyNames,

@@ -111,8 +111,8 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
 
 /** Returns variables for a service that is sent nothing, which needs no key. */
 export async function withoutKeys(env: Environment): Promise<Environment> {
-  const { apiKeyVariables } = await import("evaluator-client");
-  const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
+  const { keyVariables } = await import("evaluator-client");
+  const keys = keyVariables.map((variable) => [variable, "none"]);
   return { ...env, ...Object.fromEntries(keys) };
 }
 

@@ -1,4 +1,4 @@
-import type { KindName } from "evaluator-client";
+import { type KindName, services } from "evaluator-client";
 import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
 import {
   type OptionsOf,
@@ -22,9 +22,11 @@ const lines = Object.entries(engineForms).map(
 const engineHelp = `
 Engines
 ${lines.join("\n")}
+  SERVICE[=URL][@MODEL]     one of ${services.slice(0, 4).join(", ")},
+                            ${services.slice(4).join(", ")}
   Missing parts come from the environment, as in the client, and so do the keys:
   AI_GATEWAY_API_KEY, EVALUATOR_DIRECT_API_KEY (direct, decisions),
-  EVALUATOR_LOGPROBS_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
+  EVALUATOR_LOGPROBS_API_KEY, and each service's, such as OPENAI_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
   price=USD (of a million input tokens, logprobs).`;
 
 /** The option of every command that asks one engine. */

@@ -13,6 +13,9 @@ import {
   EvaluatorError,
   gatewayTransport,
   logprobsTransport,
+  type ServiceName,
+  serviceRows,
+  services,
   type Transport,
 } from "evaluator-client";
 import {
@@ -26,26 +29,37 @@ import {
 } from "evaluator-kit";
 import { type engineForms, readSetting } from "../commands/shared-options.ts";
 
-type Kind = keyof typeof engineForms;
+type Kind = keyof typeof engineForms | ServiceName;
+type Open = (typed: Typed, env: Environment) => Transport;
 
-const transports: Readonly<Record<Kind, (typed: Typed, env: Environment) => Transport>> = {
+const ofServices = services.map((service): [string, Open] => [
+  service,
+  (typed, env) => openDirect({ service }, typed, env),
+]);
+
+const transports: Readonly<Record<Kind, Open>> = {
+  ...(Object.fromEntries(ofServices) as Record<ServiceName, Open>),
   gateway: (typed, env) => {
     const { baseUrl, model: modelId, key } = typed;
     const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
     return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
   },
-  direct: (typed, env) => openDirect("systemone", typed, env),
-  decisions: (typed, env) => openDirect("decisions", typed, env),
+  direct: (typed, env) => openDirect({ wire: "systemone" }, typed, env),
+  decisions: (typed, env) => openDirect({ wire: "decisions" }, typed, env),
   logprobs: ({ baseUrl, model, key: apiKey, price: usd }, env) => {
     const price = usd === undefined ? undefined : { inputUsdPerMillionTokens: usd };
     return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, price }) });
   },
 };
 
-function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
+function openDirect(
+  server: { wire: DirectWire } | { service: ServiceName },
+  typed: Typed,
+  env: Environment,
+): Transport {
   const { baseUrl, model, key } = typed;
   const apiKey = isKeyless(typed, env) ? null : key;
-  return directTransport({ env, wire, ...given({ baseUrl, model, apiKey }) });
+  return directTransport({ env, ...server, ...given({ baseUrl, model, apiKey }) });
 }
 
 /** Returns the fields that are not undefined. */
@@ -80,7 +94,7 @@ export function readEngine(given: string | undefined, env: Environment) {
       /** Whether the service claims calibrated probabilities; not known at any other address. */
       calibration: calibrationOf(transport),
       /** Whether the cost of an answer is known, from the service or from the typed price. */
-      reportsCost: typed.kind === "gateway" || typed.price !== undefined,
+      reportsCost: reportsCost(typed, transport),
       /** The typed price of a million input tokens. */
       usdPerMillionTokens: typed.price,
     };
@@ -89,6 +103,15 @@ export function readEngine(given: string | undefined, env: Environment) {
     const problem = printable`--engine ${text}: ${adviceOf(error, typed, env)}`;
     throw new UsageError(problem, { cause: error });
   }
+}
+
+function reportsCost({ kind, price }: Typed, transport: Transport): boolean {
+  const isReported = isService(kind) ? serviceRows[kind].reportsCost === true : kind === "gateway";
+  return isReported || price !== undefined || transport.usdPerMillionTokens !== undefined;
+}
+
+function isService(kind: Kind): kind is ServiceName {
+  return Object.hasOwn(serviceRows, kind);
 }
 
 function calibrationOf({
@@ -151,7 +174,7 @@ export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
 
 function parseEngine(text: string, env: Environment) {
   const [address = "", ...given] = text.split(",");
-  const match = /^([a-z]+)(?:=([^@]+))?(?:@(.+))?$/.exec(address);
+  const match = /^([a-z]+(?:-[a-z]+)*)(?:=([^@]*))?(?:@(.+))?$/.exec(address);
   if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
     const words = Object.keys(transports);
     const wanted = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
@@ -162,7 +185,7 @@ function parseEngine(text: string, env: Environment) {
   for (const name of set.keys()) readSetting(`--engine ${kind},`, name, settingName);
   return {
     kind: kind as Kind,
-    baseUrl,
+    baseUrl: baseUrl === "" ? undefined : baseUrl,
     model,
     key: readKey(set.get("key"), env),
     price: readSetting("price", set.get("price"), decimal()),
@@ -183,8 +206,11 @@ function readKey(variable: string | undefined, env: Environment): string | null 
 }
 
 function keyOf({ kind, key }: Typed, env: Environment): string | null {
-  const variable = apiKeyVariables[kind === "decisions" ? "direct" : kind];
-  return key === undefined ? env[variable]?.trim() || null : key;
+  if (key !== undefined) return key;
+  const variables = isService(kind)
+    ? serviceRows[kind].keyVariables
+    : [apiKeyVariables[kind === "decisions" ? "direct" : kind]];
+  return variables.map((variable) => env[variable]?.trim()).find(Boolean) ?? null;
 }
 
 /** Most servers on this machine take no key. */

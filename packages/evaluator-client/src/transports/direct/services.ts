@@ -31,6 +31,8 @@ export interface ServiceRow {
   readonly confidenceOf?: readonly string[];
   /** US dollars for a million input tokens, by the model's name or its beginning. @default unknown */
   readonly prices?: Readonly<Record<string, number>>;
+  /** Whether its replies contain their price. @default false */
+  readonly reportsCost?: boolean;
   /** The form of images in a state. @default none */
   readonly images?: "assets" | "images" | "image_url" | "parts";
   /** Requests a minute and tokens a second that every key may send. */
@@ -98,6 +100,7 @@ const rows = {
     model: "typesafe/jev-1.14",
     most: { options: 255, levels: 10 },
     rules: ["both sides"],
+    reportsCost: true,
     decimals: { "typesafe/": 2, "cloudflare/": 4 },
     confidenceOf: ["typesafe/"],
   },
