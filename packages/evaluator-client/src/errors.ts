@@ -163,9 +163,22 @@ export class InvalidResponseError extends EvaluatorError {
 export class RefusalError extends EvaluatorError {
   /** The ids of the refused questions. */
   readonly questionIds: readonly string[];
+  /** The checked answers to the other questions by id, which were paid for. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** Tokens of the whole call, or null if unknown. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null = null;
+  /** Price of the whole call in US dollars, or null if unknown. */
+  readonly costUsd: number | null = null;
 
-  constructor(message: string, details: { questionIds: readonly string[] }) {
+  constructor(
+    message: string,
+    details: {
+      questionIds: readonly string[];
+      answers?: Readonly<Record<string, unknown>>;
+    },
+  ) {
     super(message);
     this.questionIds = details.questionIds;
+    this.answers = details.answers ?? {};
   }
 }

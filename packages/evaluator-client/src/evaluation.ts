@@ -97,7 +97,15 @@ const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(is
 /** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
 export function checkReply(reply: TransportReply, questions: Questions): EvaluationResponse {
   const response = toResponse(reply.response);
-  checkAnswers({ questions, answers: response.answers, rounding: response.rounding });
+  const { answers, rounding, usage } = response;
+  try {
+    checkAnswers({ questions, answers, rounding });
+  } catch (error) {
+    // What was paid for the rest of the answers goes with them.
+    if (error instanceof RefusalError)
+      Object.assign(error, { usage, costUsd: costOf(reply, response) });
+    throw error;
+  }
   return response;
 }
 
@@ -189,7 +197,10 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
   if (refused === null) return;
   const names = refused.slice(0, 5).map(quoteName).join(", ");
   const message = `The model declined to answer ${refused.length} of ${asked.length} questions: ${names}. Rephrase them or change the state.`;
-  throw new RefusalError(message, { questionIds: refused });
+  const rest = asked.flatMap(({ id }) =>
+    refused.includes(id) ? [] : [[id, answers[id]] as const],
+  );
+  throw new RefusalError(message, { questionIds: refused, answers: Object.fromEntries(rest) });
 }
 
 const askedIn = perQuestions((questions) =>
@@ -239,7 +250,7 @@ export function toEvaluation(
     warnings,
     providerMetadata,
     confidence: readConfidence(questions, hasConfidence ? providerMetadata : {}),
-    costUsd: reply.costUsd === undefined ? readCost(gateway) : reply.costUsd,
+    costUsd: costOf(reply, response),
     transport,
     modelId: reply.modelId,
     requestId: reply.requestId,
@@ -282,6 +293,10 @@ function findConfidence(
 
 // Number() takes hexadecimal too.
 const decimal = /^\s*\d+(?:\.\d+)?(?:e[-+]?\d+)?\s*$/i;
+
+function costOf({ costUsd }: TransportReply, { providerMetadata }: EvaluationResponse) {
+  return costUsd === undefined ? readCost(providerMetadata["gateway"]) : costUsd;
+}
 
 function readCost(gateway: unknown): number | null {
   const marketCost = textAt(gateway, "marketCost") ?? "";

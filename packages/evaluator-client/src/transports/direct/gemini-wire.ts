@@ -61,7 +61,10 @@ const toQuestionsJson = perQuestions((questions) => {
 /** Maps a response. A blocked input is a success without answers. */
 function readGemini(json: unknown, questions: Questions, server: DirectServer): DirectReply {
   const reason = valueAt(json, "prompt_feedback", "block_reason") ?? null;
-  if (reason !== null) throw blocked(reason, Object.keys(questions));
+  const usage = readUsage(valueAt(json, "usage"));
+  if (reason !== null) {
+    throw Object.assign(blocked(reason, Object.keys(questions)), { usage });
+  }
   const answers = valueAt(json, "answers");
   if (!areAnswers(answers)) {
     const message = `The response body does not have the shape of ${geminiForm.path} at answers; check the base URL and the option "wire".`;
@@ -69,7 +72,7 @@ function readGemini(json: unknown, questions: Questions, server: DirectServer): 
   }
   return {
     model: textAt(json, "model"),
-    usage: readUsage(valueAt(json, "usage")),
+    usage,
     ...readAnswers(answers, server),
     // Its confidence is the greatest probability.
     definesConfidence: false,

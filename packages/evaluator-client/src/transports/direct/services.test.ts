@@ -138,3 +138,28 @@ test("Google's blocked input is a refusal of every question", async () => {
   });
   expect(error?.message).toContain("(SAFETY)");
 });
+
+test.each<[ServiceName, object]>([
+  [
+    "openai",
+    { answers: [...ofWire.decisions.answers.slice(0, 2), { type: "refusal", name: "scam" }] },
+  ],
+  ["openrouter", { answers: { ...answers, scam: { type: "of the future" } } }],
+])("a refusal of %s loses no paid answer", async (service, fields) => {
+  const { error } = await askService(service, { body: replyOf(service, fields) });
+  expect(error).toMatchObject({
+    name: "RefusalError",
+    questionIds: ["scam"],
+    answers: { kind: { choice: "receipt" }, level: { score: 0.5 } },
+    usage: { inputTokens: 1000 },
+    costUsd: { openai: 0.0001, openrouter: 0.00005 }[service as string],
+  });
+  expect(error).not.toHaveProperty("answers.scam");
+});
+
+test("a false answer beside a refusal is still refused", async () => {
+  const kind = { ...answers.kind, probabilities: { receipt: 0.75, other: 0.75 } };
+  const fields = { answers: { ...answers, kind, scam: { type: "of the future" } } };
+  const { error } = await askService("openrouter", { body: replyOf("openrouter", fields) });
+  expect(error).toMatchObject({ rule: "probabilities-sum", questionId: "kind" });
+});
