@@ -35,23 +35,16 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
     needsPaidCredits,
     advice: needsPaidCredits
       ? "Buy credits for the account to go on."
-      : adviceFor({ status, type, text, hint }),
+      : adviceFor(status, [type, text], hint),
     errorClass: isFreeTier ? GatewayRateLimitError : errorClassFor(status, type),
   });
 }
 
-interface Refused {
-  readonly status: number;
-  readonly type: string | null;
-  readonly text: string | null;
-  readonly hint: string;
-}
-
-function adviceFor({ status, type, text, hint }: Refused): string {
+function adviceFor(status: number, [type, text]: readonly (string | null)[], hint: string) {
   if (type === "customer_verification_required") {
     return "The gateway wants the account verified first: add a payment card there; the key itself is right.";
   }
-  if ((status === 400 || status === 413) && isAboutLength(text)) return tooLong;
+  if ((status === 400 || status === 413) && isAboutLength(text ?? null)) return tooLong;
   const isOfPath = status === 400 || status === 404 || status === 405;
   return nextStep(status) + (isOfPath ? hint : "");
 }
