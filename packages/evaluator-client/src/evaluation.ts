@@ -135,17 +135,12 @@ function isEnvelope(response: unknown): response is EvaluationResponse {
     isRecord(rounding) &&
     isCount(rounding["probabilityDecimals"], 15) &&
     isCount(rounding["scoreDecimals"], 15) &&
-    (usage === null || isUsage(usage)) &&
+    (usage === null ||
+      (isRecord(usage) &&
+        isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
+        isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER))) &&
     Array.isArray(warnings) &&
     isRecord(providerMetadata)
-  );
-}
-
-function isUsage(usage: unknown): boolean {
-  return (
-    isRecord(usage) &&
-    isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
-    isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER)
   );
 }
 
