@@ -16,6 +16,7 @@ import {
   toOutputPath,
   writePrivateFile,
 } from "evaluator-runs/source";
+import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { readSource } from "./read-source.ts";
@@ -108,8 +109,7 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
       return null;
     }
     const record = toMail(mail, found);
-    if (record.from === "" && record.subject === "" && record.snippet === "")
-      throw new ImportProblem("it has no sender, no subject and no text");
+    if (isEmptyMail(record)) throw new ImportProblem("it has no sender, no subject and no text");
     counts.kept += 1;
     return record;
   } catch (error) {

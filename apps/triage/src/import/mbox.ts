@@ -80,14 +80,19 @@ function deliveryTime(head: string): string | null {
 /** Returns how the programs of an mbox marked a mail that is no longer in it; null for others. */
 function goneIn(bytes: Buffer): "deleted" | "of the folder itself" | null {
   const [head = ""] = bytes.toString("latin1", 0, 64 * 1024).split(/\r?\n\r?\n/, 1);
-  const isInternal =
-    /^subject:.{0,40}FOLDER INTERNAL DATA/im.test(head) &&
-    /^from:.{0,100}(?:MAILER-DAEMON|Mail System Internal Data)/im.test(head);
-  if (isInternal) return "of the folder itself";
+  if (isFolderData(head)) return "of the folder itself";
   const [, status = "0"] = /^x-mozilla-status:[ \t]{0,20}([\da-f]{1,8})/im.exec(head) ?? [];
   const isDeleted =
     (Number.parseInt(status, 16) & 8) !== 0 || /^x-status:[ \t]{0,20}[A-CE-Z]{0,20}D/im.test(head);
   return isDeleted ? "deleted" : null;
+}
+
+/** Returns whether a header is that of the mail in which mail servers keep the data of a folder. */
+export function isFolderData(head: string): boolean {
+  return (
+    /^subject:.{0,40}FOLDER INTERNAL DATA/im.test(head) &&
+    /^from:.{0,100}(?:MAILER-DAEMON|Mail System Internal Data)/im.test(head)
+  );
 }
 
 /** Yields the lines of each piece of a file, a very long one in parts; an empty one ends the last. */

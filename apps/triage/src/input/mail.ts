@@ -13,6 +13,11 @@ export function mailOfRecord({ id, state, source }: RunRecord): Mail {
   return { ...mail, received, headers, source: isKnown ? place : undefined };
 }
 
+/** Returns whether a mail has nothing to ask about: no sender, no subject and no text. */
+export function isEmptyMail({ from, subject, snippet }: Mail): boolean {
+  return [from, subject, snippet].every((text) => text === "");
+}
+
 type MailDays = Pick<Mail, "date" | "received">;
 
 /** Returns the day a mail was received, in UTC; the sender's day if that is not known. */

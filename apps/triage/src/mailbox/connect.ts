@@ -30,7 +30,7 @@ export async function connect(
   { env, stderr }: Pick<CliContext, "env" | "stderr">,
 ): Promise<ImapFlow> {
   const { secret, advice } = secretOf(env);
-  hideSecret(Object.values(secret).join(""), address.user);
+  hideSecret(Object.values(secret).join(""));
   const open = async (isUpgraded: boolean): Promise<ImapFlow> => {
     const client = createClient(address, { secret, isUpgraded });
     // Users must see them (RFC 9051, section 7.1).
@@ -109,11 +109,11 @@ function loggerOf(onFailure: (error: unknown) => void) {
   return { debug: none, info: none, warn, error: none, fatal: none, isLevelEnabled };
 }
 
-/** Returns the last refusal of a command that returned false; a busy server without one. */
-export function lastRefusal(client: ImapFlow): unknown {
-  const known = lastFailures.get(client);
+/** Returns the refusal of a command that returned false, once. */
+export function takeRefusal(client: ImapFlow): unknown {
+  const refusal = lastFailures.get(client);
   lastFailures.delete(client);
-  return known ?? Object.assign(new Error("refused"), { code: "ETHROTTLE", responseStatus: "NO" });
+  return refusal;
 }
 
 /** Codes of a refusal that a right password or token would change (RFC 5530); empty without a code. */

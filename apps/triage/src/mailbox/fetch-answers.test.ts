@@ -224,7 +224,9 @@ test("without a structure or a text the whole text is read, and a mail with noth
   const { exitCode, stderr } = await run();
   expect([exitCode, stderr]).toEqual([
     0,
-    expect.stringContaining("has 2 mails: read 3 mails; 0 left the folder; left out 1 with no"),
+    expect.stringContaining(
+      "has 2 mails: read 3 mails; 0 left the folder; left out 1 with nothing",
+    ),
   ]);
   expect(await mails()).toEqual([all[0], "mail 3: "]);
 });

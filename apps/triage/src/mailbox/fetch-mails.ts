@@ -1,5 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from "imapflow";
-import { lastRefusal } from "./connect.ts";
+import { takeRefusal } from "./connect.ts";
 import { isBusy, mayBeOneMail, quoteServer, refusalOf } from "./refusals.ts";
 
 interface MailQuery {
@@ -97,10 +97,12 @@ type SearchQuery = Parameters<ImapFlow["search"]>[0];
 
 /** Returns the UIDs of the mails of the open folder that match. @throws The server's refusal. */
 export async function searchUids(client: ImapFlow, query: SearchQuery): Promise<number[]> {
+  takeRefusal(client);
   const uids = await client.search(query, { uid: true });
   if (Array.isArray(uids)) return uids;
-  const error = lastRefusal(client);
+  const error =
+    takeRefusal(client) ?? Object.assign(new Error("refused"), { responseStatus: "NO" });
   // Servers refuse a search without a code if they are busy.
   const isPlain = /^NO (?!\[)/.test(refusalOf(error)?.words ?? "");
-  throw isPlain ? Object.assign(error as Error, { code: "ETHROTTLE" }) : error;
+  throw isPlain ? Object.assign(error, { code: "ETHROTTLE" }) : error;
 }

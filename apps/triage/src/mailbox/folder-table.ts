@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
+import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 
 /** The state of a folder at its last read. */
@@ -97,16 +98,23 @@ export class FolderTable implements Disposable {
    * are gone are free, since a mail that left may be back.
    */
   async add(mails: readonly (readonly [uid: number, mail: Mail])[], gone: readonly number[] = []) {
-    const find = this.#database.prepare("SELECT 1 FROM mail WHERE id = ? AND uid NOT NULL");
+    const find = this.#database.prepare("SELECT uid, record FROM mail WHERE id = ?");
     const insert = this.#database.prepare(insertMail);
     await this.#inTransaction(() => {
       this.#database
         .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(gone));
       for (const [uid, mail] of mails) {
-        let { id } = mail;
-        for (let copy = 2; find.get(id) !== undefined; copy += 1) id = `${mail.id}#${copy}`;
-        insert.run(id, uid, isEmptyMail(mail) ? EMPTY : JSON.stringify({ ...mail, id }));
+        let [id, known] = [mail.id, find.get(mail.id)];
+        for (let copy = 2; known !== undefined && known["uid"] !== null; copy += 1) {
+          id = `${mail.id}#${copy}`;
+          known = find.get(id);
+        }
+        const before = JSON.parse(String(known?.["record"] ?? EMPTY)) as Mail | null;
+        // The server may not hand out a text that it did before.
+        const isLess = mail.snippet === "" && (before?.snippet ?? "") !== "";
+        const record = isLess ? { ...before, source: mail.source } : { ...mail, id };
+        insert.run(id, uid, !isLess && isEmptyMail(mail) ? EMPTY : JSON.stringify(record));
       }
     });
   }
@@ -122,12 +130,13 @@ export class FolderTable implements Disposable {
     });
   }
 
-  /** Returns the records in the order of the folder. */
-  *mails(): Generator<Mail> {
-    const rows = this.#database.prepare(
-      "SELECT record FROM mail WHERE uid NOT NULL AND record <> ? ORDER BY uid",
-    );
-    for (const { record } of rows.iterate(EMPTY)) yield JSON.parse(String(record)) as Mail;
+  /** Returns the records in the order of the folder; only those of some UIDs, if there is a list. */
+  *mails(uids: readonly number[] | null = null): Generator<Mail> {
+    const rows = this.#database.prepare(selectRecords);
+    const list = uids && JSON.stringify(uids);
+    for (const { record } of rows.iterate(EMPTY, list, list)) {
+      yield JSON.parse(String(record)) as Mail;
+    }
   }
 
   #keep(state: FolderState): void {
@@ -149,20 +158,16 @@ export class FolderTable implements Disposable {
   }
 }
 
-// A mail that is there is not replaced, and a text is not replaced by none.
+// A mail that is there is not replaced.
 const insertMail = `
 INSERT INTO mail VALUES (?, ?, ?) ON CONFLICT (uid) DO NOTHING
-ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, record = CASE
-  WHEN coalesce(excluded.record ->> 'snippet', '') <> '' OR record = '${EMPTY}' THEN excluded.record
-  WHEN record ->> 'snippet' = '' THEN excluded.record
-  ELSE json_set(record, '$.source', json(excluded.record -> 'source')) END`;
+ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, record = excluded.record`;
+
+const selectRecords = `SELECT record FROM mail WHERE uid NOT NULL AND record <> ?
+AND (? IS NULL OR uid IN (SELECT value FROM json_each(?))) ORDER BY uid`;
 
 function prepare(database: DatabaseSync): void {
   database.exec(tables);
   const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {};
   if (version === 0) database.exec(`BEGIN IMMEDIATE; ${migration}; COMMIT`);
-}
-
-function isEmptyMail({ from, subject, snippet, attachments }: Mail): boolean {
-  return from === "" && subject === "" && snippet === "" && attachments === undefined;
 }

@@ -89,6 +89,9 @@ test("a mail that left the folder and is back has its id", async () => {
   expect((await read()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
+const folderData =
+  "From: Mail System Internal Data <MAILER-DAEMON@b.example>\r\nSubject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA\r\n\r\nText";
+
 test("mails without a Message-ID or with that of another mail have their own ids", async () => {
   const bare = { raw: "Subject: s\r\n\r\nHi", internaldate: "03-Nov-2026 09:00:00 +0000" };
   const { run, read } = await start([
@@ -97,12 +100,13 @@ test("mails without a Message-ID or with that of another mail have their own ids
     mail("a"),
     mail("a"),
     { ...bare, raw: "Hi" },
+    { ...bare, raw: folderData },
   ]);
-  // The last one has nothing to ask about.
+  // The last two have nothing to ask about.
   expect(await run()).toMatchObject({
     exitCode: 0,
     stderr: expect.stringContaining(
-      "has 4 mails: read 5 mails; 0 left the folder; left out 1 with",
+      "has 4 mails: read 6 mails; 0 left the folder; left out 2 with",
     ),
   });
   const ids = (await read()).map(({ id }) => id);

@@ -84,20 +84,15 @@ export async function withMailbox<TResult>(
     const news = skipped.filter(({ uid }) => !named.has(uid));
     for (const { uid } of news) named.add(uid);
     stderr.write(describeSkipped(news, state.folder));
-    const added = mailsAt(fresh, table);
-    return { added, isChanged, isWhole: skipped.length === 0 };
+    return { added: table.mails(fresh), isChanged, isWhole: skipped.length === 0 };
   };
   return await use({ address, update });
 }
 
-function* mailsAt(uids: ReadonlySet<number>, table: FolderTable): Generator<Mail> {
-  for (const mail of table.mails()) if (uids.has(mail.source?.uid ?? 0)) yield mail;
-}
-
 function describeLeftOut({ marked, empty }: Record<"marked" | "empty", number>): string {
   const deleted = marked === 0 ? "" : `; left out ${printCount(marked)} marked as deleted`;
-  const nothing = `; left out ${printCount(empty)} with no sender, no subject and no text`;
-  return deleted + (empty === 0 ? "" : nothing);
+  const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
+  return deleted + nothing;
 }
 
 const UIDS_SHOWN = 20;

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { FetchMessageObject, ImapFlow, MessageStructureObject } from "imapflow";
+import { isFolderData } from "../import/mbox.ts";
 import { parseMessage } from "../import/parse-message.ts";
 import { toMail } from "../import/to-mail.ts";
 import type { Mail, MailSource } from "../input/mail-schema.ts";
@@ -214,7 +215,9 @@ async function readMessage(
   const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
   const arrived = received?.slice(0, 10) ?? "1970-01-01";
   const source = { ...place, uid: message.uid };
-  return toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
+  const record = toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
+  const isNoMail = isFolderData(head.toString("latin1"));
+  return isNoMail ? { ...record, from: "", subject: "", snippet: "" } : record;
 }
 
 // Cut at a line end, since an encoded character or group may have been cut.

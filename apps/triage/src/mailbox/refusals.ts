@@ -15,22 +15,23 @@ const SECRET_LENGTH = 3;
 
 const secrets = new Set<string>();
 
-/** Hides a secret and its encoded forms in the words of servers, which may repeat a command. */
-export function hideSecret(secret: string, user: string): void {
+/** Hides a secret in the words of servers, which may repeat a command. */
+export function hideSecret(secret: string): void {
   if (secret.length < SECRET_LENGTH) return;
   secrets.add(secret).add(secret.replace(/["\\]/g, "\\$&"));
-  for (const text of [secret, `\0${user}\0${secret}`]) secrets.add(btoaUtf8(text));
 }
 
-function btoaUtf8(text: string): string {
-  return Buffer.from(text).toString("base64");
+function hide(words: string): string {
+  return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, "…"), words);
 }
 
-/** Returns the words of a server for one line, without secrets. */
+/** Returns the words of a server for one line, without secrets, also as part of a text in base64. */
 export function toServerWords(text: string): string {
-  let words = text;
-  for (const secret of secrets) words = words.replaceAll(secret, "…");
-  return truncateCharacters(toPrintable(words.slice(0, 10 * WORDS_LENGTH)), WORDS_LENGTH);
+  const words = text.slice(0, 10 * WORDS_LENGTH).replace(/[\w+/-]{4,}={0,2}/g, (run) => {
+    const decoded = Buffer.from(run, "base64").toString();
+    return hide(decoded) === decoded ? run : "…";
+  });
+  return truncateCharacters(toPrintable(hide(words)), WORDS_LENGTH);
 }
 
 /** Returns the error with the fields that the client adds; no field for another value. */

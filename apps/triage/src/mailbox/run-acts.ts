@@ -11,7 +11,7 @@ import {
   type SeenMail,
   settleAct,
 } from "./act-states.ts";
-import { connect, lastRefusal, MissingFolder, openFolder, toMailboxError } from "./connect.ts";
+import { connect, MissingFolder, openFolder, takeRefusal, toMailboxError } from "./connect.ts";
 import { fetchMails, searchUids } from "./fetch-mails.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 import { mailId, receivedAt } from "./read-message.ts";
@@ -219,6 +219,7 @@ async function sendCommand(acts: readonly BegunAct[], client: ImapFlow): Promise
   if (first === undefined) return { words: "" };
   const { command, target } = first;
   const uids = uidsOf([first, ...others]);
+  takeRefusal(client); // that of another command
   if (command === "move") {
     const moved = await client.messageMove(uids, target, { uid: true });
     return { copied: (moved || {}).uidMap, words: wordsOf(moved, client) };
@@ -233,7 +234,7 @@ async function sendCommand(acts: readonly BegunAct[], client: ImapFlow): Promise
 
 function wordsOf(result: unknown, client: ImapFlow): string {
   if (result !== false) return "";
-  return `the server refused it.${quoteServer(refusalOf(lastRefusal(client))?.words)}`;
+  return `the server refused it.${quoteServer(refusalOf(takeRefusal(client))?.words)}`;
 }
 
 /**

@@ -83,7 +83,7 @@ export async function syncFolder(
   return {
     state: { ...state, uidnext, highestmodseq },
     /** The UIDs that were new to the table, or may be new to the file of mails. */
-    fresh: new Set([...missing, ...there.found]),
+    fresh: [...missing, ...there.found],
     gone,
     skipped,
     /** Mails that left the folder, also during this read. */
