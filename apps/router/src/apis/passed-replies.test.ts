@@ -57,9 +57,10 @@ const wholes = {
 
 describe.each(apiForms)("at the API $name", (form) => {
   test("an error follows the last whole event of a reply that breaks off", async () => {
+    const types = { chat: "begun", responses: "response.a", messages: "content_block_delta" };
     const begun = {
       event: form.name === "chat" ? undefined : "begun",
-      data: { type: "begun", sequence_number: 7 },
+      data: { type: types[form.name], sequence_number: 7, content: "a" },
     };
     async function* chunks() {
       const name = form.name === "chat" ? "" : "event: begun\n";

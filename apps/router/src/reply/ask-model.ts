@@ -1,11 +1,27 @@
 import { StringDecoder } from "node:string_decoder";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { createParser } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import { type Attempt, turn } from "./attempt.ts";
-import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
+import {
+  BrokenReplyError,
+  brokenOff,
+  MAX_REPLY_BYTES,
+  noReply,
+  notJson,
+  serviceFailure,
+  tooLarge,
+} from "./broken-reply.ts";
 import { limitOutput } from "./output-limit.ts";
+import {
+  checkWholeReply,
+  eventParser,
+  isStreamText,
+  PassedEvents,
+  toPlainEvents,
+} from "./passed-events.ts";
+import { replaceValues } from "./replace-values.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
 import type { Target, Upstream } from "./upstream.ts";
 import type { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
@@ -34,7 +50,15 @@ export async function askModel(
         await attempt.send(pieces.take());
       }
     } else if (isJson(taken)) {
-      const whole = new Response(await readText(taken.body), taken);
+      const text = await readText(taken.body);
+      const whole = new Response(text, {
+        headers: isStreamText(text) === true ? asStream : asJson,
+      });
+      if (!isJson(whole)) {
+        const own = { ...target, upstream: { ...upstream, fetch: async () => whole } };
+        await askModel(own, options, { attempt, pieces });
+        return;
+      }
       const answering = await upstream.languageModel(model, async () => whole);
       pieces.addWhole(await answering.doGenerate(options));
     } else await readEvents(taken.body, { attempt, pieces });
@@ -68,7 +92,9 @@ async function callModel(
       return Promise.withResolvers<never>().promise;
     }
     if (body === null) return response;
-    const limited = ok ? ReadableStream.from(limitLines(body)) : await readText(body);
+    const limited = ok
+      ? ReadableStream.from(plainEvents(body, upstream.type))
+      : await readText(body);
     return new Response(limited, response);
   });
   const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
@@ -78,8 +104,8 @@ async function callModel(
 }
 
 async function readEvents(body: Response["body"], { attempt, pieces }: Reading) {
-  const parser = eventParser((data) => {
-    if (data === "[DONE]") return;
+  const parser = eventParser(({ data }) => {
+    if (data.trim() === "[DONE]") return;
     const part = parseJson(data);
     if (part === null) throw new BrokenReplyError(notJson);
     pieces.add(part as object);
@@ -87,16 +113,6 @@ async function readEvents(body: Response["body"], { attempt, pieces }: Reading) 
   await readBody(body, (text) => {
     parser.feed(text);
     return attempt.send(pieces.take());
-  });
-}
-
-function eventParser(onData: (data: string) => void) {
-  return createParser({
-    maxBufferSize: MAX_REPLY_BYTES,
-    onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
-    },
-    onEvent: ({ data }) => onData(data),
   });
 }
 
@@ -132,7 +148,7 @@ interface Passing {
 
 /**
  * Posts a client's JSON with another model, and passes the answer's text on; chat completions report their
- * usage. A whole answer to a client that streams is returned unread.
+ * usage. An answer in the other form than the client asked for is returned, to be converted.
  */
 export async function passRequest(
   target: Target,
@@ -160,96 +176,50 @@ export async function passRequest(
   const call = { prompt: [], headers, abortSignal: attempt.signal };
   const own = { ...target, upstream: { ...target.upstream, fetch } };
   const { taken = new Response() } = await callModel(own, call, () => true);
-  const readUsage = (text: string) => {
-    addUsage(meter, parseJson(text));
+  const passed = new PassedEvents({ type: upstreamType, isHidden, meter });
+  const pieces = redact.inPieces();
+  const pass = (text: string | null) => {
+    const shown = pieces.add(passed.add(text)) + (text === null ? pieces.end() : "");
+    if (shown === "") attempt.hear();
+    const sending = attempt.send(shown);
+    if (sending !== undefined) return sending.then(() => passed.throwIfFailed());
+    return passed.throwIfFailed();
   };
-  if (isJson(taken)) {
-    if (isStreamed) return taken;
-    const whole = await readText(taken.body);
-    meter.characters += whole.length; // an estimate if there is no usage
-    readUsage(whole);
-    await attempt.send(redact(whole));
+  // A body is a stream or not by its text: labels are wrong. A client without a stream waits for all of it.
+  let [whole, isStream] = ["", false as boolean | null];
+  if (isStreamed) isStream = null;
+  try {
+    await readBody(taken.body, (text) => {
+      if (isStream === true) return pass(text);
+      whole += text;
+      if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      isStream ??= isStreamText(whole);
+      return isStream === true ? pass(whole) : attempt.hear();
+    });
+  } catch (error) {
+    if (!passed.isEnded || !(error instanceof BrokenReplyError)) throw error;
+    passed.throwIfFailed();
+    await attempt.send(pieces.end());
     return null;
   }
-  const pass = eventReader(readUsage, meter, isHidden);
-  const pieces = redact.inPieces();
-  await readBody(taken.body, (text) => attempt.send(pieces.add(pass(text))));
-  await attempt.send(pieces.add(pass(null)) + pieces.end());
+  if (isStream === true) {
+    await pass(null);
+    return null;
+  }
+  if (isStreamText(whole) === true) return new Response(whole, { headers: asStream });
+  checkWholeReply(upstreamType, whole);
+  if (isStreamed) return new Response(whole, { headers: asJson });
+  meter.characters += whole.length; // an estimate if there is no usage
+  addUsage(meter, parseJson(whole));
+  await attempt.send(redact(whole));
   return null;
 }
 
-/**
- * Replaces values of a JSON object's own fields, and changes nothing else, neither numbers nor white space.
- * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
- */
-function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
-  const known = new Map(Object.entries(values));
-  let [replaced, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
-    if (character === '"') {
-      stringEnd.lastIndex = at + 1;
-      stringEnd.test(json);
-      string = json.slice(at, stringEnd.lastIndex);
-      at = stringEnd.lastIndex - 1;
-    }
-    if (depth === 1 && character === ":") [field, start] = [JSON.parse(string) as string, at + 1];
-    const isEnd = depth === 1 && (character === "," || character === "}");
-    const value = isEnd ? known.get(field.toLowerCase()) : undefined;
-    if (value !== undefined) {
-      const given = json.slice(start, at);
-      replaced +=
-        json.slice(from, start) + given.replace(given.trim(), () => JSON.stringify(value));
-      from = at;
-    }
-    if (character === "{" || character === "[") depth += 1;
-    if (character === "}" || character === "]") depth -= 1;
-  }
-  return replaced + json.slice(from);
-}
-
-/** The end of a string: a quote behind an even number of backslashes. */
-const stringEnd = /(?<!\\)(?:\\\\)*"/g;
+const asStream = { "content-type": "text/event-stream" };
+const asJson = { "content-type": "application/json" };
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
 const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
-
-/** The texts in an event of each API, up to their ten-thousandth escape: more could take the stack's room. */
-const eventTexts =
-  /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
-
-function charactersOf(event: string): number {
-  const texts = Array.from(event.matchAll(eventTexts), ([, text = ""]) => text);
-  return Math.max(4, texts.join("").length); // an event has about a token at least, of four characters
-}
-
-/**
- * Returns a function that reads the events in a text, and returns those that are whole, since a comment or an
- * error may follow; null is the end. Events of usage alone may be hidden.
- */
-function eventReader(readUsage: (data: string) => void, meter: TokenMeter, isHidden: boolean) {
-  let [shown, held, last] = ["", "", "  "];
-  const parser = eventParser((data) => {
-    meter.characters += charactersOf(data);
-    const hasUsage = /"usage":\s*\{/.test(data);
-    if (hasUsage) readUsage(data);
-    const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
-    if (isHidden && !isAlone) shown += `data: ${data}\n\n`;
-  });
-  return (text: string | null) => {
-    shown = "";
-    parser.feed(text ?? "\n\n"); // the last event may lack its blank line
-    if (isHidden || text === null) return isHidden ? shown : held;
-    const seen = last + text;
-    const end = Math.max(...blankLines.map((each) => seen.lastIndexOf(each) + each.length - 2));
-    shown = end === 0 ? "" : held + text.slice(0, end);
-    held = (end === 0 ? held : "") + text.slice(end);
-    last = seen.slice(-2);
-    return shown;
-  };
-}
-
-const blankLines = ["\n\n", "\n\r\n", "\r\r"];
 
 /** Chunks of this size wait for their turn. Chosen: a few small deltas need no turn. */
 const LARGE_CHUNK_BYTES = 4096;
@@ -273,19 +243,30 @@ async function readBody(body: Body, onText: (text: string) => void | Promise<voi
   }
 }
 
-/** Limits the lines of a body to 16 MiB, since a provider's parser keeps a whole line. */
-async function* limitLines(body: Body): AsyncGenerator<Chunk> {
-  let bytes = 0;
+/**
+ * Yields the events of a stream as a provider reads them: each in one line of up to 16 MiB, without comments
+ * and names. @throws BrokenReplyError for a page or an error instead of a stream
+ */
+async function* plainEvents(body: Body, type: UpstreamType): AsyncGenerator<Uint8Array> {
+  const decoder = new StringDecoder("utf8");
+  let [events, page, isStream] = ["", "", null as boolean | null];
+  const parser = eventParser(({ data }) => void (events += toPlainEvents(data, type)));
   try {
     for await (const chunk of body ?? []) {
-      const lastLine = chunk.lastIndexOf(0x0a) + 1;
-      bytes = (lastLine === 0 ? bytes : 0) + chunk.length - lastLine;
-      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      yield chunk;
+      const text = decoder.write(Buffer.from(chunk));
+      if (isStream !== true) page += text;
+      if (page.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      isStream ??= isStreamText(page);
+      parser.feed(text);
+      if (events !== "") yield Buffer.from(events);
+      events = "";
     }
   } catch (error) {
     throw toBroken(error);
   }
+  if (isStream !== true) throw serviceFailure(parseJson(page)) ?? new BrokenReplyError(noReply);
+  parser.feed("\n\n"); // the last event may lack its blank line
+  yield Buffer.from(events);
 }
 
 async function read(reader: ReadableStreamDefaultReader<Chunk> | undefined): Promise<Chunk | null> {

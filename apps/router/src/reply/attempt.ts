@@ -33,7 +33,14 @@ export class Attempt {
   }
 
   send(part: Parameters<ReplyListener>[0]): void | Promise<void> {
-    if (part.length > 0) return this.#heard(this.#options.listener(part));
+    if (part.length === 0) return undefined;
+    this.hasBegun = true;
+    return this.#heard(this.#options.listener(part));
+  }
+
+  /** Notes that the service is not silent. */
+  hear(): void {
+    this.#heardAtMs = this.#options.clock.now();
   }
 
   /** Removes the timer. */
@@ -43,7 +50,6 @@ export class Attempt {
 
   /** A client that reads slowly is no silence of the service. */
   #heard(waiting: void | Promise<void>): void | Promise<void> {
-    this.hasBegun = true;
     this.#heardAtMs = waiting === undefined ? this.#options.clock.now() : Infinity;
     return waiting?.then(() => this.#heard());
   }

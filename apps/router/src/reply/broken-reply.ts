@@ -1,6 +1,19 @@
-/** A reply that broke off or grew too large; the message is the router's own. */
+import { isRecord } from "evaluator-kit";
+
+/** A reply that broke off, grew too large or is an error; the message is the router's own or the service's. */
 export class BrokenReplyError extends Error {
   override readonly name = "BrokenReplyError";
+  /** The status that the service's error means; absent if it names none. */
+  readonly statusCode?: number;
+  /** Whether the same model may be asked again. */
+  readonly isRetryable: boolean = false;
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
+    super(message, options);
+    if (status === undefined) return;
+    this.statusCode = status;
+    this.isRetryable = status >= 500 || [408, 409, 429].includes(status);
+  }
 }
 
 /** The largest reply: bytes of text, or of a whole body. Chosen: no model writes as much. */
@@ -15,3 +28,49 @@ export const notJson = "The reply broke off: the model's service sent an event t
 /** The message of a reply without its end. */
 export const brokenOff =
   "The reply broke off: the connection to the model's service ended before the reply did. Send the message again for a whole one.";
+
+/** The message of a body that is no reply. */
+export const noReply =
+  "The model's service answered without a reply, such as with a page or an empty body; check its address.";
+
+/** The status that an error of a service means, by its type or code. */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  invalid_prompt: 400,
+  context_length_exceeded: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** Returns the failure that a service sent as an event or a body, with whichever status; null if it is none. */
+export function serviceFailure(value: unknown): BrokenReplyError | null {
+  const { error, type, response, choices } = Object(value) as Record<string, unknown>;
+  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  const { finish_reason: reason, error: ofChoice } = Object(choice) as Record<string, unknown>;
+  const ofResponse = Object(response ?? value) as Record<string, unknown>;
+  const isFailed = type === "response.failed" || ofResponse["status"] === "failed";
+  const given = error || ofChoice || (isFailed ? ofResponse["error"] : null);
+  if (given) return toBrokenReply(given);
+  if (type === "error" || isFailed) return toBrokenReply(value);
+  const isLost = typeof reason === "string" && /^(?:error|malformed_function_call)$/i.test(reason);
+  return isLost ? new BrokenReplyError(`The reply broke off: it ended with ${reason}.`) : null;
+}
+
+/** Returns an error of a service, which is a text or an object with a message. */
+export function toBrokenReply(error: unknown): BrokenReplyError {
+  const { message, type, code, status } = isRecord(error) ? error : { message: error };
+  const words =
+    typeof message === "string" && message !== "" ? message : "its service gave no reason.";
+  const codes = [code, status, type].map((each) => statuses[String(each)] ?? Number(each));
+  const known = codes.find((each) => each >= 400 && each < 600);
+  return new BrokenReplyError(`The reply broke off: ${words}`, known ? { status: known } : {});
+}

@@ -152,7 +152,8 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
     const service = target.upstream;
     const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;
-    return { end: null, failed: isFinal ? { ...failed, cause: null, isTemporary: false } : failed };
+    const final = { ...failed, cause: null, isTemporary: false, maybeBilled: true };
+    return { end: null, failed: isFinal ? final : failed };
   } finally {
     attempt.end();
   }

@@ -8,11 +8,22 @@ import type { PassedRequest } from "./ask-model.ts";
 import { connectUpstream } from "./upstream.ts";
 import { noUsage } from "./usage.ts";
 
+const streaming = '"stream":true,"stream_options":{"include_usage":true},"extra":{"a":[null]}';
+
+/** The ends of whole streams. */
+const ends = {
+  "openai-chat": 'data: {"choices":[{"finish_reason":"stop"}]}\n\n',
+  "openai-responses": 'data: {"type":"response.completed"}\n\n',
+  anthropic: 'data: {"type":"message_stop"}\n\n',
+  gateway: "",
+};
+const end = ends["openai-chat"];
+
 function passedTo(
   upstreamType: PassedRequest["upstreamType"],
   unsupported: PassedRequest["unsupported"] = null,
 ): PassedRequest {
-  const json = '{"model":"auto","n":1,"extra":{"a":[null]}}';
+  const json = `{"model":"auto","n":1,${streaming}}`;
   return { upstreamType, unsupported, ...bodyOf(json) };
 }
 
@@ -57,7 +68,7 @@ test.each(upstreams)(
     const origin = await startUpstream((request, response) => {
       seen.push(request.url, request.headers);
       request.setEncoding("utf8").on("data", (text: string) => seen.push(text));
-      request.on("end", () => response.end("data: é\r\n\r\n"));
+      request.on("end", () => response.end(`data: é\r\n\r\n${ends[type]}`));
     });
     const headers = { "anthropic-beta": "b", authorization: "of the client" };
     const upstream = { type, name: "a", baseUrl: origin + base, apiKey: "own-key" };
@@ -66,16 +77,16 @@ test.each(upstreams)(
       headers: { "x-request-id": "r" },
     });
     expect((await reply).replyError).toBeNull();
-    expect(bytes.join("")).toBe("data: é\r\n\r\n");
+    expect(bytes.join("")).toBe(`data: é\r\n\r\n${ends[type]}`);
     expect(seen).toEqual([
       path,
       expect.objectContaining({ "anthropic-beta": "b", "x-request-id": "r", ...key }),
-      '{"model":"own-model","n":1,"extra":{"a":[null]}}',
+      `{"model":"own-model","n":1,${streaming}}`,
     ]);
   },
 );
 
-const ends: [situation: string, chunks: string[], counts: object][] = [
+const counted: [situation: string, chunks: string[], counts: object][] = [
   [
     "one event",
     ['data: {"usage":{"prompt_tokens":5,"completion_tokens":7}}\n\n'],
@@ -104,7 +115,8 @@ const ends: [situation: string, chunks: string[], counts: object][] = [
   ],
 ];
 
-test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) => {
+test.each(counted)("the usage in %s is read", async (_situation, given, counts) => {
+  const chunks = [end, ...given];
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
   const usage = { ...noUsage, ...counts };
   expect(await reply).toMatchObject({ end: { usage }, billed: { usage, isEstimate: false } });
@@ -112,10 +124,10 @@ test.each(ends)("the usage in %s is read", async (_situation, chunks, counts) =>
 });
 
 test("the usage in a body of JSON is read, and a secret replaced", async () => {
-  const body = `{\n  "usage": { "prompt_tokens": 5, "completion_tokens": 7 }, "a": "${plantedKey}"\n}`;
+  const body = `{\n  "usage": { "prompt_tokens": 5, "completion_tokens": 7 }, "a": "${plantedKey}", "choices": []\n}`;
   const headers = { "content-type": "application/json; charset=utf-8" };
   const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
-    passed,
+    passed: { ...passed, ...bodyOf("{}") },
   });
   expect((await reply).billed?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
   expect(bytes).toEqual([body.replace(plantedKey, "[secret]")]);
@@ -128,7 +140,7 @@ test.each([
   const text = 'data: {"choices":[{"delta":{"content":"é"}}],"usage":null}\n\n';
   const counted = '{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}';
   const chunks = [text.slice(0, 20), `${text.slice(20)}data: ${counted.slice(0, 30)}`];
-  const stream = streamOf(...chunks, `${counted.slice(30)}\n\ndata: [DONE]\n\n`);
+  const stream = streamOf(end, ...chunks, `${counted.slice(30)}\n\ndata: [DONE]\n\n`);
   const sent: unknown[] = [];
   const target = chatWith(async (_input, init) => {
     sent.push(init?.body);
@@ -138,29 +150,29 @@ test.each([
   const { reply, bytes } = callFor([target], { passed: request });
   const usage = { input: 5, output: 7 };
   expect((await reply).billed).toMatchObject({ usage, isEstimate: false });
-  expect(bytes.join("")).toBe(`${text}data: [DONE]\n\n`);
+  expect(bytes.join("")).toBe(`${end}${text}data: [DONE]\n\n`);
   expect(sent).toEqual([`{"stream":true,"stream_options":${asked}}`]);
 });
 
 test("an event with usage beside text is passed on to a client that asks for none", async () => {
   const alone = 'data: {"usage":{"prompt_tokens":5}}\n\n';
   const last = 'data: {"choices":[{"delta":{}}],"usage":{"completion_tokens":7}}\n\n';
-  const target = chatWith(streamOf(alone + last));
+  const target = chatWith(streamOf(end + alone + last));
   const { reply, bytes } = callFor([target], { passed: streamed({}) });
   expect((await reply).billed?.usage).toMatchObject({ input: 5, output: 7 });
-  expect(bytes).toEqual([last]);
+  expect(bytes).toEqual([end + last]);
 });
 
 test("an event with usage is passed on to a client that asks for it", async () => {
   const event = 'data: {"choices":[],"usage":{"prompt_tokens":5}}\n\n';
   const request = streamed({ stream_options: { include_usage: true } });
-  const { reply, bytes } = callFor([chatWith(streamOf(event))], { passed: request });
+  const { reply, bytes } = callFor([chatWith(streamOf(end + event))], { passed: request });
   expect((await reply).billed?.usage.input).toBe(5);
-  expect(bytes).toEqual([event]);
+  expect(bytes).toEqual([end + event]);
 });
 
 test("without usage, each event counts as a token", async () => {
-  const { reply } = callFor([chatWith(streamOf("data: {}\n\ndata: {}\n\n", "data: {}\n\n"))], {
+  const { reply } = callFor([chatWith(streamOf(`data: {}\n\n${end}`, "data: {}\n\n"))], {
     passed,
   });
   expect((await reply).billed).toEqual({
@@ -170,17 +182,17 @@ test("without usage, each event counts as a token", async () => {
 });
 
 test("without usage, a body of JSON is estimated by its length", async () => {
-  const fetch = async () => Response.json({ text: "a".repeat(400) });
-  const { reply } = callFor([chatWith(fetch)], { passed });
+  const fetch = async () => Response.json({ choices: [], text: "a".repeat(387) });
+  const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf("{}") } });
   const { billed } = await reply;
   expect(billed).toMatchObject({ isEstimate: true, usage: { output: 103 } });
 });
 
 test("a secret that is cut across chunks is replaced", async () => {
-  const chunks = [`data: "${plantedKey.slice(0, 9)}`, `${plantedKey.slice(9)}"\n\n`];
+  const chunks = [`${end}data: "${plantedKey.slice(0, 9)}`, `${plantedKey.slice(9)}"\n\n`];
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
   await reply;
-  expect(bytes).toEqual(['data: "[secret]"\n\n']);
+  expect(bytes.join("")).toBe(`${end}data: "[secret]"\n\n`);
 });
 
 test("an error of the upstream is a failure, and none of it is passed on", async () => {
@@ -238,7 +250,7 @@ test("a request that only its own API can hold is refused elsewhere", async () =
     end: null,
     billed: null,
   });
-  const { reply } = callFor([chatWith(streamOf("data: {}\n\n"))], { passed: request });
+  const { reply } = callFor([chatWith(streamOf(end))], { passed: request });
   expect((await reply).replyError).toBeNull();
 });
 

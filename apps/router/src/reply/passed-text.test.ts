@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import { blocksOf, callFor, targetAt } from "../testing/reply-calls.ts";
 import { connectUpstream } from "./upstream.ts";
 
+const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n';
+const asStream = '{"stream":true,"stream_options":{"include_usage":true}}';
+
 /** Passes a request on to a service with an answer; returns the texts that it got, the reply and its parts. */
-async function passOn(json: string, answer = new Response("data: [DONE]\n\n")) {
+async function passOn(json: string, answer = new Response(end)) {
   const sent: unknown[] = [];
   const fetch: typeof globalThis.fetch = async (_input, init) => {
     sent.push(init?.body);
@@ -63,8 +66,11 @@ test.each([
 ])(
   "without a report, the tokens of %j are those of its text, at least one",
   async (event, output) => {
-    const { reply } = await passOn("{}", new Response(`data: ${JSON.stringify(event)}\n\n`));
-    expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output } });
+    const { reply } = await passOn(
+      asStream,
+      new Response(`data: ${JSON.stringify(event)}\n\n${end}`),
+    );
+    expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output: output + 1 } });
   },
 );
 
@@ -73,7 +79,7 @@ test("an event of 15 MB passes, and its text counts", async () => {
     [long.repeat(39_000), 3_900_000],
     [String.raw`a\n`.repeat(5_000_000), 7499],
   ] as const) {
-    const { reply } = await passOn("{}", new Response(`data: {"delta":"${text}"}\n\n`));
+    const { reply } = await passOn(asStream, new Response(`${end}data: {"delta":"${text}"}\n\n`));
     expect(reply.replyError).toBeNull();
     expect(reply.billed?.usage.output).toBeGreaterThanOrEqual(output);
   }
@@ -81,18 +87,19 @@ test("an event of 15 MB passes, and its text counts", async () => {
 
 test.each(["\n", "\r\n", "\r"])(
   "if a reply breaks off, only whole events pass: lines end with %j",
-  async (end) => {
-    const [note, first, second, third] = [": x", "data: a", "data: b", "data: c"].map(
-      (line) => line + end + end,
+  async (eol) => {
+    const word = '{"choices":[{"delta":{"content":"a"}}]}';
+    const [note, first, second, third] = [": x", `data: ${word}`, "data: b", "data: c"].map(
+      (line) => line + eol + eol,
     );
     const all = `${note}${first}${second}${third}data: d`;
     const whole = `${note}${first}`;
-    const cuts = [whole.length + 3, whole.length + 7 + end.length, all.length - 1];
+    const cuts = [whole.length + 3, whole.length + 7 + eol.length, all.length - 1];
     async function* chunks() {
       for (const [at, cut] of cuts.entries()) yield Buffer.from(all.slice(cuts[at - 1] ?? 0, cut));
       throw new TypeError("terminated");
     }
-    const { reply, bytes } = await passOn("{}", new Response(ReadableStream.from(chunks())));
+    const { reply, bytes } = await passOn(asStream, new Response(ReadableStream.from(chunks())));
     expect(reply.replyError).toMatch(/broke off/);
     expect(bytes).toEqual([whole, `${second}${third}`]);
   },

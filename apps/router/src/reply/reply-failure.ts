@@ -25,7 +25,7 @@ export function toReplyFailure(
   // For a lost connection, the provider of the gateway makes up a status.
   const answered = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
-  const [code, retryAfter] = [clear(codeOf(call)), clear(retryAfterOf(call))];
+  const [code, retryAfter] = [clear(codeOf(call ?? failed)), clear(retryAfterOf(call))];
   const httpError = statusCode < 400 ? null : { status: statusCode, code, retryAfter };
   return {
     replyError: limit === null ? strictly(describe(failed, service)) : tooSlow[limit],
@@ -101,9 +101,11 @@ function retryAfterOf(call: APICallError | null): string | null {
 }
 
 /** Returns the code of an error in OpenAI's form. Some services give only a message. */
-function codeOf(call: APICallError | null): string | null {
-  if (tooLong.test(call?.message ?? "")) return "context_length_exceeded";
-  const body = call?.data as { error?: { code?: unknown } | null } | null | undefined;
+function codeOf(error: unknown): string | null {
+  const isOfService = APICallError.isInstance(error) || error instanceof BrokenReplyError;
+  if (!isOfService) return null;
+  if (tooLong.test(error.message)) return "context_length_exceeded";
+  const body = "data" in error ? (error.data as { error?: { code?: unknown } | null }) : null;
   const code = body?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
 }

@@ -6,7 +6,14 @@ import {
   type SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
-import { BrokenReplyError, brokenOff, MAX_REPLY_BYTES, notJson, tooLarge } from "./broken-reply.ts";
+import {
+  BrokenReplyError,
+  brokenOff,
+  MAX_REPLY_BYTES,
+  notJson,
+  toBrokenReply,
+  tooLarge,
+} from "./broken-reply.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
 import { mergeKnown, type TokenMeter } from "./usage.ts";
@@ -57,7 +64,7 @@ export class ReplyPieces {
       case "tool-call":
         return this.#addCall(this.#blockOf("toolCall", part["toolCallId"], part), part["input"]);
       case "error":
-        throw new BrokenReplyError(wordsOf(part["error"]));
+        throw toFailure(part["error"]);
       case "raw":
         return addUsage(this.#options.meter, part["rawValue"]);
       case "finish":
@@ -226,11 +233,7 @@ function toSignature(metadata: Metadata | undefined): Signature | null {
   return typeof value === "string" ? { value, metadata } : null;
 }
 
-/** An error is a text, or an object with a message. */
-function wordsOf(error: unknown): string {
-  if (JSONParseError.isInstance(error)) return notJson; // its own message repeats the text
-  const isObject = typeof error === "object" && error !== null && "message" in error;
-  const given: unknown = isObject ? error.message : error;
-  const words = typeof given === "string" && given !== "" ? given : "its service gave no reason.";
-  return `The reply broke off: ${words}`;
+function toFailure(error: unknown): BrokenReplyError {
+  if (JSONParseError.isInstance(error)) return new BrokenReplyError(notJson); // its own message repeats the text
+  return toBrokenReply(error);
 }

@@ -27,7 +27,10 @@ export async function readEvents(response: Response): Promise<ReceivedEvent[]> {
   const events: ReceivedEvent[] = [];
   const text = response.body?.pipeThrough(new TextDecoderStream()) ?? new ReadableStream<string>();
   for await (const { event, data } of text.pipeThrough(new EventSourceParserStream())) {
-    events.push({ event, data: data === "[DONE]" ? data : (JSON.parse(data) as unknown) });
+    events.push({
+      event,
+      data: data.trim() === "[DONE]" ? "[DONE]" : (JSON.parse(data) as unknown),
+    });
   }
   return events;
 }

@@ -1,0 +1,196 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { parseJson } from "evaluator-kit";
+import type { UpstreamType } from "../conversation/to-call-options.ts";
+import {
+  BrokenReplyError,
+  brokenOff,
+  MAX_REPLY_BYTES,
+  noReply,
+  serviceFailure,
+  tooLarge,
+} from "./broken-reply.ts";
+import type { TokenMeter } from "./usage.ts";
+import { addUsage } from "./usage-forms.ts";
+
+interface Form {
+  /** In an event with a part of the reply; the events before the first one wait. */
+  readonly word: RegExp;
+  /** In the event that ends a whole reply. */
+  readonly end: RegExp;
+  /** The list of a whole reply in one body. */
+  readonly list: string;
+}
+
+/** The events of each API. A quote in a text has a backslash, so that no text looks like a field. */
+const forms: Readonly<Record<Exclude<UpstreamType, "gateway">, Form>> = {
+  "openai-chat": {
+    word: /"(?:content|reasoning(?:_content)?|refusal|arguments|text)":\s*"(?!")|"(?:tool_calls|images)":\s*\[\s*\{|"(?:audio|function_call)":\s*\{|"finish_reason":\s*"/,
+    end: /"finish_reason":\s*"/,
+    list: "choices",
+  },
+  "openai-responses": {
+    word: /"type":\s*"response\.(?!created"|queued"|in_progress")/,
+    end: /"type":\s*"response\.(?:completed|incomplete)"/,
+    list: "output",
+  },
+  anthropic: {
+    word: /"type":\s*"(?:content_block_delta|message_delta)"|"(?:tool_use_id|data)":\s*"|"input":\s*\{|"(?:text|thinking)":\s*"(?!")/,
+    end: /"type":\s*"message_stop"/,
+    list: "content",
+  },
+};
+
+const mayFail =
+  /"error":\s*[{"]|"type":\s*"(?:error|response\.failed)"|"finish_reason":\s*"(?:error|malformed_function_call)"/i;
+
+interface PassedOptions {
+  readonly type: UpstreamType;
+  readonly meter: TokenMeter;
+  /** Whether the client asked for no usage, so that events of usage alone are left out. */
+  readonly isHidden: boolean;
+}
+
+/** Reads the events of a reply in the client's own API, and returns those that are whole. */
+export class PassedEvents {
+  readonly #options: PassedOptions;
+  readonly #form: Form;
+  readonly #parser = eventParser((event) => this.#read(event));
+  /** The whole events of this text. */
+  #events: EventSourceMessage[] = [];
+  #shown = "";
+  #held = "";
+  #last = "  ";
+  #waiting = "";
+  #hasWord = false;
+  #failure: BrokenReplyError | null = null;
+  /** Whether the reply is whole; a connection may end without an end of its own. */
+  isEnded = false;
+
+  constructor(options: PassedOptions) {
+    this.#options = options;
+    this.#form = formOf(options.type);
+  }
+
+  /**
+   * Returns the whole events, from the first with a part of the reply on; null is the end. Events in front of
+   * a failure are returned if others were before. @throws BrokenReplyError
+   */
+  add(text: string | null): string {
+    this.throwIfFailed();
+    this.#events = [];
+    this.#shown = "";
+    this.#parser.feed(text ?? "\n\n"); // the last event may lack its blank line
+    if (text === null && !this.isEnded) this.#failure ??= new BrokenReplyError(brokenOff);
+    const shown = this.#toShown(text);
+    if (!this.#hasWord) {
+      this.throwIfFailed();
+      this.#waiting += shown;
+      if (this.#waiting.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      return "";
+    }
+    const waiting = this.#waiting;
+    if (waiting === "") return shown;
+    this.#waiting = "";
+    // Otherwise the reply has begun in the text that fails.
+    this.throwIfFailed();
+    return waiting + shown;
+  }
+
+  /** @throws BrokenReplyError after a failure */
+  throwIfFailed(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #read(event: EventSourceMessage): void {
+    if (this.#failure !== null) return;
+    const { data } = event;
+    const { isHidden, meter } = this.#options;
+    if (data.trim() === "[DONE]") {
+      if (!this.isEnded) this.#failure = new BrokenReplyError(brokenOff);
+    } else if (mayFail.test(data)) {
+      this.#failure = serviceFailure(parseJson(data));
+    }
+    if (this.#failure !== null) return;
+    meter.characters += charactersOf(data);
+    const hasUsage = /"usage":\s*\{/.test(data);
+    if (hasUsage) addUsage(meter, parseJson(data));
+    this.isEnded ||= this.#form.end.test(data);
+    this.#hasWord ||= this.isEnded || this.#form.word.test(data);
+    const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
+    if (!isHidden) this.#events.push(event);
+    else if (!isAlone) this.#shown += `data: ${data}\n\n`;
+  }
+
+  #toShown(text: string | null): string {
+    if (this.#options.isHidden) return this.#shown;
+    if (this.#failure !== null) return this.#events.map(toText).join("");
+    if (text === null) return this.#held;
+    const seen = this.#last + text;
+    const end = Math.max(...blankLines.map((each) => seen.lastIndexOf(each) + each.length - 2));
+    const shown = end === 0 ? "" : this.#held + text.slice(0, end);
+    this.#held = (end === 0 ? this.#held : "") + text.slice(end);
+    this.#last = seen.slice(-2);
+    return shown;
+  }
+}
+
+/** Checks a whole reply in one body. @throws BrokenReplyError if it is an error or no reply */
+export function checkWholeReply(type: UpstreamType, text: string): void {
+  const value: unknown = parseJson(text);
+  const failure = serviceFailure(value);
+  if (failure !== null) throw failure;
+  if (!Array.isArray(Object(value)[formOf(type).list])) throw new BrokenReplyError(noReply);
+}
+
+/** Whether a body is a stream, by its first character; null if it has none so far. */
+export function isStreamText(text: string): boolean | null {
+  const first = text.trimStart()[0];
+  return first === undefined ? null : !'{[<"'.includes(first);
+}
+
+const isStart = /"type":\s*"content_block_start"/;
+const hasText = /"(?:text|thinking)":\s*"(?!")/;
+
+/** Returns an event in one line. A block's text in its start, as LiteLLM sends it, becomes a delta. */
+export function toPlainEvents(data: string, type: UpstreamType): string {
+  const line = `data: ${data.trim().replaceAll("\n", " ")}\n\n`;
+  if (type !== "anthropic" || !isStart.test(data) || !hasText.test(data)) return line;
+  const { index, content_block: block } = Object(parseJson(data)) as Record<string, unknown>;
+  const { type: kind, text, thinking } = Object(block) as Record<string, unknown>;
+  const deltas = [
+    ...(kind === "text" ? [{ type: "text_delta", text }] : []),
+    ...(kind === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
+  ].map((delta) => ({ type: "content_block_delta", index, delta }));
+  return [line, ...deltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
+}
+
+/** Creates a parser of events of up to 16 MiB. */
+export function eventParser(onEvent: (event: EventSourceMessage) => void) {
+  return createParser({
+    maxBufferSize: MAX_REPLY_BYTES,
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
+    },
+    onEvent,
+  });
+}
+
+function formOf(type: UpstreamType): Form {
+  return forms[type === "gateway" ? "openai-chat" : type]; // no client speaks the gateway's API
+}
+
+function toText({ event, data }: EventSourceMessage): string {
+  const name = event === undefined ? "" : `event: ${event}\n`;
+  return `${name}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+}
+
+const blankLines = ["\n\n", "\n\r\n", "\r\r"];
+
+/** The texts in an event of each API, up to their ten-thousandth escape: more could take the stack's room. */
+const eventTexts =
+  /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
+
+function charactersOf(event: string): number {
+  const texts = Array.from(event.matchAll(eventTexts), ([, text = ""]) => text);
+  return Math.max(4, texts.join("").length); // an event has about a token at least, of four characters
+}

@@ -1,0 +1,32 @@
+/**
+ * Replaces values of a JSON object's own fields, and changes nothing else, neither numbers nor white space.
+ * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
+ */
+export function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
+  const known = new Map(Object.entries(values));
+  let [replaced, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') {
+      stringEnd.lastIndex = at + 1;
+      stringEnd.test(json);
+      string = json.slice(at, stringEnd.lastIndex);
+      at = stringEnd.lastIndex - 1;
+    }
+    if (depth === 1 && character === ":") [field, start] = [JSON.parse(string) as string, at + 1];
+    const isEnd = depth === 1 && (character === "," || character === "}");
+    const value = isEnd ? known.get(field.toLowerCase()) : undefined;
+    if (value !== undefined) {
+      const given = json.slice(start, at);
+      replaced +=
+        json.slice(from, start) + given.replace(given.trim(), () => JSON.stringify(value));
+      from = at;
+    }
+    if (character === "{" || character === "[") depth += 1;
+    if (character === "}" || character === "]") depth -= 1;
+  }
+  return replaced + json.slice(from);
+}
+
+/** The end of a string: a quote behind an even number of backslashes. */
+const stringEnd = /(?<!\\)(?:\\\\)*"/g;
