@@ -79,3 +79,38 @@ test("never writes over its source", async () => {
   expect(exitCode).toBe(1);
   expect(stderr).toContain("is the input file itself");
 });
+
+test("the same mail in several folders is one record; folders and labels are counted", async () => {
+  const message = `${dateHeader}\nMessage-ID: <x@y>\nX-Gmail-Labels: Inbox,Poslano\n\nHi`;
+  const files = {
+    "all/INBOX/cur/1.a.host:2,S": message,
+    "all/.Trash/cur/1.a.host:2,S": message,
+    "all/b.mbox": mbox(message.replace("Hi", "Ho")),
+  };
+  const { mails, stderr } = await importOf(files, "all");
+  expect(mails?.map(({ id, snippet }) => [id, snippet])).toEqual([
+    ["x@y", "Hi"],
+    ["x@y#2", "Ho"],
+  ]);
+  expect(stderr).toContain("Mails by folder: .Trash 1, b.mbox 1.\nLabels: Inbox 3, Poslano 3.\n");
+  expect(stderr).toContain(", 1 in another folder too and 0 broken");
+});
+
+test("what its program marked as gone is left out and counted, of the programs of files alone", async () => {
+  const mail = (head: string) => `${head}\n${dateHeader}\nSubject: s\n\nHi`;
+  const { mails, stderr } = await importOf(
+    {
+      "all/a.mbox": mbox(
+        mail("X-Mozilla-Status: 0009"),
+        mail("X-Status: AD"),
+        mail("X-Mozilla-Status: 0001"),
+      ),
+      "all/b.eml": mail("X-Status: D"),
+      "all/mh/,2": mail("X-A: b"),
+      "all/md/tmp/3.a.host": mail("X-A: b"),
+    },
+    "all",
+  );
+  expect(mails).toHaveLength(2);
+  expect(stderr).toContain(", 3 deleted, 1 unfinished and 0 broken");
+});

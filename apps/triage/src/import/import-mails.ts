@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import {
   type CliContext,
@@ -7,6 +8,7 @@ import {
   printable,
   toFileError,
   UsageError,
+  withRest,
 } from "evaluator-kit";
 import {
   checkOutput,
@@ -70,6 +72,7 @@ export async function importMails(command: ImportCommand, context: CliContext): 
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
   const { counts, signal, progress } = options;
   const toUnique = uniqueIds();
+  const isCopy = copies();
   for await (const found of readSource(sourcePath, signal)) {
     signal.throwIfAborted();
     progress.show(() => `${printCount(counts.kept)} mails imported`);
@@ -77,7 +80,14 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
     else if ("reason" in found) counts.add(found);
     else {
       const record = await readOne(found, options);
-      if (record !== null) yield { ...record, id: toUnique(record.id) };
+      if (record === null) continue;
+      const folder = folderOf(record);
+      if (isCopy(record, folder)) counts.addGone("in another folder too");
+      else {
+        counts.kept += 1;
+        count(counts.folders, folder);
+        yield { ...record, id: toUnique(record.id) };
+      }
     }
   }
   if (counts.kept + counts.sent > 0) return;
@@ -85,6 +95,39 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   const advice =
     "Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.";
   throw new CliError(`${counts.describeNotRead()}${problem} ${advice}`);
+}
+
+/** Returns the folder of a mail in its source: an mbox, or the folder of a file. */
+function folderOf({ source }: Mail): string {
+  const { file = "", offset } = source ?? {};
+  if (offset !== undefined || !/[/]/.test(file)) return offset === undefined ? "." : file;
+  return file.replace(/(?:^|\/)(?:(?:cur|new)\/)?[^/]*$/, "") || ".";
+}
+
+/** Returns a function that checks if another folder had the same mail, by its id and content. */
+function copies() {
+  const folders = new Map<string, string>();
+  return ({ id, from, subject, date, snippet }: Mail, folder: string): boolean => {
+    const key = hash("sha256", [id, from, subject, date, snippet].join("\n"), "base64").slice(
+      0,
+      16,
+    );
+    const first = folders.get(key);
+    if (first === undefined) folders.set(key, folder);
+    return first !== undefined && first !== folder;
+  };
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Returns a line with the names that most mails have, and their counts; empty for fewer than `least`. */
+function describeCounts(title: string, counts: ReadonlyMap<string, number>, least: number): string {
+  if (counts.size < least) return "";
+  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
+  const names = sorted.map(([name, number]) => printable`${name} ${printCount(number)}`);
+  return `${title}: ${withRest(names, 30).join(", ")}.\n`;
 }
 
 /** Returns a function that returns an id itself the first time, and `id#2`, `id#3` after it. */
@@ -100,6 +143,7 @@ function uniqueIds() {
 async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) {
   try {
     const mail = await found.read();
+    for (const label of mail.labels ?? []) count(counts.labels, label);
     if (isOnlySent(mail.labels)) {
       counts.sent += 1;
       return null;
@@ -110,7 +154,6 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
     }
     const record = toMail(mail, found);
     if (isEmptyMail(record)) throw new ImportProblem("it has no sender, no subject and no text");
-    counts.kept += 1;
     return record;
   } catch (error) {
     // A parser's own message may quote the mail.
@@ -126,6 +169,9 @@ class ImportCounts {
   kept = 0;
   /** Mails with only a sent label, which are left out. */
   sent = 0;
+  /** The mails of each folder that are kept, and of each label. */
+  readonly folders = new Map<string, number>();
+  readonly labels = new Map<string, number>();
   /** Mails that are no longer in their folder, by the reason. */
   readonly gone = new Map<string, number>();
   /** Unreadable mails, and unreadable files that may have mails, with the reason; one per line. */
@@ -139,7 +185,7 @@ class ImportCounts {
   }
 
   addGone(reason: string): void {
-    this.gone.set(reason, (this.gone.get(reason) ?? 0) + 1);
+    count(this.gone, reason);
   }
 
   /** Returns lines with the first parts that were not read, mails first. */
@@ -161,6 +207,8 @@ class ImportCounts {
       files === 0 ? "" : `; ${printCounted(files, "file")} ${files === 1 ? "is" : "are"} no mail`;
     return [
       this.describeNotRead(),
+      describeCounts("Mails by folder", this.folders, 2),
+      describeCounts("Labels", this.labels, 1),
       printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
       "with only the sent label",
       ...Array.from(this.gone, ([reason, count]) => `, ${printCount(count)} ${reason}`),

@@ -75,3 +75,44 @@ test("reads gzip, also in several members", async () => {
   const { mails } = await importOf({ "a.mbox.gz": Buffer.concat([one, two]) });
   expect(mails).toMatchObject([{ subject: "one" }, { subject: "two" }]);
 });
+
+const inner = `${dated}\n${mail("inner")}\n`;
+const withLength = (text: string, length: number) =>
+  `${dated}\n${dateHeader}\nSubject: outer\nContent-Length: ${length}\n\n${text}\n`;
+
+test.each([
+  ["the next separator", 0, "", ["outer", "next"]],
+  ["the end of the file", 0, null, ["outer"]],
+  ["another place", 7, "", ["outer", "inner", "next"]],
+])("a Content-Length that points to %s", async (_, error, then, expected) => {
+  const text = `Old mails:\n\n${inner}Bye\n`;
+  const next = then === null ? "" : `${dated}\n${mail("next")}\n`;
+  const { mails } = await importOf({ "a.mbox": withLength(text, text.length + error) + next });
+  expect(mails?.map(({ subject }) => subject)).toEqual(expected);
+});
+
+test.each([
+  ["a TAB after the address", "From nobody@nowhere\tMon Nov  2 09:00:00 2026\n"],
+  ["nothing after From, and no empty line before it", "From \n"],
+  ["a quoted separator below it", `From - Mon Nov 02 09:00:00 2026\n>${dated}\n`],
+])("a separator with %s separates in a file of others", async (_, separator) => {
+  const content = `${dated}\n${mail("one")}${separator}${mail("two")}`;
+  const { mails, exitCode } = await importOf({ "a.mbox": content });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two"]);
+  expect(exitCode).toBe(0);
+});
+
+test("a line that may be a separator and is not taken is told", async () => {
+  const content = mbox(`${dateHeader}\nSubject: one\n\nHello.\n\nFrom ada@example.com\nSubject: x`);
+  const { exitCode, stderr } = await importOf({ "a.mbox": content });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/1 line looks like a separator and was not taken: at byte \d+/);
+});
+
+test.each(["Thu Jan  1 00:00:00 1970", "Mon Sep 17 00:00:00 2001", "Mon Jan  1 12:34:56 1970"])(
+  "the separator time %s is no delivery",
+  async (time) => {
+    const { mails } = await importOf({ "a.mbox": `From ada@example.com ${time}\n${mail("one")}` });
+    expect(mails?.[0]).not.toHaveProperty("received");
+  },
+);
