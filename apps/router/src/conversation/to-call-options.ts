@@ -212,10 +212,10 @@ function toAssistantPart(part: Part): AssistantPart[] {
 /** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */
 const DEEP_LENGTH = 2000;
 
-/** Parses arguments; those that are not JSON stay text, as do those too deep to be written again. */
+/** Parses arguments, of which none are an empty text; those that are not JSON stay text, as do those too deep to be written again. */
 export function parsedOrText(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text || "{}");
     if (text.length > DEEP_LENGTH) JSON.stringify(value);
     return value;
   } catch {

@@ -225,11 +225,11 @@ test("a signature is passed on in its provider's options", () => {
 const inputs: [situation: string, text: string, input: unknown][] = [
   ["JSON", '{"__proto__":1}', JSON.parse('{"__proto__":1}')],
   ["no JSON", '{"at":', '{"at":'],
-  ["empty", "", ""],
+  ["empty", "", {}],
   ["too deep to be written again", "[".repeat(10_000) + "]".repeat(10_000), undefined],
 ];
 
-test.each(inputs)("arguments that are %s are kept", (_situation, text, input = text) => {
+test.each(inputs)("arguments that are %s are read", (_situation, text, input = text) => {
   const [message] = promptOf([assistant(call("a", { arguments: text }))]);
   expect(message?.content).toEqual([{ ...toolCall("a"), input }]);
 });
