@@ -119,3 +119,33 @@ export function playRounds(world: PromiseWorld, rounds: number, labels = 600) {
     median: firsts.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] as number,
   };
 }
+
+/**
+ * Labels 300 of 1,200 records printed 0.98 in each round, whose risk turns at the hundredth label, and counts the
+ * rounds in which a promise was given, and those in which it was withdrawn.
+ */
+export function playTurns({
+  before,
+  after,
+  rounds,
+}: {
+  readonly before: number;
+  readonly after: number;
+  readonly rounds: number;
+}) {
+  const printed = Array.from({ length: 1200 }, () => 0.98);
+  const states = Array.from({ length: rounds }, (_, seed) => {
+    const random = seededRandom(seed);
+    const draw = createPromiseDraw(printed, { ...bound, action: "yes", seed });
+    let isPromised = false;
+    for (let labels = 1; labels <= 300; labels += 1) {
+      const state = draw.add(draw.next() as number, random() < (labels <= 100 ? before : after));
+      isPromised ||= state.promised !== null;
+    }
+    return { isPromised, isWithdrawn: draw.state.withdrawn !== null };
+  });
+  return {
+    promised: states.filter(({ isPromised }) => isPromised).length,
+    withdrawn: states.filter(({ isWithdrawn }) => isWithdrawn).length,
+  };
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createPromiseDraw } from "../index.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
-import { playRounds, promiseWorlds } from "../testing/promise-worlds.ts";
+import { playRounds, playTurns, promiseWorlds } from "../testing/promise-worlds.ts";
 
 const asked = { action: "yes", maxRisk: 0.05, confidence: 0.95, seed: 7 } as const;
 /** 400 records at each of 0.99, 0.97, 0.95 and 0.60. */
@@ -33,7 +33,13 @@ describe.each(promiseWorlds)("$name", (world) => {
 test("99 right labels at the highest threshold promise it, and more labels lower it", () => {
   const draw = createPromiseDraw(printed, asked);
   expect(draw.regionSize).toBe(1200);
-  expect(draw.state).toEqual({ labelled: 0, wrong: 0, promised: null, more: expect.any(Number) });
+  expect(draw.state).toEqual({
+    labelled: 0,
+    wrong: 0,
+    promised: null,
+    withdrawn: null,
+    more: expect.any(Number),
+  });
   label(draw, 98);
   expect(draw.state).toMatchObject({ promised: null, more: 1 });
   expect(draw.from).toBe(0.99);
@@ -60,13 +66,43 @@ test("wrong labels take more, and as many wrong ones as may be show no promise",
   expect(hopeless.state).toMatchObject({ promised: null, labelled: 1200 });
 });
 
-test("a promise stays, whatever the labels after it show", () => {
+test("labels that contradict a promise withdraw it, and the state says since which label", () => {
+  const draw = createPromiseDraw(new Float64Array(400).fill(0.99), asked);
+  label(draw, 99);
+  let count = 0;
+  label(draw, 60, () => (count += 1) % 2 === 0);
+  const { promised, withdrawn } = draw.state;
+  expect(promised).toBeNull();
+  expect(withdrawn).toMatchObject({ threshold: 0.99, since: expect.any(Number) });
+  expect(withdrawn?.since).toBeGreaterThan(99);
+  expect(withdrawn?.since).toBeLessThan(120);
+});
+
+test("a higher threshold keeps its promise if the labels below it are wrong", () => {
   const draw = createPromiseDraw(printed, asked);
-  const right = new Set(label(draw, 99));
-  for (const [index, p] of printed.entries()) {
-    if (p === 0.99 && !right.has(index)) draw.add(index, true);
-  }
-  expect(draw.state.promised).toEqual({ threshold: 0.99, n: 400, wrong: 301 });
+  label(draw, 600);
+  expect(draw.state.promised?.threshold).toBe(0.95);
+  label(draw, 400, (index) => printed[index] === 0.95);
+  expect(draw.state.withdrawn?.threshold).toBe(0.95);
+  expect(draw.state.promised?.threshold).toBe(0.97);
+});
+
+test.each([
+  [0.01, 0.01],
+  [0.03, 0.03],
+  [0.04, 0.04],
+])("a promise whose risk stays %s is withdrawn in at most 5 %% of rounds", (before, after) => {
+  const { promised, withdrawn } = playTurns({ before, after, rounds: 60 });
+  expect(withdrawn).toBeLessThanOrEqual(Math.max(1, 0.05 * promised));
+});
+
+test.each([
+  [0.33, 0.95],
+  [0.2, 0.9],
+  [0.1, 0.4],
+])("a promise whose risk turns from 1 %% to %s is withdrawn in most rounds", (after, least) => {
+  const { promised, withdrawn } = playTurns({ before: 0.01, after, rounds: 60 });
+  expect(withdrawn / promised).toBeGreaterThanOrEqual(least);
 });
 
 test("no record is drawn twice, and only those that may be acted on", () => {
@@ -111,7 +147,13 @@ test("a no is drawn among records printed with a low probability of yes", () => 
 test("without a record that may be acted on, there is nothing to draw", () => {
   const draw = createPromiseDraw([0.8, 0.6], asked);
   expect([draw.regionSize, draw.next(), draw.from]).toEqual([0, null, null]);
-  expect(draw.state).toEqual({ labelled: 0, wrong: 0, promised: null, more: null });
+  expect(draw.state).toEqual({
+    labelled: 0,
+    wrong: 0,
+    promised: null,
+    withdrawn: null,
+    more: null,
+  });
 });
 
 test.each([

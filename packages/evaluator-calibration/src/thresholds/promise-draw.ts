@@ -3,6 +3,7 @@ import { checkRows, type Numbers } from "../math/rows.ts";
 import { type Bound, checkShare } from "./intervals.ts";
 import { type PromiseAction, regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
+import { createRiskAlarm } from "./risk-alarm.ts";
 
 /** How labels are drawn for the promise of one action. */
 export interface PromiseDrawOptions extends Bound {
@@ -23,6 +24,10 @@ const noLabels = {
   wrong: 0,
   /** Whether the evidence was ever enough. */
   isEnough: false,
+  /** The test of the labels after that; null before. */
+  alarm: null as ReturnType<typeof createRiskAlarm> | null,
+  /** The number of the label that raised the alarm; null for none. */
+  alarmedAt: null as number | null,
 };
 
 /** The shares of the region at which a search begins; each search has a part of the level. */
@@ -40,7 +45,8 @@ const BETS = [
 
 /**
  * Returns a draw of records to label for the promise of one action. The promise may be looked at after each
- * label: with the requested confidence it is never wrong at any look.
+ * label: with the requested confidence it is never wrong at any look. Later labels that contradict it withdraw it,
+ * which happens to a promise that holds with a chance of at most 1 − confidence.
  *
  * @param printed - The printed probability of each record of the pool: of yes, or for `top` the largest.
  * @throws RangeError that names the index of an invalid probability, or the invalid option.
@@ -59,7 +65,7 @@ export function createPromiseDraw(printed: Numbers, options: PromiseDrawOptions)
  * made changes nothing, and the evidence at a threshold is a path that looking cannot bend.
  */
 export class PromiseDraw {
-  readonly #maxRisk: number;
+  readonly #bound: Required<Bound>;
   /** The evidence that a promise takes. */
   readonly #need: number;
   /** How sure each record is of the action, in hundredths. */
@@ -84,7 +90,7 @@ export class PromiseDraw {
       throw new RangeError(`shares is ${shares}; it must be a count of actions.`);
     }
     checkRows(printed, new Uint8Array(printed.length), { names: ["printed", "rows"] });
-    this.#maxRisk = maxRisk;
+    this.#bound = { maxRisk, confidence };
     this.#need = (STARTS.length * shares) / (1 - confidence);
     const hundredths = Uint8Array.from(printed, toHundredths);
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
@@ -117,6 +123,7 @@ export class PromiseDraw {
   get state() {
     const reached = this.#starts.flatMap((start) => this.#tests.slice(start, this.#endOf(start)));
     const [promised] = reached.toSorted((one, other) => one.at - other.at);
+    const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
     return {
       labelled: this.#labels.size,
@@ -124,6 +131,15 @@ export class PromiseDraw {
       /** The lowest promised threshold, and the labels that were counted there; null for none yet. */
       promised: promised
         ? { threshold: promised.at / 100, n: promised.n, wrong: promised.wrong }
+        : null,
+      /** The lowest threshold whose promise later labels withdrew: `since` is the number of the label that did. */
+      withdrawn: withdrawn
+        ? {
+            threshold: withdrawn.at / 100,
+            n: withdrawn.n,
+            wrong: withdrawn.wrong,
+            since: withdrawn.alarmedAt as number,
+          }
         : null,
       /** About how many more labels the next lower threshold takes; null if none is in sight. */
       more: nearest ? Math.ceil(nearest.more) : null,
@@ -178,13 +194,15 @@ export class PromiseDraw {
       if (wrong === undefined) return;
       test.n += 1;
       test.wrong += Number(wrong);
+      if (test.alarm?.add(wrong).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
       test.isEnough ||= this.#evidenceOf(test) >= this.#need;
+      if (test.isEnough) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }
 
   #evidenceOf({ n, wrong }: Test): number {
-    const M = this.#maxRisk;
+    const M = this.#bound.maxRisk;
     const payoffs = BETS.map(([share, stake]) => {
       return stake * share ** wrong * ((1 - share * M) / (1 - M)) ** (n - wrong);
     });
@@ -193,7 +211,9 @@ export class PromiseDraw {
 
   /** Returns the index after the last test of a search that passed without a gap. */
   #endOf(start: number): number {
-    const failed = this.#tests.findIndex(({ isEnough }, at) => at >= start && !isEnough);
+    const failed = this.#tests.findIndex(
+      ({ isEnough, alarmedAt }, at) => at >= start && (!isEnough || alarmedAt !== null),
+    );
     return failed === -1 ? this.#tests.length : failed;
   }
 
@@ -201,6 +221,7 @@ export class PromiseDraw {
   #nearest() {
     const tested = this.#starts.flatMap((start) => this.#tests[this.#endOf(start)] ?? []);
     return tested
+      .filter(({ alarmedAt }) => alarmedAt === null)
       .map((test) => ({ test, more: this.#labelsFor(test) }))
       .filter(({ more }) => more < Infinity)
       .toSorted((one, other) => one.more - other.more)[0];
@@ -208,7 +229,7 @@ export class PromiseDraw {
 
   /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
   #labelsFor(test: Test): number {
-    const M = this.#maxRisk;
+    const M = this.#bound.maxRisk;
     const risk = (test.wrong + 4 * test.printedRisk) / (test.n + 4);
     if (risk >= M) return Number.POSITIVE_INFINITY;
     const growth = risk * Math.log(risk / M || 1) + (1 - risk) * Math.log((1 - risk) / (1 - M));

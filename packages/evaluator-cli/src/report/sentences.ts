@@ -169,8 +169,10 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
     `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
   ];
+  const withdrawn = report.drawn?.withdrawn ?? null;
   const parts = [
     ...(granted ?? refused),
+    granted && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
     onAverage === null
       ? null
       : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
@@ -181,12 +183,23 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
 
 /** Returns why a threshold of an action is not promised, and the next step. */
 function reasonOf({ action, drawn }: ActionReport, question: string, { isLevelSpent }: Bound) {
+  if (drawn?.withdrawn) return `the promise at ${describeWithdrawal(drawn.withdrawn)}`;
   if (drawn !== null) {
     return `no threshold can be promised yet; ${count(drawn.wrong)} of ${count(drawn.labelled)} labels of its plan wrong; go on with label --for-promise ${question}=${action}`;
   }
   return isLevelSpent
     ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
     : `no threshold can be promised; try label --for-promise ${question}=${action}`;
+}
+
+/** Describes a promise that the labels after it contradict. */
+function describeWithdrawal({
+  threshold,
+  since,
+  wrong,
+  n,
+}: NonNullable<NonNullable<ActionReport["drawn"]>["withdrawn"]>): string {
+  return `${printThreshold(threshold)} is withdrawn since label ${count(since)}; ${count(wrong)} of ${count(n)} labels wrong (${percent(wrong / n)})`;
 }
 
 function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cost"]>): string {

@@ -100,7 +100,12 @@ function placeOf({ draw: { state } }: PlannedPromise): number {
 }
 
 function describe({ action, plan, draw }: PlannedPromise): string {
-  const { labelled, wrong, promised, more } = draw.state;
+  const { labelled, wrong, promised, withdrawn, more } = draw.state;
+  if (promised === null && withdrawn !== null) {
+    const { threshold, since } = withdrawn;
+    const counts = `${printCount(withdrawn.wrong)} of ${printCounted(withdrawn.n, "label")} wrong`;
+    return `the promise at ${printThreshold(threshold)} is withdrawn since label ${printCount(since)}; ${counts}`;
+  }
   if (promised === null) {
     const right = `${printCount(labelled - wrong)} right of ${printCount(labelled)}`;
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
