@@ -8,7 +8,6 @@ import { reportGroups } from "./group-report.ts";
 import { judgeLabels } from "./label-quality.ts";
 import {
   actionRows,
-  type Estimate,
   type LabelledRows,
   probabilityOf,
   type Rows,
@@ -119,9 +118,9 @@ function toReport(
   const { join } = rows.joined;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
-  const verdict = verdictOf(scores.skill);
-  // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
-  const own = verdict === "useful" ? searches.filter(({ asked }) => promises.includes(asked)) : [];
+  const verdict = verdictOf(scores);
+  // Answers whose order is no better than chance permit nothing, however seldom the constant is wrong.
+  const own = isOrdered(verdict) ? searches.filter(({ asked }) => promises.includes(asked)) : [];
   const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
   // Always giving the commonest truth, without the answers, keeps the promise of these actions.
   const isConstant = (action: Action) =>
@@ -146,7 +145,10 @@ function toReport(
     clusters: clustersOf(tested),
     /** Whether a promise takes one label of each cluster. */
     isOnePer,
-    /** `worthless` if the labels do not show it to beat the constant prediction. */
+    /**
+     * `useful` if the labels show the answers to beat the constant prediction, `useful after recalibration` if
+     * they show only an order better than chance, else `worthless`.
+     */
     verdict,
     scores,
     /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
@@ -157,7 +159,7 @@ function toReport(
     actions: actions.map((action) => {
       const isOf = ({ asked }: Searches[number]) => asked.group === null && asked.action === action;
       const plan = planned.find((one) => one.action === action);
-      const search = own.find(isOf) ?? null;
+      const search = isRefused(action) ? null : (own.find(isOf) ?? null);
       const promised =
         plan === undefined || isRefused(action)
           ? toLocked(search, options)
@@ -189,10 +191,17 @@ function clustersOf({ clusterOf }: Rows) {
   return n < labels ? { n, labels } : null;
 }
 
-// A skill whose interval includes 0 can be the luck of guessing the base rate.
-function verdictOf(skill: Estimate): "useful" | "worthless" | "one truth only" {
+type Verdict = "useful" | "useful after recalibration" | "worthless" | "one truth only";
+
+// An interval that includes the constant's skill, or the order of chance, can be luck.
+function verdictOf({ skill, auc }: ReturnType<typeof scoreRows>): Verdict {
   if (Number.isNaN(skill.value)) return "one truth only";
-  return skill.low > 0 ? "useful" : "worthless";
+  if (skill.low > 0) return "useful";
+  return auc.low > 0.5 ? "useful after recalibration" : "worthless";
+}
+
+function isOrdered(verdict: Verdict): boolean {
+  return verdict.startsWith("useful");
 }
 
 const WORST_ROWS = 20;

@@ -53,6 +53,49 @@ test("a skill that two lucky rows make is not called useful", () => {
   expect(found.verdict).toBe("worthless");
 });
 
+/** Rows of a judge with a good order whose log odds are three too high. */
+function tooHigh(n: number, seed: number) {
+  const random = seededRandom(seed);
+  const share = (odds: number) => 1 / (1 + Math.exp(-odds));
+  return Array.from({ length: n }, (_, index) => {
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    const odds = 4 * normal - 3;
+    const p = Math.round(100 * share(odds + 3)) / 100;
+    return { id: `r${index}`, p, truth: random() < share(odds) };
+  });
+}
+
+test("a judge that prints too high is useful after recalibration, and its sure acts are promised", () => {
+  const seeds = Array.from({ length: 40 }, (_, seed) => seed);
+  const verdicts = seeds.map((seed) => report(tooHigh(50, seed)).verdict);
+  const useful = verdicts.filter((verdict) => verdict.startsWith("useful"));
+  expect(useful.length).toBeGreaterThanOrEqual(38);
+  const promised = seeds.filter((seed) => {
+    return report(tooHigh(300, seed)).actions.some((action) => action.promised !== null);
+  });
+  expect(promised.length).toBeGreaterThanOrEqual(34);
+});
+
+test.each([
+  ["prints anything", (random: () => number) => random(), 0.3],
+  ["prints one value", () => 0.6, 0.3],
+  ["prints two values", (random: () => number) => (random() < 0.5 ? 0.1 : 0.9), 0.1],
+  ["prints anything, and yes is rare", (random: () => number) => random(), 0.03],
+])(
+  "a judge that %s without a look is worthless in at least 95 %% of reports",
+  (_, print, share) => {
+    const useful = Array.from({ length: 60 }, (_row, seed) => {
+      const random = seededRandom(seed);
+      const rows = Array.from({ length: 100 }, (_cell, index) => {
+        const p = Math.round(100 * print(random)) / 100;
+        return { id: `r${index}`, p, truth: random() < share };
+      });
+      return report(rows).verdict.startsWith("useful");
+    }).filter(Boolean);
+    expect(useful.length).toBeLessThanOrEqual(3);
+  },
+);
+
 test("under 30 rows there are scores, and no curve, threshold or promise", () => {
   const found = report(world(29, (p) => p));
   expect(found).toMatchObject({ curve: null, actions: [], n: 29 });

@@ -1,6 +1,7 @@
 import type { Form } from "../kinds.ts";
-import { sumOf, weightedMean } from "../math/rows.ts";
+import { effectiveRows, sumOf, weightedMean } from "../math/rows.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
+import { aucInterval } from "../thresholds/intervals.ts";
 import { brierOf, type Estimate, probabilityOf, type Rows, shareOfRows } from "./labelled-rows.ts";
 
 /** A Brier score sums over both options; that of a probability counts one of them. */
@@ -27,7 +28,7 @@ export function scoreRows(rows: Rows) {
     brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanDistance,
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: n === 0 ? rocAuc([0], [0]) : rocAuc(p, cameTrue, { weights }),
+    auc: n === 0 ? noOrder : orderOf(p, cameTrue, weights),
     spiegelhalter:
       n > 0 && form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
     levels: isOrdered ? levelScores(rows, meanDistance) : null,
@@ -41,6 +42,17 @@ export function scoreRows(rows: Rows) {
       rankedProbability: isOrdered ? meanConstant : null,
     },
   };
+}
+
+const noOrder = { auc: Number.NaN, low: Number.NaN, high: Number.NaN, rarer: 0 };
+
+/** Returns the AUC with Newcombe's interval, and the number of rows of the rarer truth. */
+function orderOf(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
+  const { auc } = rocAuc(p, cameTrue, { weights });
+  const effective = effectiveRows(p.length, weights);
+  const share = weightedMean(p.length, weights, (i) => cameTrue[i] as number);
+  const [ones, zeros] = [effective * share, effective * (1 - share)];
+  return { auc, ...aucInterval(auc, ones, zeros), rarer: Math.min(ones, zeros) };
 }
 
 function sumOfSquares(shares: readonly number[]): number {

@@ -232,6 +232,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   const { skill } = scores;
   const worth = {
     useful: `Worth ${percent(skill.value)} of the way from guessing to knowing.`,
+    "useful after recalibration": `Sorts better than chance (AUC ${scores.auc.auc.toFixed(2)}); its probabilities need recalibration.`,
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];

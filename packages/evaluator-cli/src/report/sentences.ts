@@ -62,6 +62,12 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   if (verdict === "one truth only") {
     return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
   }
+  if (verdict === "useful after recalibration") {
+    const { auc, low, high, rarer } = scores.auc;
+    const range = rarer < LEAST_OF_RARER ? "" : `, ${low.toFixed(2)} to ${high.toFixed(2)}`;
+    const order = `sorts them better than chance (AUC ${auc.toFixed(2)}${range})`;
+    return `On ${labelled} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
+  }
   const far = `${name} is worthless as far as ${labelled} show`;
   if (skill.high <= 0)
     return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
@@ -72,6 +78,9 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
   return `${far}: ${worth}, ${between}, is what guessing the base rate can have by luck`;
 }
+
+/** With fewer rows of the rarer truth no interval is shown: it would hold too seldom. */
+export const LEAST_OF_RARER = 10;
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
   if (n === 0) return "";
