@@ -46,5 +46,10 @@ test("the example of the page on calibration runs without a key, and prints what
     reports: { verdict: string; n: number; source: { basis: string } }[];
   };
   const lexical = report.reports.filter(({ source }) => source.basis === "lexical");
-  expect(lexical.map(({ verdict, n }) => `${verdict} ${n}`)).toEqual(Array(4).fill("worthless 36"));
+  expect(lexical.map(({ verdict, n }) => `${verdict} ${n}`)).toEqual([
+    "useful after recalibration 36",
+    "worthless 36",
+    "useful after recalibration 36",
+    "useful after recalibration 36",
+  ]);
 });

@@ -80,7 +80,7 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
 }
 
 /** With fewer rows of the rarer truth no interval is shown: it would hold too seldom. */
-export const LEAST_OF_RARER = 10;
+const LEAST_OF_RARER = 10;
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
   if (n === 0) return "";
@@ -114,7 +114,11 @@ function permissionOf(report: QuestionReport): string {
 function describeConstant({ n, verdict, scores }: QuestionReport): string | null {
   if (verdict === "useful" || n === 0) return null;
   const { always, wrong } = scores.constant;
-  return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); the answers add nothing to that.`;
+  const than =
+    verdict === "worthless"
+      ? "the answers add nothing to that"
+      : "an act that it keeps as well is not promised";
+  return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); ${than}.`;
 }
 
 function tenth(share: number): string {
@@ -155,7 +159,7 @@ function describePermissions(report: QuestionReport, bound: Bound): string[] {
   const refused =
     noPromise === null ? describeConstant(report) : "nothing is promised from these labels.";
   const told = actions
-    .filter(({ drawn }) => drawn !== null || refused === null)
+    .filter(({ drawn, promised }) => drawn !== null || promised !== null || refused === null)
     .map((action) => describeAction(action, question, bound));
   return refused === null || (noPromise === null && actions.length === 0)
     ? told
