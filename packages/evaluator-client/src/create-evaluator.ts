@@ -183,6 +183,7 @@ class Calls {
     const startedAtMs = this.#clock.now();
     const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
     const attempt = async (context: AttemptContext) => {
+      if (policy.beforeAttempt !== undefined) await policy.beforeAttempt();
       const reply = await transport.send(request, context);
       const response = checkReply(reply, questions);
       const tokensUsed = response.usage?.inputTokens ?? tokens;

@@ -31,6 +31,8 @@ export interface MiddlewareCall {
   readonly lostAttempts: number;
   /** Ends the waits of this call for a pause of the service or a retry early. */
   limitWait(this: void, limit: WaitLimit): void;
+  /** Adds a check before each attempt of `next`; an error of it ends the call, and nothing more is sent. */
+  beforeAttempt(this: void, check: () => Promise<void> | void): void;
   /** Estimates the calls and tokens of one evaluation, by the length of the request. */
   estimate(request: EvaluationRequest): CallEstimate;
 }

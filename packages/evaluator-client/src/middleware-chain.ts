@@ -37,6 +37,14 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
       return lost.attempts;
     },
     limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
+    beforeAttempt(check) {
+      const { beforeAttempt: earlier } = limited;
+      const both = async () => {
+        await earlier?.();
+        await check();
+      };
+      limited = { ...limited, beforeAttempt: both };
+    },
     estimate: (request) => asked.estimate(request),
   };
   const send = (request: EvaluationRequest) => deadline.send(() => asked.send(request, limited));

@@ -52,6 +52,98 @@ test("a run stops at its budget and goes on with a larger one", async () => {
   expect(await run(path, priced)).toMatchObject({ answered: 3, isBudgetSpent: false });
 });
 
+test("the same run again, within the same maximum, spends it no second time", async () => {
+  const path = join(await temporaryFolder(), "tickets.sqlite");
+  // The emulator's answers have a cost; a cap that lets one of the three be asked.
+  const whole = await run(join(await temporaryFolder(), "whole.sqlite"));
+  const cap = { maxCostUsd: (whole.costUsd ?? 0) * 0.9 };
+  const first = await run(path, cap);
+  expect(first.isBudgetSpent).toBe(true);
+  const again = await run(path, cap);
+  expect(again).toMatchObject({ answered: 0, skipped: first.answered, isBudgetSpent: true });
+  expect(await run(path)).toMatchObject({ answered: 3 - first.answered, isBudgetSpent: false });
+});
+
+test("attempts whose answers are lost stay within the maximum cost", async () => {
+  const { fetch } = createEmulator();
+  let billedUsd = 0;
+  const transport = gatewayTransport({
+    apiKey: "local",
+    env: {},
+    async fetch(...sent) {
+      const answer = await fetch(...sent);
+      const { providerMetadata } = (await answer.json()) as AnswerBody;
+      billedUsd += Number(providerMetadata.gateway.marketCost);
+      throw new TypeError("terminated", {
+        cause: Object.assign(new Error(), { code: "ECONNRESET" }),
+      });
+    },
+  });
+  using journal = openJournal(join(await temporaryFolder(), "t.sqlite"), { questions, transport });
+  const whole = await run(join(await temporaryFolder(), "whole.sqlite"));
+  const maxCostUsd = 4 * (whole.costUsd ?? 0);
+  const limits = { maxCostUsd, concurrency: 3, maxRetries: 50 };
+  const outcome = await runRecords(records, { journal, transport, ...limits }, quickRuntime());
+  expect(outcome).toMatchObject({ answered: 0, failed: 3, isBudgetSpent: true });
+  expect(billedUsd).toBeGreaterThan(0);
+  expect(billedUsd).toBeLessThanOrEqual(maxCostUsd);
+  expect(outcome.costUsd).toBeGreaterThan(billedUsd / 2);
+  const again = await runRecords(records, { journal, transport, ...limits }, quickRuntime());
+  expect(again).toMatchObject({ answered: 0, isBudgetSpent: true });
+  expect(billedUsd).toBeLessThanOrEqual(maxCostUsd);
+});
+
+interface AnswerBody {
+  providerMetadata: { gateway: { marketCost: string } };
+}
+
+/** A clock whose waits end at once. */
+function quickRuntime() {
+  let nowMs = 0;
+  const clock: Clock = {
+    now: () => nowMs,
+    epochNow: () => nowMs,
+    schedule(delayMs, callback) {
+      const timer = setImmediate(() => {
+        if (delayMs > 20_000) return; // the limits of attempts and calls
+        nowMs += delayMs;
+        callback();
+      });
+      return () => clearImmediate(timer);
+    },
+  };
+  return { clock, random: () => 0 };
+}
+
+test("a journal takes one run at a time, of its own service, and keeps the states that were asked", async () => {
+  const { fetch } = createEmulator();
+  const asked: string[] = [];
+  const changing = records.map(({ id, state }) => ({ id, state: { ...state } }));
+  const transport = gatewayTransport({
+    apiKey: "local",
+    env: {},
+    fetch: async (...sent) => {
+      for (const { state } of changing) state.text = "changed";
+      asked.push(JSON.stringify(sent[1]?.body));
+      return await fetch(...sent);
+    },
+  });
+  const path = join(await temporaryFolder(), "t.sqlite");
+  using journal = openJournal(path, { questions, transport });
+  const first = runRecords(changing, { journal, transport });
+  await expect(runRecords(records, { journal, transport })).rejects.toThrow(
+    "in use by another call",
+  );
+  await first;
+  expect(asked.join(" ")).not.toContain("changed");
+  const kept = [...readAnswers(path)].map(({ id, state }) => ({ id, state }));
+  expect(kept.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual(records);
+  const other = gatewayTransport({ apiKey: "local", env: {}, fetch, modelId: "other/model" });
+  await expect(runRecords(records, { journal, transport: other })).rejects.toThrow(
+    "the same transport",
+  );
+});
+
 test("a wrong key ends the run with the service's error", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
   const denied = runWith({ kind: "status", status: 401 }, { path });

@@ -1,5 +1,11 @@
 import { systemClock, type TextSink } from "evaluator-kit";
-import type { EvaluatorRuntime, Questions, Transport } from "evaluator-client";
+import {
+  ConfigurationError,
+  type EvaluatorRuntime,
+  InvalidRequestError,
+  type Questions,
+  type Transport,
+} from "evaluator-client";
 import type { RunRecord } from "./input/record-source.ts";
 import type { Machine } from "./machine.ts";
 import { Journal } from "./journal/journal.ts";
@@ -8,7 +14,8 @@ import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
 import { askMissing, type RunLimits, toRunFacts } from "./run/ask-calls.ts";
 import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
-import { serviceOf } from "./service.ts";
+import { documentedPrice, type Price } from "./run/cost.ts";
+import { checkSameEngine, serviceOf } from "./service.ts";
 
 /** What the records of a journal are asked, and through what. */
 export interface JournalSetup {
@@ -40,13 +47,16 @@ export interface RunOptions extends RunLimits {
   readonly requestsPerMinute?: number;
   /** The run stops before it costs more, in US dollars. @default no limit */
   readonly maxCostUsd?: number;
-  /** The price of a million input tokens, if the service reports no costs. @default unknown */
+  /** The price of a million input tokens, if the service reports no costs. @default the documented one */
   readonly usdPerMillionTokens?: number | undefined;
   /** Lets no further call begin; answers on their way are kept for some seconds. */
   readonly signal?: AbortSignal;
   /** Takes lines with the progress, such as `process.stderr`. @default none */
   readonly progress?: TextSink;
 }
+
+type PlannedAsking = Pick<Parameters<typeof askMissing>[1], "journal" | "price" | "limits">;
+type PlannedContext = Parameters<typeof planCalls>[0] & Parameters<typeof askMissing>[1]["context"];
 
 /** The result of a run. */
 export interface RunOutcome {
@@ -57,7 +67,8 @@ export interface RunOutcome {
   readonly skipped: number;
   readonly failed: number;
   readonly inputTokens: number;
-  readonly costUsd: number;
+  /** With the estimate of attempts that were lost and may be charged for; null if it is not known. */
+  readonly costUsd: number | null;
   /** Whether the run stopped at its budget. */
   readonly isBudgetSpent: boolean;
 }
@@ -83,35 +94,109 @@ export async function runRecords(
     concurrency = 1,
     requestsPerMinute: rate,
     maxCostUsd: maxCost = Number.POSITIVE_INFINITY,
-    usdPerMillionTokens = null,
+    usdPerMillionTokens,
     signal = new AbortController().signal,
     progress: stderr = { write() {} },
     ...limits
   } = options;
+  checkRunOptions(options);
+  const price = priceOf(transport, usdPerMillionTokens);
+  if (Number.isFinite(maxCost) && price.inputUsdPerMillionTokens === null) {
+    rejectRun("maxCostUsd", "cannot be kept, since no price is known; set usdPerMillionTokens");
+  }
+  checkSameEngine(
+    {
+      run: "The journal",
+      service: journal.setup.service,
+      advice: "give openJournal the same transport.",
+    },
+    serviceOf(transport),
+  );
   const input = "records" in records ? records : listed(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
   const machine = { ...runtime, clock, stderr, signal, source: { word: "record" } };
   const context = { ...machine, ...journal.setup, run, input, inputPath: "The input", transport };
+  if (busyJournals.has(journal)) {
+    const message = "The journal is in use by another call of runRecords; wait for its end.";
+    throw new ConfigurationError(message, { option: "journal" });
+  }
+  busyJournals.add(journal);
+  try {
+    return await runPlanned(context, { journal, price, limits });
+  } finally {
+    busyJournals.delete(journal);
+  }
+}
+
+async function runPlanned(
+  context: PlannedContext,
+  { journal, ...asking }: PlannedAsking,
+): Promise<RunOutcome> {
   const plan = await planCalls(context, journal);
-  const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };
-  const outcome = await askMissing(plan, { context, journal, price, limits });
-  signal.throwIfAborted();
+  const outcome = await askMissing(plan, { context, journal, ...asking });
+  context.signal.throwIfAborted();
   const { totals, finalError, isBudgetSpent } = outcome;
   if (finalError !== null) throw finalError;
-  const { succeeded: answered, failed, inputTokens, costUsd } = totals;
+  const { succeeded: answered, failed, inputTokens, isUnpriced } = totals;
+  const costUsd = isUnpriced ? null : totals.costUsd;
   if (!isBudgetSpent) journal.addRun(toRunFacts(plan, outcome, context));
   const skipped = plan.count("answered") + plan.count("refused");
   return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
 }
 
+function priceOf(transport: Transport, given: number | undefined): Price {
+  if (given === undefined) return documentedPrice(transport);
+  return { inputUsdPerMillionTokens: given, source: "the caller" };
+}
+
+function checkRunOptions(options: RunOptions): void {
+  const { maxCostUsd = 0, usdPerMillionTokens = 0 } = options;
+  for (const [option, usd] of Object.entries({ maxCostUsd, usdPerMillionTokens })) {
+    if (typeof usd !== "number" || !(usd >= 0)) rejectRun(option, "is not a number from 0 up");
+  }
+  const { concurrency = 1, failuresAtStart = 1 } = options;
+  for (const [option, count] of Object.entries({ concurrency, failuresAtStart })) {
+    const isCount = Number.isInteger(count) || count === Infinity;
+    if (!isCount || count < 1) rejectRun(option, "is not a whole number from 1 up");
+  }
+  const { requestsPerMinute = 1 } = options;
+  if (!(requestsPerMinute > 0)) rejectRun("requestsPerMinute", "is not a number above 0");
+}
+
+function rejectRun(option: string, problem: string): never {
+  throw new ConfigurationError(`The option "${option}" ${problem}. Nothing was sent.`, { option });
+}
+
 type ListedRecord = Pick<RunRecord<AskedState>, "id" | "state">;
 
+/** The journals of the runs that are under way in this process. */
+const busyJournals = new WeakSet<Journal>();
+
+/** Checks the ids of a list, before anything is paid for. @throws InvalidRequestError that names the record */
 function listed(records: readonly ListedRecord[]): PlanInput {
+  const indices = new Map<unknown, number>();
+  for (const [index, { id }] of records.entries()) {
+    const first = indices.get(id);
+    if (typeof id === "string" && id !== "" && first === undefined) indices.set(id, index);
+    else {
+      const isText = typeof id === "string" && id !== "";
+      const problem = isText
+        ? `is also that of the record at index ${first}`
+        : "is no text, or empty";
+      const advice = "give every record a text of its own as id";
+      const message = `The id of the record at index ${index} ${problem}; ${advice}.`;
+      throw new InvalidRequestError(message, { questionId: null });
+    }
+  }
   return {
     length: records.length,
     async *records() {
       for (const [index, record] of records.entries())
-        yield { index, record: { source: null, ...record } };
+        // A copy, so that an object that the caller changes later changes no request and no answer's record.
+        yield {
+          index,
+          record: { source: null, id: record.id, state: structuredClone(record.state) },
+        };
     },
   };
 }

@@ -60,7 +60,7 @@ async function askEngines(asked: Asked, context: CliContext) {
     const budget = { maxCostUsd: maxCost - spentUsd, usdPerMillionTokens };
     const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
     const outcome = await askMissing(asked, engine, run);
-    spentUsd += outcome.costUsd;
+    spentUsd += outcome.costUsd ?? 0; // a cap needs a price
     if (outcome.isBudgetSpent) throw outOfBudget(spentUsd, outcome, engine);
     answered.push({ engine, ...readAnswers(journal, asked, engine) });
   }
@@ -98,7 +98,9 @@ function outOfBudget(
 ): CliError {
   const left = records - answered - skipped - failed;
   const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${String(left)} records left.`;
-  return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
+  return new CliError(
+    `${problem} The answers are kept; with a larger --max-cost the same command goes on from there.`,
+  );
 }
 
 function readAnswers(journal: Journal, { states, questions }: Asked, { name, transport }: Engine) {

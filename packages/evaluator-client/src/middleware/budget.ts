@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { describeWait, untilAborted } from "../clock.ts";
-import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
+import {
+  ConfigurationError,
+  ConnectionError,
+  EvaluatorError,
+  InvalidResponseError,
+  RefusalError,
+} from "../errors.ts";
 import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -77,16 +83,26 @@ export function budget(options: BudgetOptions): Budget {
   return Object.defineProperty(middleware, "spending", spending) as Budget;
 }
 
-/** How many requests of a failed call may have been charged for. */
-function timesBilled(error: unknown, { lostAttempts, signal }: MiddlewareCall): number {
+/** Returns how many attempts of a failed call the service may have charged for. */
+export function billedAttempts(error: unknown, { lostAttempts, signal }: MiddlewareCall): number {
   const wasAborted = signal?.aborted === true && error === signal.reason;
   if (wasAborted || !(error instanceof EvaluatorError)) return lostAttempts + 1; // On the way.
+  // The service did its work, though its answer is of no use.
+  if (error instanceof InvalidResponseError || error instanceof RefusalError)
+    return lostAttempts + 1;
   // An error of another evaluator, such as a fallback's, has its own attempts.
   const own = error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
   return Math.max(lostAttempts, own);
 }
 
 type Amount = Pick<Spending, "costUsd" | "tokens">;
+
+/** The reservation of a call: of one attempt, and of each that was lost before it. */
+interface Reservation {
+  readonly each: Amount;
+  attempts: number;
+  isOver: boolean;
+}
 
 class Ledger {
   readonly #options: BudgetOptions;
@@ -115,7 +131,9 @@ class Ledger {
     next: (request: EvaluationRequest) => Promise<Evaluation>,
     call: MiddlewareCall,
   ): Promise<Evaluation> {
-    const reserved = await this.#reserve(request, call);
+    const reservation = await this.#reserve(request, call);
+    const { each: reserved } = reservation;
+    call.beforeAttempt(() => this.#reserveRetry(reservation, call));
     try {
       const evaluation = await next(request);
       const { usage, costUsd } = evaluation;
@@ -123,11 +141,11 @@ class Ledger {
       const tokens = usage === null ? reserved.tokens : usage.inputTokens + usage.outputTokens;
       const answer = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
       this.#learnPrice(answer, reserved);
-      this.#settle(reserved, answer, { call, lost: call.lostAttempts });
+      this.#settle(reservation, answer, { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
-      const lost = timesBilled(error, call);
-      this.#settle(reserved, { costUsd: 0, tokens: 0 }, { call, lost });
+      const lost = billedAttempts(error, call);
+      this.#settle(reservation, { costUsd: 0, tokens: 0 }, { call, lost });
       throw error;
     }
   }
@@ -139,16 +157,27 @@ class Ledger {
   }
 
   /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
-  async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
+  async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Reservation> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
+    this.#take(amount);
+    return { each: amount, attempts: 1, isOver: false };
+  }
+
+  /** Reserves one more attempt after one that may have been charged for. @throws BudgetError if it does not fit */
+  #reserveRetry(reservation: Reservation, { lostAttempts }: MiddlewareCall): void {
+    if (reservation.isOver || lostAttempts < reservation.attempts) return;
+    this.#take(reservation.each);
+    reservation.attempts += 1;
+  }
+
+  #take(amount: Amount): void {
     this.#check(amount);
     this.#spending.reservedUsd += amount.costUsd;
-    this.#spending.reservedTokens += tokens;
-    return amount;
+    this.#spending.reservedTokens += amount.tokens;
   }
 
   #learnPrice(answer: Amount, { tokens }: Amount): void {
@@ -159,12 +188,14 @@ class Ledger {
 
   /** Ends a reservation; each lost attempt may cost as much as was reserved. */
   #settle(
-    reserved: Amount,
+    reservation: Reservation,
     answer: Amount,
     { call: { clock }, lost }: { readonly call: MiddlewareCall; readonly lost: number },
   ): void {
-    this.#spending.reservedUsd -= reserved.costUsd;
-    this.#spending.reservedTokens -= reserved.tokens;
+    const { each: reserved, attempts } = reservation;
+    reservation.isOver = true;
+    this.#spending.reservedUsd -= attempts * reserved.costUsd;
+    this.#spending.reservedTokens -= attempts * reserved.tokens;
     this.#pricing?.resolve();
     this.#pricing = null;
     const lostTokens = lost * reserved.tokens;

@@ -13,8 +13,10 @@ interface NotedRecord {
 }
 
 /** How the call about a record ended: with an answer about its state, or with an error. */
-type CallEnd = Pick<NotedRecord, "id" | "key"> &
-  (
+type CallEnd = Pick<NotedRecord, "id" | "key"> & {
+  /** What the call has cost or may have, in US dollars, with its lost attempts. @default 0 */
+  readonly spentUsd?: number;
+} & (
     | { readonly state: JsonValue; readonly evaluation: Evaluation }
     | { readonly error: string; readonly isRefusal?: boolean }
   );
@@ -39,6 +41,8 @@ export class Journal extends JournalReader {
   readonly #unlock: () => void;
   readonly #defer: NonNullable<Machine["defer"]>;
   #waiting: WaitingEnd[] = [];
+  /** The row of `runs` with the cost of this run so far. */
+  #spending: { readonly run: number | bigint; readonly usd: number } | null = null;
 
   private constructor(path: string, setup: CallSetup, machine: Machine) {
     const { database, unlock } = openForWriting(path, machine);
@@ -112,11 +116,36 @@ export class Journal extends JournalReader {
 
   /** Adds the facts of a complete run. */
   addRun(facts: RunFacts): void {
-    this.#change(() => this.#addFacts(facts));
+    this.#change(() => void this.#addFacts({ ...facts, spentFor: this.#setupHash }));
+    this.#spending = null;
   }
 
-  #addFacts(facts: object): void {
-    this.prepare("INSERT INTO runs (facts) VALUES (?)").run(JSON.stringify(facts));
+  /** The cost in US dollars of the tries with this setup since a run with it was complete. */
+  get spentUsd(): number {
+    try {
+      const row = this.prepare(
+        `SELECT total(facts ->> 'spentUsd') AS usd FROM runs WHERE facts ->> 'spentFor' = ?1
+          AND run > (SELECT coalesce(max(run), 0) FROM runs
+            WHERE facts ->> 'spentFor' = ?1 AND facts ->> 'finishedAt' IS NOT NULL)`,
+      ).get(this.#setupHash);
+      return Number(row?.["usd"]);
+    } catch (error) {
+      throw toJournalError(error, this.path);
+    }
+  }
+
+  // In the step of the answers, and in one row: a killed run has spent as much as one that ended.
+  #addSpending(usd: number): void {
+    if (usd === 0) return;
+    const { run, usd: before } = this.#spending ?? { run: this.#addFacts({}), usd: 0 };
+    this.#spending = { run, usd: before + usd };
+    const facts = { spentUsd: before + usd, spentFor: this.#setupHash };
+    this.prepare("UPDATE runs SET facts = ? WHERE run = ?").run(JSON.stringify(facts), run);
+  }
+
+  #addFacts(facts: object): number | bigint {
+    const insert = this.prepare("INSERT INTO runs (facts) VALUES (?)");
+    return insert.run(JSON.stringify(facts)).lastInsertRowid;
   }
 
   /** Closes and unlocks the file. */
@@ -138,6 +167,7 @@ export class Journal extends JournalReader {
     try {
       this.#change(() => {
         for (const { end, nextKey } of waiting) this.#end(end, nextKey);
+        this.#addSpending(waiting.reduce((sum, { end }) => sum + (end.spentUsd ?? 0), 0));
       });
       for (const { resolve } of waiting) resolve();
     } catch (error) {

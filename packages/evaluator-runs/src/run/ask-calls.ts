@@ -2,7 +2,7 @@ import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-
 import type { RunFacts } from "../journal/journal-reader.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
-import { Budget, type Price, RunTotals } from "./cost.ts";
+import { Budget, type CallCost, type Price, RunTotals, tokensUsd } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
@@ -53,6 +53,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { clock, run, transport } = context;
   const { failuresAtStart = Infinity, ...limits } = { ...callLimits, ...options.limits };
   const totals = new RunTotals(price);
+  const spentUsd = run.maxCost === Infinity ? 0 : spentBefore(plan, options);
   const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
@@ -60,7 +61,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const work: Work = {
     ...options,
     totals,
-    budget: new Budget(run.maxCost, { price, transport }),
+    budget: new Budget(run.maxCost, { price, transport, spentUsd }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
     evaluator: createEvaluator(
@@ -71,10 +72,10 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   };
   try {
     const queue = callsToBegin(plan, work);
-    const firsts: PlannedCall[] = [];
+    const firsts: BudgetedCall[] = [];
     for (let next; firsts.length < run.concurrency; firsts.push(next.value)) {
       next = await queue.next();
-      if (next.done) break;
+      if (next.done || next.value === null) break;
     }
     journal.begin(firsts.map(({ key }) => key));
     const workers = firsts.map((first) => runWorker(first, queue, work));
@@ -92,6 +93,13 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   }
 }
 
+/** Returns what tries of this run have spent that did not end it: the same command again has the same cap. */
+function spentBefore(plan: CallPlan, { journal, price }: AskOptions): number {
+  // A call that was in flight when such a try ended may have been charged for.
+  const begunTokens = (plan.missing.inputTokens * plan.count("begun")) / Math.max(1, plan.open);
+  return journal.spentUsd + tokensUsd(begunTokens, price);
+}
+
 interface Work extends AskOptions {
   readonly totals: RunTotals;
   readonly budget: Budget;
@@ -103,14 +111,25 @@ interface Work extends AskOptions {
   inputError: unknown;
 }
 
-async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<PlannedCall, undefined> {
+/** A call whose first attempt is reserved. */
+type BudgetedCall = PlannedCall & { readonly cost: CallCost };
+/** The calls to begin; null: none as long as the calls in flight may take the rest of the budget. */
+type CallQueue = AsyncGenerator<BudgetedCall | null, undefined>;
+
+async function* callsToBegin(plan: CallPlan, work: Work): CallQueue {
   const { context, streak, budget } = work;
   const { questions, signal } = context;
   try {
     for await (const call of plan.openCalls()) {
       if (signal.aborted || streak.finalError !== null) return;
-      if (!budget.allows(() => ({ state: call.record.state, questions }))) return;
-      yield call;
+      const request = { state: call.record.state, questions };
+      let cost = budget.reserve(request);
+      for (; cost === null; cost = budget.reserve(request)) {
+        budget.isSpent ||= !budget.isReserved;
+        if (signal.aborted || streak.finalError !== null || budget.isSpent) return;
+        yield null;
+      }
+      yield { ...call, cost };
     }
   } catch (error) {
     // The calls in flight are paid for; their answers are kept before the run ends.
@@ -118,14 +137,10 @@ async function* callsToBegin(plan: CallPlan, work: Work): AsyncGenerator<Planned
   }
 }
 
-async function runWorker(
-  first: PlannedCall,
-  queue: AsyncGenerator<PlannedCall, undefined>,
-  work: Work,
-): Promise<void> {
-  for (let call: PlannedCall | undefined = first; call !== undefined;) {
+async function runWorker(first: BudgetedCall, queue: CallQueue, work: Work): Promise<void> {
+  for (let call: BudgetedCall | null = first; call !== null;) {
     const end = await askOne(call, work);
-    call = (await queue.next()).value;
+    call = (await queue.next()).value ?? null;
     await work.journal.end(end, call?.key ?? null);
     work.totals.add(end);
   }
@@ -153,13 +168,15 @@ export function toRunFacts(
 }
 
 async function askOne(
-  { record: { id, state }, key }: PlannedCall,
-  { evaluator, context: { questions }, budget, streak, signal }: Work,
+  { record: { id, state }, key, cost }: BudgetedCall,
+  { evaluator, context: { questions }, budget, totals, streak, signal }: Work,
 ) {
-  const end = await evaluateOne(evaluator, { state, questions }, signal);
-  budget.ended(end);
+  const around = evaluator.with(cost.middleware);
+  const end = await evaluateOne(around, { state, questions }, signal);
+  const answerUsd = "error" in end ? 0 : totals.usdOf(end.evaluation);
+  const spentUsd = budget.ended(cost, answerUsd);
   streak.ended("error" in end ? end.cause : null);
-  return { id, key, state, ...end };
+  return { id, key, state, lostUsd: cost.lostUsd, spentUsd, ...end };
 }
 
 // Chosen, not measured: few enough that a service that is down ends the run soon.

@@ -13,14 +13,20 @@ function answer(costUsd: number | null) {
   return { evaluation: { costUsd, usage } as Evaluation };
 }
 
+/** The most that an attempt about the request may cost: twice its estimate. */
+const mostUsd = 2 * new RunTotals(price).callUsd([request], transport);
+
+function budgetOf(maxUsd: number) {
+  const budget = new Budget(maxUsd, { price, transport });
+  return { budget, reserve: () => budget.reserve(request) };
+}
+
 test("a call that fails leaves its share of the budget to the next one", () => {
-  const perCall = new RunTotals(price).callUsd([request], transport);
-  const budget = new Budget(2.5 * perCall, { price, transport });
-  const allows = () => budget.allows(() => request);
-  expect([allows(), allows(), allows()]).toEqual([true, true, false]);
-  budget.ended({ error: "The service is down." });
-  expect([allows(), allows()]).toEqual([true, false]);
-  expect(budget.isSpent).toBe(true);
+  const { budget, reserve } = budgetOf(2.5 * mostUsd);
+  const costs = [reserve(), reserve(), reserve()];
+  expect(costs.map((cost) => cost !== null)).toEqual([true, true, false]);
+  if (costs[0]) budget.ended(costs[0], 0);
+  expect([reserve() !== null, reserve() !== null]).toEqual([true, false]);
 });
 
 test("a million tokens have the price of a million", () => {
@@ -53,14 +59,27 @@ test("a call is expected to cost its estimate, or the mean so far if that is mor
   expect(totals.callUsd([request], transport)).toBe(2);
 });
 
-test("spent costs use up the budget, and a call that did not fit takes nothing", () => {
-  const budget = new Budget(1, { price, transport });
-  const allows = () => budget.allows(() => request);
-  expect(allows()).toBe(true);
-  budget.ended(answer(0.4));
-  expect([allows(), allows()]).toEqual([true, false]);
-  budget.ended(answer(0.1));
-  expect([allows(), allows(), allows()]).toEqual([true, true, false]);
+test("spent costs use up the budget, also those of earlier tries", () => {
+  const spentUsd = 1 - 2.5 * mostUsd;
+  const budget = new Budget(1, { price, transport, spentUsd });
+  const first = budget.reserve(request);
+  if (first) budget.ended(first, mostUsd);
+  expect(budget.isReserved).toBe(false);
+  expect([budget.reserve(request) !== null, budget.reserve(request)]).toEqual([true, null]);
+});
+
+test("an answer that costs more than its reservation makes each later one as large", () => {
+  const { budget, reserve } = budgetOf(1000 * mostUsd);
+  const first = reserve();
+  if (first) budget.ended(first, 10 * mostUsd);
+  expect(reserve()?.reservedUsd).toBeCloseTo(10 * mostUsd, 12);
+});
+
+test("lost attempts are part of the total", () => {
+  const totals = new RunTotals(price);
+  totals.add({ ...answer(0.5), lostUsd: 0.25 });
+  totals.add({ error: "Lost.", lostUsd: 0.25 });
+  expect(totals.costUsd).toBe(1);
 });
 
 async function isDocumented(transport: Transport): Promise<boolean> {

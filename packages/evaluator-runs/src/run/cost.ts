@@ -4,8 +4,10 @@ import {
   type Evaluation,
   type EvaluationRequest,
   EvaluatorError,
+  type Middleware,
   type Transport,
 } from "evaluator-client";
+import { billedAttempts } from "evaluator-client/budget";
 import { printUsd } from "../amounts.ts";
 import { serviceOf } from "../service.ts";
 
@@ -41,9 +43,8 @@ export async function findPrice(from: {
   const { usdPerMillionTokens: known } = transport;
   if (known !== undefined)
     return { inputUsdPerMillionTokens: known, source: `the price of ${transport.name}` };
-  if (!hasDocumentedPrice(transport))
-    return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
-  if (catalog === null) return contractPrice("the documented price");
+  const documented = documentedPrice(transport);
+  if (documented.inputUsdPerMillionTokens === null || catalog === null) return documented;
   try {
     const models = await catalog.listModels({ signal });
     const { modelId } = serviceOf(transport);
@@ -54,6 +55,12 @@ export async function findPrice(from: {
     if (!(error instanceof EvaluatorError)) throw error;
     return contractPrice("the documented price; the gateway's list cannot be read");
   }
+}
+
+/** Returns the price of an engine in the contract; null for one that it does not have. */
+export function documentedPrice(transport: Transport): Price {
+  if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
+  return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
 }
 
 // The hosts whose prices are in the contract; null for all.
@@ -74,40 +81,120 @@ function contractPrice(source: string): Price {
   return { inputUsdPerMillionTokens: contractPriceUsd, source };
 }
 
-/** Keeps a run within its maximum cost. */
+// The highest count of a public tokenizer is 1.75 times the estimate (Arabic, cl100k).
+const MOST_PER_ESTIMATE = 2;
+
+/** Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. */
 export class Budget {
   readonly #maxUsd: number;
+  readonly #price: Price;
   readonly #transport: Transport;
-  readonly #spent: RunTotals;
-  #inFlight = 0;
+  #spentUsd: number;
+  #reservedUsd = 0;
+  /** The highest cost of an answer by its estimate. */
+  #mostPerEstimate = MOST_PER_ESTIMATE;
   /** Whether a request was held back. */
   isSpent = false;
 
-  /** @param maxUsd - US dollars; Infinity for no limit. */
-  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
+  /** @param maxUsd - US dollars; Infinity for no limit. `spentUsd`: by earlier tries of the run. */
+  constructor(
+    maxUsd: number,
+    from: { readonly price: Price; readonly transport: Transport; readonly spentUsd?: number },
+  ) {
     this.#maxUsd = maxUsd;
-    this.#spent = new RunTotals(price);
-    this.#transport = transport;
+    this.#price = from.price;
+    this.#transport = from.transport;
+    this.#spentUsd = from.spentUsd ?? 0;
   }
 
-  /** Counts one more request if it fits beside the spent cost and the requests in flight. */
-  allows(nextRequest: () => EvaluationRequest): boolean {
-    if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const perCall = this.#spent.callUsd([nextRequest()], this.#transport);
-    const fits = this.#spent.costUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
-    if (fits) this.#inFlight += 1;
-    else this.isSpent = true;
-    return fits;
+  /** Whether calls are in flight, whose reservations may become free. */
+  get isReserved(): boolean {
+    return this.#reservedUsd > 0;
   }
 
-  /** Counts a request that has ended. */
-  ended(end: EndedCall): void {
-    this.#inFlight -= 1;
-    this.#spent.add(end);
+  /** Reserves the first attempt of a call; null if it might cost more than what is left. */
+  reserve(request: EvaluationRequest): CallCost | null {
+    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
+    const sent = { inputUsdPerMillionTokens, transport: this.#transport };
+    const cost = new CallCost(this, estimateCost([request], sent).costUsd);
+    return this.take(cost) ? cost : null;
+  }
+
+  /** Reserves one more attempt of a call; returns whether it fits. */
+  take(cost: CallCost): boolean {
+    const usd = cost.estimateUsd * this.#mostPerEstimate;
+    if (this.#spentUsd + this.#reservedUsd + usd > this.#maxUsd) return false;
+    this.#reservedUsd += usd;
+    cost.reservedUsd += usd;
+    return true;
+  }
+
+  /**
+   * Ends the reservation of a call, and returns what it may have cost.
+   *
+   * @param answerUsd - The cost of its answer: 0 if it has none, null if it is not known.
+   */
+  ended(cost: CallCost, answerUsd: number | null): number {
+    this.#reservedUsd = Math.max(0, this.#reservedUsd - cost.reservedUsd);
+    const mostUsd = cost.estimateUsd * this.#mostPerEstimate;
+    const usd = (answerUsd ?? mostUsd) + cost.lostUsd * this.#mostPerEstimate;
+    this.#spentUsd += usd;
+    if (cost.estimateUsd > 0) {
+      const perEstimate = (answerUsd ?? 0) / cost.estimateUsd;
+      this.#mostPerEstimate = Math.max(this.#mostPerEstimate, perEstimate);
+    }
+    return usd;
   }
 }
 
-type EndedCall = { readonly error: string } | { readonly evaluation: Evaluation };
+/** The cost of one call, while it is in flight. */
+export class CallCost {
+  readonly #budget: Budget;
+  /** The estimated cost of one attempt. */
+  readonly estimateUsd: number;
+  reservedUsd = 0;
+  #attempts = 1;
+  #lost = 0;
+
+  constructor(budget: Budget, estimateUsd: number) {
+    this.#budget = budget;
+    this.estimateUsd = estimateUsd;
+  }
+
+  /** The estimated cost of the attempts that were lost and may have been charged for. */
+  get lostUsd(): number {
+    return this.#lost * this.estimateUsd;
+  }
+
+  /** Counts the lost attempts of the call, and holds back a retry that does not fit into the budget. */
+  readonly middleware: Middleware = async (request, next, call) => {
+    call.beforeAttempt(() => this.#reserveRetry(call.lostAttempts));
+    try {
+      const evaluation = await next(request);
+      this.#lost = call.lostAttempts;
+      return evaluation;
+    } catch (error) {
+      this.#lost = billedAttempts(error, call);
+      throw error;
+    }
+  };
+
+  #reserveRetry(lostAttempts: number): void {
+    if (lostAttempts < this.#attempts) return;
+    if (this.#budget.take(this)) this.#attempts += 1;
+    else {
+      this.#budget.isSpent = true;
+      const message =
+        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.";
+      throw new EvaluatorError(message, { isRetryable: false });
+    }
+  }
+}
+
+type EndedCall = ({ readonly error: string } | { readonly evaluation: Evaluation }) & {
+  /** The estimated cost of lost attempts. */
+  readonly lostUsd?: number;
+};
 
 /** The counts of a run so far; it counts calls that are on the disk. */
 export class RunTotals {
@@ -117,6 +204,7 @@ export class RunTotals {
   failure: string | null = null;
   inputTokens = 0;
   costUsd = 0;
+  #unpriced = 0;
   readonly #price: Price;
 
   /** @param price - Applies to answers without a cost. */
@@ -126,8 +214,7 @@ export class RunTotals {
 
   /** Whether there are answers of unknown cost. */
   get isUnpriced(): boolean {
-    const { inputUsdPerMillionTokens } = this.#price;
-    return inputUsdPerMillionTokens === null && this.succeeded > 0 && this.costUsd === 0;
+    return this.#unpriced > 0;
   }
 
   /** Returns the total cost, for people. */
@@ -137,6 +224,7 @@ export class RunTotals {
 
   /** Counts a call that has ended. */
   add(end: EndedCall): void {
+    this.costUsd += end.lostUsd ?? 0;
     if ("error" in end) {
       this.failed += 1;
       this.failure = end.error;
@@ -144,12 +232,17 @@ export class RunTotals {
     }
     this.succeeded += 1;
     this.inputTokens += end.evaluation.usage?.inputTokens ?? 0;
-    this.costUsd += this.usdOf(end.evaluation) ?? 0;
+    const usd = this.usdOf(end.evaluation);
+    if (usd === null) this.#unpriced += 1;
+    else this.costUsd += usd;
   }
 
   /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
   usdOf({ costUsd, usage }: Evaluation): number | null {
-    return costUsd ?? (usage && tokensUsd(usage.inputTokens, this.#price));
+    if (costUsd !== null || usage === null) return costUsd;
+    return this.#price.inputUsdPerMillionTokens === null
+      ? null
+      : tokensUsd(usage.inputTokens, this.#price);
   }
 
   /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */

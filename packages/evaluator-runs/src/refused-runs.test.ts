@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { boolean, gatewayTransport } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { openJournal, type RunOptions, runRecords } from "./index.ts";
+
+const questions = { scam: boolean("Does it look like a scam?") };
+const records = ["t-1", "t-2", "t-3"].map((id) => ({ id, state: `The ticket ${id}` }));
+
+async function run(
+  listed: Parameters<typeof runRecords>[0],
+  { name = "gateway", ...options }: Partial<RunOptions> & { name?: string } = {},
+) {
+  const { fetch } = createEmulator();
+  const transport = { ...gatewayTransport({ apiKey: "local", env: {}, fetch }), name };
+  using journal = openJournal(join(await temporaryFolder(), "t.sqlite"), { questions, transport });
+  return await runRecords(listed, { journal, transport, ...options });
+}
+
+test("a maximum without any known price is refused, and nothing is sent", async () => {
+  const capped = run(records, { name: "pigeon", maxCostUsd: 1 });
+  await expect(capped).rejects.toThrow("no price is known");
+  expect(await run(records, { name: "pigeon" })).toMatchObject({ answered: 3 });
+});
+
+test.each([
+  ["concurrency", 0],
+  ["concurrency", Number.NaN],
+  ["concurrency", 1.5],
+  ["maxCostUsd", Number.NaN],
+  ["maxCostUsd", -1],
+  ["maxCostUsd", "0.1"],
+  ["usdPerMillionTokens", -1],
+  ["requestsPerMinute", 0],
+  ["failuresAtStart", 0],
+])("the option %s is refused as %s", async (option, value) => {
+  const refused = run(records, { [option]: value });
+  await expect(refused).rejects.toThrow(`The option "${option}" is not a`);
+});
+
+test.each([
+  [["a", "a"], "at index 1 is also that of the record at index 0"],
+  [["a", ""], "at index 1 is no text, or empty"],
+  [[1], "at index 0 is no text, or empty"],
+  [[{}], "at index 0 is no text, or empty"],
+])("records with the ids %j are refused", async (ids, problem) => {
+  const listed = ids.map((id) => ({ id: id as string, state: "Lunch?" }));
+  await expect(run(listed)).rejects.toThrow(problem);
+});
