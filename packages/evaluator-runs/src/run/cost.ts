@@ -91,6 +91,7 @@ export class Budget {
   readonly #transport: Transport;
   #spentUsd: number;
   #reservedUsd = 0;
+  #inFlight = 0;
   /** The highest cost of an answer by its estimate. */
   #mostPerEstimate = MOST_PER_ESTIMATE;
   /** Whether a request was held back. */
@@ -109,7 +110,7 @@ export class Budget {
 
   /** Whether calls are in flight, whose reservations may become free. */
   get isReserved(): boolean {
-    return this.#reservedUsd > 0;
+    return this.#inFlight > 0;
   }
 
   /** Reserves the first attempt of a call; null if it might cost more than what is left. */
@@ -117,7 +118,9 @@ export class Budget {
     const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
     const sent = { inputUsdPerMillionTokens, transport: this.#transport };
     const cost = new CallCost(this, estimateCost([request], sent).costUsd);
-    return this.take(cost) ? cost : null;
+    if (!this.take(cost)) return null;
+    this.#inFlight += 1;
+    return cost;
   }
 
   /** Reserves one more attempt of a call; returns whether it fits. */
@@ -135,7 +138,8 @@ export class Budget {
    * @param answerUsd - The cost of its answer: 0 if it has none, null if it is not known.
    */
   ended(cost: CallCost, answerUsd: number | null): number {
-    this.#reservedUsd = Math.max(0, this.#reservedUsd - cost.reservedUsd);
+    this.#inFlight -= 1;
+    this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
     const mostUsd = cost.estimateUsd * this.#mostPerEstimate;
     const usd = (answerUsd ?? mostUsd) + cost.lostUsd * this.#mostPerEstimate;
     this.#spentUsd += usd;

@@ -1,10 +1,10 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
-import { CliError } from "evaluator-kit";
+import type { CliError } from "evaluator-kit";
 import { loadRun, type RunCommand } from "evaluator-runs/commands";
 import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
 import type { World } from "../world.ts";
-import { checkKept, checkResults, isSame, type KeptRecord } from "./kept-answers.ts";
+import { checkKept, checkResults, type KeptRecord } from "./kept-answers.ts";
 import { JournalCalls } from "./journal-calls.ts";
 import { estimateUsd, idOf, mailOf, REPEATED_AFTER, timesIn } from "./mail-source.ts";
 import { Repeats } from "./repeats.ts";
@@ -25,6 +25,9 @@ export class JournalProcess {
   /** The calls of the run under way, or of the last one. */
   #calls: JournalCalls | null = null;
   #round = 0;
+  #starts = 0;
+  /** The answers of the service when a run was complete last. */
+  #billedBefore = 0;
   isOver = false;
 
   constructor(world: World) {
@@ -62,6 +65,7 @@ export class JournalProcess {
     if (name !== "journal" || this.isOver) return;
     const world = this.#world;
     const clock = world.startProcess(name);
+    this.#starts += 1;
     clock.onDeath(() => this.#disk.release());
     world.watch(this.#live({ world, name, clock }));
   }
@@ -76,6 +80,13 @@ export class JournalProcess {
     this.isOver = true;
   }
 
+  /** What the service charged for since a run was complete, in US dollars. */
+  #billedUsd(): number {
+    return [...this.#world.service.costs.values()]
+      .slice(this.#billedBefore)
+      .reduce((sum, { usd, caller }) => sum + (caller === "journal" ? usd : 0), 0);
+  }
+
   #mailsOf(round: number): number {
     return Math.ceil((this.#world.plan.records * (round + 1)) / ROUNDS);
   }
@@ -85,7 +96,8 @@ export class JournalProcess {
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
     this.#cutOff();
     const isBegun = this.#openBegun();
-    const calls = new JournalCalls({ world, maxUsd: maxCost, concurrency, isBegun });
+    const tries = { billedUsd: () => this.#billedUsd(), wasKilled: () => this.#starts > 1 };
+    const calls = new JournalCalls({ world, maxUsd: maxCost, isBegun, ...tries });
     this.#calls = calls;
     const context = programContext({
       ...life,
@@ -100,11 +112,9 @@ export class JournalProcess {
     const askedBefore = world.service.costs.size;
     const command = runCommand(this.#command);
     const run = await clock.time.outside(loadRun(command, context));
-    const exitCode = await run().catch((error: unknown) => {
-      if (error instanceof CliError && error.message.includes("--max-cost")) calls.stopped();
-      throw error;
-    });
+    const exitCode = await run();
     this.#checkRun(askedBefore);
+    this.#billedBefore = world.service.costs.size;
     return exitCode;
   }
 
@@ -155,7 +165,8 @@ export class JournalProcess {
       .slice(askedBefore)
       .filter(([id, { caller }]) => caller === "journal" && ids.has(id))
       .reduce((sum, [, { usd }]) => sum + usd, 0);
-    const isTold = isSame(costUsd, spentUsd);
+    // Lost attempts count as their estimates.
+    const isTold = costUsd >= spentUsd - 1e-12 && costUsd <= spentUsd + (this.#calls?.sentUsd ?? 0);
     checks.expect("money", isTold, () => `a run tells ${costUsd} dollars and not ${spentUsd}`);
   }
 

@@ -43,10 +43,10 @@ export function estimateUsd(body: string): number {
   return (body.length / CHARACTERS_PER_TOKEN) * USD_PER_TOKEN;
 }
 
-/** Returns the input tokens of a request with that state: 0.6 to 1.9 times a quarter of its characters. */
+/** Returns the input tokens of a request with that state: 0.6 to 1.5 times a quarter of its characters. */
 export function tokensOf(body: string, { state }: Pick<Asked, "state">): number {
   const [draw = 0] = draws(state);
-  return Math.ceil((body.length / 4) * (0.6 + (draw % 1300) / 1000));
+  return Math.ceil((body.length / 4) * (0.6 + (draw % 900) / 1000));
 }
 
 /** Returns four numbers that depend on each character (FNV-1a, then mulberry32). */
