@@ -9,8 +9,8 @@ interface JournalOptions {
   readonly maxUsd: number;
   /** Returns what the service has charged for since a run was complete, lost answers included, in US dollars. */
   readonly billedUsd: () => number;
-  /** Whether a try of the run was killed: the calls in flight are then known by their estimate only. */
-  readonly wasKilled: () => boolean;
+  /** Whether a try ended without its calls in flight, which are then known by their estimate only. */
+  readonly wasCutOff: () => boolean;
   /** Whether the journal has the call about a mail as begun. */
   readonly isBegun: (mail: number) => boolean;
 }
@@ -37,8 +37,8 @@ export class JournalCalls implements RequestFollower {
   }
 
   ended(): void {
-    const { world, maxUsd, billedUsd, wasKilled } = this.#options;
-    const isWithin = billedUsd() <= maxUsd + 1e-12 || wasKilled();
+    const { world, maxUsd, billedUsd, wasCutOff } = this.#options;
+    const isWithin = billedUsd() <= maxUsd + 1e-12 || wasCutOff();
     const seen = () => `the service charged for ${billedUsd()}, lost answers included > ${maxUsd}`;
     world.checks.expect("budget", isWithin, seen);
   }

@@ -1,5 +1,5 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
-import type { CliError } from "evaluator-kit";
+import { CliError } from "evaluator-kit";
 import { loadRun, type RunCommand } from "evaluator-runs/commands";
 import { Disk } from "../disk/disk.ts";
 import { DiskFaults } from "../disk/disk-faults.ts";
@@ -25,7 +25,8 @@ export class JournalProcess {
   /** The calls of the run under way, or of the last one. */
   #calls: JournalCalls | null = null;
   #round = 0;
-  #starts = 0;
+  /** Whether a try ended without its calls in flight. */
+  #isCutOff = false;
   /** The answers of the service when a run was complete last. */
   #billedBefore = 0;
   isOver = false;
@@ -65,8 +66,10 @@ export class JournalProcess {
     if (name !== "journal" || this.isOver) return;
     const world = this.#world;
     const clock = world.startProcess(name);
-    this.#starts += 1;
-    clock.onDeath(() => this.#disk.release());
+    clock.onDeath(() => {
+      this.#isCutOff = true;
+      this.#disk.release();
+    });
     world.watch(this.#live({ world, name, clock }));
   }
 
@@ -96,7 +99,7 @@ export class JournalProcess {
     const { maxCost = Infinity, concurrency = 1 } = this.#command;
     this.#cutOff();
     const isBegun = this.#openBegun();
-    const tries = { billedUsd: () => this.#billedUsd(), wasKilled: () => this.#starts > 1 };
+    const tries = { billedUsd: () => this.#billedUsd(), wasCutOff: () => this.#isCutOff };
     const calls = new JournalCalls({ world, maxUsd: maxCost, isBegun, ...tries });
     this.#calls = calls;
     const context = programContext({
@@ -112,7 +115,10 @@ export class JournalProcess {
     const askedBefore = world.service.costs.size;
     const command = runCommand(this.#command);
     const run = await clock.time.outside(loadRun(command, context));
-    const exitCode = await run();
+    const exitCode = await run().catch((error: unknown) => {
+      this.#isCutOff ||= !(error instanceof CliError && isEnd(error));
+      throw error;
+    });
     this.#checkRun(askedBefore);
     this.#billedBefore = world.service.costs.size;
     return exitCode;
