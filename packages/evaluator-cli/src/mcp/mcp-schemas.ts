@@ -82,7 +82,7 @@ export const tools = {
         .describe("the act on each answer with the promise as its evidence, or null and why"),
       model: z.string().nullable(),
       costUsd: z.number().nullable(),
-      inputTokens: z.int(),
+      inputTokens: z.nullable(z.int()),
       basis: z.string().optional().describe("the basis of an emulator's answer; no model answered"),
     }),
   },

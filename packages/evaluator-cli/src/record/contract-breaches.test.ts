@@ -38,10 +38,10 @@ const gatewayChanges: [string, (body: Body) => void][] = [
   ["answers.importance.score", ({ answers }) => (answers.importance.score = "0.38")],
   ["answers.scam.probability", ({ answers }) => (answers.scam.probability = 1.01)],
   ["answers", (body) => delete body.answers],
-  ["rounding", (body) => delete body.rounding],
+  ["rounding.scoreDecimals", ({ rounding }) => (rounding.scoreDecimals = "2")],
   ["usage.inputTokens", ({ usage }) => (usage.inputTokens = "292")],
   ["usage.outputTokens", ({ usage }) => (usage.outputTokens = 6.9)],
-  ["warnings", (body) => (body.warnings = null)],
+  ["warnings", (body) => (body.warnings = "none")],
 ];
 
 test.each(gatewayChanges)(

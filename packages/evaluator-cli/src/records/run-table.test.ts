@@ -185,7 +185,7 @@ test("--skip-invalid leaves out what is wrong, and ends with 2", async () => {
 test.each([
   [["--state", "a,"], "Use columns, each once"],
   [["--state", "a,b=a,a=c"], "Use columns, each once"],
-  [["--engine", "gate"], "an engine is one of gateway"],
+  [["--engine", "gate"], "an engine is one of typesafe"],
   [["--engine", "gateway", "--offline"], "cannot be used with option"],
   [["--since", "2026-11-02"], "Unknown option '--since'"],
   [["--top", "3"], "Unknown option '--top'"],
