@@ -18,7 +18,8 @@ import { type GeneratedReply, generateReply } from "./reply/generate-reply.ts";
 import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import type { ReplyPlan } from "./reply/upstream.ts";
-import { billedCostOf, billedTokens, type TokenMeter } from "./reply/usage.ts";
+import { billedTokens } from "./reply/billed-tokens.ts";
+import { billedCostOf, type TokenMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 

@@ -23,7 +23,8 @@ import { apis } from "./errors.ts";
 import { invalidField } from "./parse-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
-import { estimateTokens, TOKENS_PER_IMAGE } from "../reply/usage.ts";
+import { TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
+import { estimateTokens } from "../reply/usage.ts";
 
 type ApiParts = Parameters<typeof createModelChooser>[0] & {
   readonly guards: Guards;

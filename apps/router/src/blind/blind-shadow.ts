@@ -17,7 +17,8 @@ import type { PassedRequest } from "../reply/ask-model.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
-import { billedCostOf, billedTokens, type ModelPrice } from "../reply/usage.ts";
+import { billedTokens } from "../reply/billed-tokens.ts";
+import { billedCostOf, type ModelPrice } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
 

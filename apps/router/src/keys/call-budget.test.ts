@@ -103,7 +103,7 @@ const budgetRouterAfter = (usdPerDay: number, code: string) => {
 };
 
 /** More input than the fallback's reply costs: at $1,000 a million tokens, $0.1. */
-const message = [{ role: "user", content: "a".repeat(400) }];
+const message = [{ role: "user", content: "word ".repeat(100) }];
 
 test.each([
   ["ECONNRESET", 0.1],
@@ -201,23 +201,6 @@ test("a passed reply that breaks off costs its events, also if its start reports
     dayNano: (10 * 1000 + 501 * 2000) * 1000,
     reservedNano: 0,
   });
-});
-
-test("without max_tokens a reply goes on while there is room, and then ends with length", async () => {
-  const chunks = Array.from({ length: 40 }, () => "word ".repeat(600)); // 40,000 tokens by bytes
-  const reply = () => replyStream(chunks);
-  const router = await budgetRouter(2, { reply });
-  const response = await router.ask("balanced", { stream: true });
-  const text = await response.text();
-  expect(text).toContain('"finish_reason":"length"');
-  expect(text).toContain("[DONE]");
-  const words = text.split("word").length - 1;
-  expect(words).toBeGreaterThan((2 * 4096 * 3) / 5);
-  expect(words).toBeLessThan(20_000);
-  expect((await router.spent()).reservedNano).toBe(0);
-  const whole = await budgetRouter(2, { reply });
-  const body = await (await whole.ask("balanced")).json();
-  expect(body).toMatchObject({ choices: [{ finish_reason: "length" }] });
 });
 
 test("a client that goes away is charged with what was received", async () => {

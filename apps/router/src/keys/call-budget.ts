@@ -1,9 +1,10 @@
-import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { inputTokensOf, tokensOf } from "../conversation/input-tokens.ts";
 import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { type ModelPrice, priceFrom, TOKENS_PER_IMAGE } from "../reply/usage.ts";
+import { type ModelPrice, priceFrom } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -89,8 +90,10 @@ export class CallBudget {
   /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
   limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
     if (!this.isOpenEnded) return listener;
-    const step = { input: 0, output: OUTPUT_STEP };
-    const more = ({ nano }: Held) => nano + toNano(dearestUsd(plan, step, this.#prices));
+    // At the prices of a call with its input, which can be dearer from a length on.
+    const usdOf = (output: number) => dearestUsd(plan, { ...this.#tokens, output }, this.#prices);
+    const stepUsd = usdOf(this.#tokens.output + OUTPUT_STEP) - usdOf(this.#tokens.output);
+    const more = ({ nano }: Held) => nano + toNano(stepUsd);
     let left = this.#tokens.output;
     return async (part) => {
       await listener(part);
@@ -184,11 +187,6 @@ const OPEN_OUTPUTS = [4 * OUTPUT_STEP, 2 * OUTPUT_STEP, OUTPUT_STEP];
 /** The price of an evaluation's input; its output is free (contract section 1, rule 11). */
 const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
 
-/** Returns the expected tokens of a text: few tokenizers make more of it. */
-export function tokensOf(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 3);
-}
-
 /** Returns the expected cost of the evaluation of a text in US dollars. */
 export function evaluationUsd(text: string): number {
   const tokens = tokensOf(text + JSON.stringify(tierQuestions));
@@ -209,31 +207,16 @@ interface CallTokens {
 
 /** Returns the most tokens of a reply to a conversation. */
 export function expectedTokens(conversation: Conversation): CallTokens {
-  const { messages, tools, format, settings, providerOptions } = conversation;
+  const { messages, tools, settings, providerOptions } = conversation;
   const parts = messages.flatMap((message) => message.parts);
-  const [unknown, known] = partition(parts.flatMap(filesOf));
-  const texts = tokensOf(textOf(parts) + JSON.stringify([tools, format]));
-  const input = known.reduce((sum, { type, url }) => {
-    return sum + (type === "image" ? TOKENS_PER_IMAGE : tokensOf(url));
-  }, texts);
   const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
   const marks = [...parts, ...inner, ...tools].map((each) => each.providerOptions);
   return {
-    input,
+    ...inputTokensOf(conversation),
     output: settings.maxOutputTokens ?? OPEN_OUTPUTS[0] ?? OUTPUT_STEP,
-    files: unknown.length,
     thinking: thinkingOf(conversation),
     isLong: JSON.stringify([providerOptions, marks]).includes('"ttl":"1h"'),
   };
-}
-
-type File = ReturnType<typeof filesOf>[number];
-
-/** A document is compressed, or at another address: its bytes do not limit its tokens. */
-function partition(files: readonly File[]): [unknown: File[], known: File[]] {
-  const isUnknown = ({ type, url }: File) =>
-    type === "file" && !/^data:(?:text|audio)\//i.test(url);
-  return [files.filter(isUnknown), files.filter((file) => !isUnknown(file))];
 }
 
 /** The most output of a model of Anthropic, and the parts of it that the gateway thinks for an effort. */

@@ -10,7 +10,8 @@ import { toReplyFailure } from "./reply-failure.ts";
 import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
-import { type BilledTokens, billedTokens, noUsage, type TokenMeter } from "./usage.ts";
+import { billedTokens } from "./billed-tokens.ts";
+import { type BilledTokens, noUsage, type TokenMeter } from "./usage.ts";
 
 /** The plan of a reply, its listener and its limits. */
 export interface ReplyOptions {

@@ -176,7 +176,7 @@ test("without usage, each event counts as a token", async () => {
     passed,
   });
   expect((await reply).billed).toEqual({
-    usage: { ...noUsage, input: 2, output: 3 },
+    usage: { ...noUsage, input: 1, output: 3 },
     isEstimate: true,
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { billedTokens, costOf, mergeUsage, noUsage } from "./usage.ts";
+import { costOf, mergeUsage, noUsage } from "./usage.ts";
 import { toTokenUsage } from "./usage-forms.ts";
 
 const uncached = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
@@ -70,27 +70,4 @@ test("later counts replace earlier ones unless they are null", () => {
   const later = { ...noUsage, output: 7 };
   expect(mergeUsage(earlier, later)).toEqual({ ...noUsage, input: 5, output: 7 });
   expect(mergeUsage(null, later)).toEqual(later);
-});
-
-const parts = [{ type: "text" as const, text: "a".repeat(9) }];
-const conversation = { messages: [{ role: "user" as const, parts }] };
-
-test("without a report, the tokens are a fourth of the characters", () => {
-  expect(billedTokens({ characters: 4, reported: null }, conversation)).toEqual({
-    usage: { ...noUsage, input: 3, output: 1 },
-    isEstimate: true,
-  });
-});
-
-test("the report of a whole reply is its tokens, and of another one at least those of its text", () => {
-  const reported = { ...noUsage, input: 1, output: 1 };
-  const meter = { characters: 400, reported };
-  expect(billedTokens(meter, conversation, { isWhole: true })).toEqual({
-    usage: reported,
-    isEstimate: false,
-  });
-  const usage = { ...reported, output: 100 };
-  expect(billedTokens(meter, conversation)).toEqual({ usage, isEstimate: true });
-  const known = { characters: 4, reported: usage };
-  expect(billedTokens(known, conversation)).toEqual({ usage, isEstimate: false });
 });

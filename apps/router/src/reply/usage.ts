@@ -1,5 +1,3 @@
-import { type Conversation, textOf } from "../conversation/conversation.ts";
-
 /** Tokens of one reply; null if unknown. Reasoning tokens are part of the output. */
 export interface TokenUsage {
   /** Input that no cache had. */
@@ -155,30 +153,8 @@ export function priceFrom(price: ModelPrice, inputTokens: number): ModelPrice {
   return Object.assign({}, price, ...steps) as ModelPrice;
 }
 
-/** Anthropic's count of the largest image that it does not shrink. */
-export const TOKENS_PER_IMAGE = 1600;
-
 /** A rule of thumb for English, for replies without a reported count. */
 const CHARACTERS_PER_TOKEN = 4;
-
-/**
- * Returns the reported tokens of a whole reply. Otherwise at least an estimate, since a stream of Anthropic
- * reports its input and one token at its start; an image counts as the word for it.
- */
-export function billedTokens(
-  { characters, reported }: TokenMeter,
-  { messages }: Pick<Conversation, "messages">,
-  { isWhole = false } = {},
-): BilledTokens {
-  if (isWhole && reported !== null) {
-    return { usage: reported, isEstimate: reported.isDoubtful === true };
-  }
-  const length = messages.reduce((sum, { parts }) => sum + textOf(parts).length, 0);
-  const input = reported?.input ?? estimateTokens(length);
-  const output = Math.max(estimateTokens(characters), reported?.output ?? 0);
-  const usage = { ...noUsage, ...reported, input, output };
-  return { usage, isEstimate: output !== reported?.output };
-}
 
 /** Estimates the tokens of a text from its length. */
 export function estimateTokens(characters: number): number {
