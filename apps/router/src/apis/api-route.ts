@@ -71,14 +71,13 @@ function replyRoute(
     const [target] = planOf(chosen.decision, current, call.key).targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
     const limited = isLimited(call) ? request.allowed : null;
-    const own = {
-      ...request,
-      unread: [...new Set([...request.unread, ...(limited?.dropped ?? [])])],
-    };
+    const dropped = limited?.dropped ?? [];
     const isUnchanged = target.upstream.type === api.upstreamType && !isOpenEnded;
-    addIgnored(c, isUnchanged ? (limited?.dropped ?? []) : ignoredBy(target, own));
-    const isWhole = limited === null || limited.dropped.length === 0;
-    const json = isWhole ? await c.req.text() : JSON.stringify(limited.body);
+    addIgnored(
+      c,
+      isUnchanged ? dropped : [...new Set([...ignoredBy(target, request), ...dropped])],
+    );
+    const json = dropped.length === 0 ? await c.req.text() : JSON.stringify(limited?.body);
     const createdAt = Math.floor(Date.now() / 1000);
     let { decision } = chosen;
     let writer: ReplyWriter | null = null;

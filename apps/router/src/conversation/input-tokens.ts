@@ -12,7 +12,7 @@ export function tokensOf(text: string): number {
 
 /**
  * Returns the input of a conversation with its tools and files, and the number of files whose length is not
- * known. Budgets reserve the most; `count` estimates what a reply without a reported count is charged for.
+ * known. `count` counts the tokens of a text: the most for a reservation, or an estimate for a charge.
  */
 export function inputTokensOf(
   { messages, tools, format }: Pick<Conversation, "messages" | "tools" | "format">,

@@ -63,7 +63,7 @@ export class PassedEvents {
   #waiting = "";
   #hasWord = false;
   #failure: BrokenReplyError | null = null;
-  /** Whether the reply is whole; a connection may end without an end of its own. */
+  /** Whether the event that ends a reply was read; a connection can end without it. */
   isEnded = false;
 
   constructor(options: PassedOptions) {

@@ -21,7 +21,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 /** Charsets in which a text may be UTF-8 by chance, or in which letters have no byte above 127. */
 const manyBytes = /^(?:gb|big5|shift|euc|iso-2022|utf-16|replacement)/;
-/** Labels of programs that did not know: they say nothing about a byte above 127. */
+/** Labels that do not identify the charset of bytes above 127. */
 const noKnowledge = /ascii|^ansi_x3|unknown|^(?:8bit|binary|default|none|utf-?7)$/;
 
 type Decoder = InstanceType<typeof TextDecoder>;

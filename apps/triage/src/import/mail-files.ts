@@ -100,7 +100,7 @@ function isInputFile(text: string): boolean {
   return ["from", "subject", "date", "snippet"].every((field) => text.includes(`"${field}"`));
 }
 
-/** Mailboxes that programs convert: how each begins, what it is, and the program. */
+/** Mailbox formats that are not read: the first bytes, the name, and the program that converts it. */
 const otherMailboxes: readonly (readonly [start: RegExp, kind: string, advice: string])[] = [
   [
     new RegExp(`^${String.fromCharCode(1).repeat(4)}\n`),

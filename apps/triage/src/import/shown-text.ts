@@ -16,7 +16,7 @@ interface ShownText {
   readonly textsDiffer: boolean;
 }
 
-/** Returns the text that a mail program shows, or a note on what the mail has in place of it. */
+/** Returns the text that a mail program shows, or a note that names the content of a mail without text. */
 export function shownTextOf(root: MessagePart): ShownText {
   const mailCharset = mailCharsetOf(root);
   const shown = shownIn(root, mailCharset);

@@ -49,7 +49,7 @@ export async function* fetchMails(
   if (refused > 1 && refused === uids.length && isBusy(refusal)) throw refusal;
 }
 
-/** What the server has sent of the mails that are not whole yet. */
+/** The incomplete answers of the server, by UID. */
 type Answers = Map<number, FetchMessageObject | null>;
 
 /** Yields and removes the mails that become whole; returns the refusal of the command. */

@@ -10,7 +10,7 @@ interface Refusal {
 }
 
 const WORDS_LENGTH = 300;
-/** A shorter secret cannot be told from a part of a word. */
+/** A shorter secret would match parts of words. */
 const SECRET_LENGTH = 3;
 
 const secrets = new Set<string>();
@@ -63,7 +63,7 @@ function codeIn(response: unknown): string {
 const busyCodes = new Set(
   "THROTTLED OVERQUOTA UNAVAILABLE INUSE LIMIT SERVERBUG CONTACTADMIN".split(" "),
 );
-// Exchange and Gmail give sentences without a code that says it.
+// Exchange and Gmail send these sentences without a code.
 const busyWords =
   /\b(?:server unavailable|authenticated but not connected|request is throttled|too many (?:\w{1,20} )?connections|try again (?:later|in)|temporar(?:y|ily))\b/i;
 

@@ -39,7 +39,7 @@ export async function runActs(
   const report: ActReport = { done: 0, left: [], kept: [] };
   try {
     const unknownKeys = await settleCut({ client, journal, report });
-    // Another command would hide what the first one did.
+    // A second command would make the result of the first one unreadable.
     const acts = (await findActs(client)).filter(({ key }) => !unknownKeys.has(key));
     for (const group of inGroups(acts)) {
       if (!context.signal.aborted) await runGroup(group, { client, journal, report });
