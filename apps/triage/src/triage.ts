@@ -183,9 +183,10 @@ function addActs(program: Program, context: ProgramContext): void {
     .description(
       "Writes what rules would do with the mails of a mailbox, for apply. Actions: archive, junk,\nmove FOLDER, keyword NAME, flag and read.",
     )
-    .argument("<file>", "the mails that were imported from a mailbox")
+    .argument("<file>", "the mails that were imported from a mailbox, or from an export")
     .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
     .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)")
+    .option("--mailbox <url>", "find the mails of an export in imaps://USER@HOST/FOLDER")
     .addOption(sharedOptions.journal(context.source))
     .addOption(sharedOptions.run)
     .addOption(sharedOptions.calibration)

@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, printable, withRest } from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import { interrupted, printMails } from "evaluator-runs/commands";
 import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { findListed, listFolders } from "./folder-names.ts";
-import { keyOf, type PlanLine, readPlan } from "./plan-line.ts";
+import { describeNotes, keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
-
-const IDS_SHOWN = 20;
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
@@ -118,11 +116,7 @@ function describe(
   summary: string,
   { stderr, signal }: CliContext,
 ): number {
-  for (const [why, mails] of Map.groupBy([...left, ...kept], (one) => one.why)) {
-    const ids = mails.map(({ id }) => id);
-    const shown = withRest(ids, IDS_SHOWN).join(", ");
-    stderr.write(printable`Note on ${printMails(mails.length)}: ${why}: ${shown}` + "\n");
-  }
+  stderr.write(describeNotes([...left, ...kept]));
   if (signal.aborted) throw interrupted(`Interrupted. ${summary}`, signal);
   stderr.write(`${summary}\n`);
   return left.length > 0 ? exitCodes.unanswered : exitCodes.done;

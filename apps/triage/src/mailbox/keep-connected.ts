@@ -40,7 +40,11 @@ export async function keepConnected<TResult>(
     try {
       return await connectOnce(address, (client) => use(client, onUseful), context);
     } catch (thrown) {
-      if (signal.aborted) throw interrupted("Interrupted; what was read is kept.", signal);
+      if (signal.aborted)
+        throw interrupted(
+          "Interrupted; imported mails are kept. Run the same command again.",
+          signal,
+        );
       const error = toMailboxError(thrown, address);
       const isLost = error instanceof LostConnection;
       const delayMs = retryDelayMs(error, attempt);

@@ -1,4 +1,5 @@
-import { CliError, parseJson, printable, readTextFile } from "evaluator-kit";
+import { CliError, parseJson, printable, readTextFile, withRest } from "evaluator-kit";
+import { printMails } from "evaluator-runs/source";
 import { z } from "zod";
 
 const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
@@ -47,6 +48,24 @@ const lineSchema = placeSchema.extend({
 });
 /** One line of a plan: the action for one mail. */
 export type PlanLine = z.infer<typeof lineSchema>;
+
+/** Why a mail, given by its id, is left alone or keeps a change. */
+export type Note = Readonly<Record<"id" | "why", string>>;
+
+const IDS_SHOWN = 20;
+
+/** Returns a line for each reason, with the ids of its mails. */
+export function describeNotes(notes: readonly Note[]): string {
+  const lines = Array.from(
+    Map.groupBy(notes, ({ why }) => why),
+    ([why, mails]) => {
+      const ids = mails.map(({ id }) => id);
+      const shown = withRest(ids, IDS_SHOWN).join(", ");
+      return printable`Note on ${printMails(mails.length)}: ${why}: ${shown}` + "\n";
+    },
+  );
+  return lines.join("");
+}
 
 /** Reads a plan. @throws CliError that names the first broken line and its problem. */
 export async function readPlan(path: string): Promise<PlanLine[]> {

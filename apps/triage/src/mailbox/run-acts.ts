@@ -14,13 +14,11 @@ import {
 import { connect, MissingFolder, openFolder, takeRefusal, toMailboxError } from "./connect.ts";
 import { fetchMails, searchUids } from "./fetch-mails.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
+import type { Note } from "./plan-line.ts";
 import { mailId, receivedAt } from "./read-message.ts";
 import { isBusy, quoteServer, refusalOf } from "./refusals.ts";
 
 type ActJournal = ReturnType<typeof openActJournal>;
-
-/** Why a mail, given by its id, is left alone or keeps a change. */
-type Note = Readonly<Record<"id" | "why", string>>;
 
 interface ActReport {
   done: number;

@@ -1,48 +1,51 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { CliError, printable } from "evaluator-kit";
+import { CliError, exitCodes, printable } from "evaluator-kit";
+import type { ImapFlow } from "imapflow";
 import type { ProgramContext } from "evaluator-runs/commands";
-import {
-  describePlan,
-  planOf,
-  readRules,
-  type ResultRow,
-  toAnswered,
-  withResults,
-} from "evaluator-runs/results";
+import { describePlan, planOf, readRules, toAnswered, withResults } from "evaluator-runs/results";
 import { toInputPath, toOutputPath, writePrivateFile } from "evaluator-runs/source";
 import { mailOfRecord } from "../input/mail.ts";
+import type { Mail } from "../input/mail-schema.ts";
 import { mailSource } from "../mail-source.ts";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { FolderTable } from "./folder-table.ts";
-import { parseAction, placeSchema, type PlanLine } from "./plan-line.ts";
+import { type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
+import { describeNotes, type Note, parseAction, placeSchema, type PlanLine } from "./plan-line.ts";
 
 type PlanCommand = Parameters<typeof withResults>[0] &
-  Readonly<Record<"file" | "rules", string> & Partial<Record<"output", string>>>;
+  Readonly<Record<"file" | "rules", string> & Partial<Record<"output" | "mailbox", string>>>;
 
 /** Writes which action the rules ask for on which mail, and prints the promise of each rule. */
 export async function writePlan(command: PlanCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
   const path = planPathOf(command, cwd);
-  const modseq = modseqOf(command, cwd);
+  const address = command.mailbox === undefined ? null : parseMailboxUrl(command.mailbox);
   return await withResults({ ...command, takesFile: true }, context, async (results) => {
     const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
     const plan = planOf(rules, results.calibration);
     const newRecords = await results.newRecords();
     let all = 0;
-    const lines = async function* lines() {
+    const idCounts = new Map<string, number>();
+    const takenMails = async function* takenMails() {
       for await (const row of results.rows) {
         all += 1;
+        const mail = mailOfRecord(row.input);
+        const { messageId } = mail.headers ?? {};
+        if (address && messageId) idCounts.set(messageId, (idCounts.get(messageId) ?? 0) + 1);
         const taken = plan.take(toAnswered(row, results, newRecords));
-        if (taken === null) continue;
-        const line = { ...toLine(row, taken, rules[taken.at]?.text), modseq };
-        yield `${JSON.stringify(line)}\n`;
+        if (taken !== null) yield { mail, ...toLine(mail, taken, rules[taken.at]?.text) };
       }
     };
-    await writePrivateFile(path, lines(), "Make room there and run again.");
-    stderr.write(describePlan(plan.rules(), all, mailSource.word));
+    const notes: Note[] = [];
+    const lines =
+      address === null
+        ? importedLines(takenMails(), modseqOf(command, cwd))
+        : await foundLines(takenMails(), { address, idCounts, notes }, context);
+    await writePrivateFile(path, toJsonLines(lines), "Make room there and run again.");
+    stderr.write(describePlan(plan.rules(), all, mailSource.word) + describeNotes(notes));
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
-    return 0;
+    return notes.length > 0 ? exitCodes.unanswered : exitCodes.done;
   });
 }
 
@@ -67,15 +70,64 @@ function planPathOf({ file, output }: PlanCommand, cwd: string): string {
 
 type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;
 
-function toLine({ input }: ResultRow, { action, act }: Taken, rule = ""): Omit<PlanLine, "modseq"> {
-  const { from, subject, headers } = mailOfRecord(input);
-  const { data: place } = placeSchema.safeParse(input.source);
+/** A line without the place of its mail on a server. */
+type BareLine = ReturnType<typeof toLine>;
+
+function toLine({ id, from, subject, headers }: Mail, { action, act }: Taken, rule = "") {
   const parsed = parseAction(action);
-  if (place === undefined || typeof parsed === "string") {
-    const problem = printable`The mail ${input.id} is not from a mailbox on a server`;
-    throw new CliError(`${problem}. Import it: import imaps://USER@HOST/FOLDER OUT.json`);
-  }
-  const mail = { ...place, messageId: headers?.messageId ?? null, from, subject };
+  if (typeof parsed === "string") throw new CliError(parsed);
+  const messageId = headers?.messageId ?? null;
   const evidence = act.evidence && { ...act.evidence };
-  return { id: input.id, ...mail, ...parsed, rule: `${rule} -> ${action}`, evidence };
+  const line = { messageId, from, subject, ...parsed, rule: `${rule} -> ${action}`, evidence };
+  return { id, line };
+}
+
+interface TakenMail extends BareLine {
+  readonly mail: Mail;
+}
+
+/** Adds the places of mails that were imported from a server. */
+async function* importedLines(
+  taken: AsyncIterable<TakenMail>,
+  modseq: string | null,
+): AsyncGenerator<PlanLine> {
+  for await (const { id, line, mail } of taken) {
+    const { data: place } = placeSchema.safeParse(mail.source);
+    if (place === undefined) {
+      const problem = printable`The mail ${id} is not from a mailbox on a server`;
+      throw new CliError(`${problem}. Find it there: --mailbox imaps://USER@HOST/FOLDER`);
+    }
+    yield { id, ...place, ...line, modseq };
+  }
+}
+
+interface Search {
+  readonly address: MailboxAddress;
+  readonly idCounts: ReadonlyMap<string, number>;
+  /** Gets the mails that are not found. */
+  readonly notes: Note[];
+}
+
+/** Adds the places of mails that are found on a server. */
+async function foundLines(
+  taken: AsyncIterable<TakenMail>,
+  { address, idCounts, notes }: Search,
+  context: ProgramContext,
+): Promise<PlanLine[]> {
+  const { findMails } = await import("./find-mails.ts");
+  const { keepConnected } = await import("./keep-connected.ts");
+  const all: TakenMail[] = [];
+  for await (const mail of taken) all.push(mail);
+  const mails = all.map(({ mail }) => mail);
+  const find = async (client: ImapFlow) => await findMails(client, address, { mails, idCounts });
+  const { places, modseq } = await keepConnected(address, find, context);
+  return all.flatMap(({ id, line }, at) => {
+    const place = places[at] ?? "";
+    if (typeof place === "string") notes.push({ id, why: `${place}; it is not in the plan` });
+    return typeof place === "string" ? [] : [{ id, ...place, ...line, modseq }];
+  });
+}
+
+async function* toJsonLines(lines: AsyncIterable<PlanLine> | Iterable<PlanLine>) {
+  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
 }
