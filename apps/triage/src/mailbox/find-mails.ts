@@ -41,9 +41,8 @@ export async function findMails(
     if (idCounts.get(messageId) !== 1) return "other mails of the file have its Message-ID too";
     if (uid === undefined) return `no mail of ${folder} has its Message-ID`;
     if (others.length > 0) return `several mails of ${folder} have its Message-ID`;
-    return same.has(uid)
-      ? { ...place, uid }
-      : `the mail of ${folder} with its Message-ID is another one`;
+    if (!same.has(uid)) return `the mail of ${folder} with its Message-ID is another one`;
+    return { ...place, uid };
   };
   return { modseq: highestModseq?.toString() ?? null, places: mails.map(placeOf) };
 }
