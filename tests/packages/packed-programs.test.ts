@@ -202,6 +202,7 @@ test.each(nodes)(
 const middlewareProgram = `import { boolean, createEvaluator, directTransport, gatewayTransport } from "evaluator-client";
 import { budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
+import { escalate } from "evaluator-client/escalate";
 import { fallback } from "evaluator-client/fallback";
 import { createEmulator } from "evaluator-emulator";
 const down = createEmulator({ faults: [{ kind: "status", status: 503, path: "/v4/*" }] });
@@ -213,12 +214,13 @@ const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(fallback(ve
 const request = { state: "You have won the lottery", questions: { scam: boolean("A scam?") } };
 const first = await evaluator.evaluate(request);
 await evaluator.evaluate(request);
-console.log(first.transport, cached.savings.hits, spending.spending.tokens > 0);
+const { route } = await vendor.with(escalate(vendor, { scam: { below: 1 } })).evaluate(request);
+console.log(route.scam.step, first.transport, cached.savings.hits, spending.spending.tokens > 0);
 `;
 
 test("a cached, budgeted call with a fallback", async () => {
   await writeFile(join(project, "middleware.mjs"), middlewareProgram);
-  expect(await outputOf("node middleware.mjs", { cwd: project })).toBe("direct 1 true\n");
+  expect(await outputOf("node middleware.mjs", { cwd: project })).toBe("2 direct 1 true\n");
 });
 
 test("a program in TypeScript compiles against their types and runs", async () => {

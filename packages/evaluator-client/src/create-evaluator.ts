@@ -157,7 +157,8 @@ class Calls {
     const { parseRequest, transport } = this.#connection;
     const request = parseRequest(given);
     if (policy.providerOptions !== undefined) checkFor(transport, policy.providerOptions);
-    if (chain.length === 0) return this.#trace(request, policy);
+    if (chain.length === 0 && policy.beforeAttempt === undefined)
+      return this.#trace(request, policy);
     return askThrough(chain, {
       request,
       policy,
@@ -183,9 +184,9 @@ class Calls {
     const startedAtMs = this.#clock.now();
     const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
     const attempt = async (context: AttemptContext) => {
-      if (policy.beforeAttempt !== undefined) await policy.beforeAttempt();
+      await policy.beforeAttempt?.(policy.lost?.attempts ?? 0);
       const reply = await transport.send(request, context);
-      const response = checkReply(reply, questions);
+      const response = checkReply(reply, questions, transport.name);
       const tokensUsed = response.usage?.inputTokens ?? tokens;
       return { value: { reply, response }, status: reply.status ?? null, tokensUsed };
     };
@@ -228,12 +229,13 @@ function withOptions(
   schema: (typeof callSchemas)["call" | "batch"],
 ): RetryPolicy {
   checkOptions(schema, options);
-  const { signal, headers, providerOptions } = options;
+  const { signal, headers, providerOptions, beforeAttempt } = options;
   return {
     ...policy,
     ...callLimits(options, policy),
     signal,
     headers: headers && { ...headers },
     providerOptions: structuredClone(providerOptions),
+    ...(beforeAttempt !== undefined && { beforeAttempt }),
   };
 }

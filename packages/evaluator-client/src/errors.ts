@@ -159,6 +159,13 @@ export class InvalidResponseError extends EvaluatorError {
   }
 }
 
+/** Who answered the questions that were not refused. */
+export interface RefusalRest {
+  readonly transport: string;
+  readonly modelId: string | null;
+  readonly rounding: { probabilityDecimals: number; scoreDecimals: number; sumError?: number };
+}
+
 /** The model declined to answer at least one question. */
 export class RefusalError extends EvaluatorError {
   /** The ids of the refused questions. */
@@ -169,6 +176,8 @@ export class RefusalError extends EvaluatorError {
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null = null;
   /** Price of the whole call in US dollars, or null if unknown. */
   readonly costUsd: number | null = null;
+  /** Who answered the other questions, and the rounding of these answers; null if unknown. */
+  readonly rest: RefusalRest | null = null;
 
   constructor(
     message: string,

@@ -70,6 +70,19 @@ export interface Timing {
   attempts: number;
 }
 
+/** Who answered a question that several evaluators may be asked, see `escalate`. */
+export interface AnswerRoute {
+  /** The position of the evaluator that answered; 1 is the first. */
+  readonly step: number;
+  readonly transport: string;
+  /** The model that answered, or null if unknown. */
+  readonly modelId: string | null;
+  /** Whether the answer is within the bounds of its evaluator, or null if it has none. */
+  readonly isSure: boolean | null;
+  /** Why the next evaluator gave no answer although this one is unsure, or null. */
+  readonly failure: string | null;
+}
+
 /** A checked evaluation: the contract's response body, and fields that are derived from it. */
 export interface Evaluation<
   TQuestions extends Questions = Questions,
@@ -80,8 +93,12 @@ export interface Evaluation<
   costUsd: number | null;
   /** The transport that was used, such as `gateway`. */
   transport: string;
-  /** The model that answered, or null if unknown. */
+  /** The model that answered, or null if unknown or if several did. */
   modelId: string | null;
+  /** Who answered each question, if `escalate` is around the call. */
+  route?: { [TId in keyof TQuestions]: AnswerRoute };
+  /** The evaluation of each evaluator that answered, if `escalate` asked another one. */
+  steps?: readonly Evaluation[];
   /** The service's id of the request, or null. */
   requestId: string | null;
   /** The response's headers by lower-case name, a list for a header that was repeated. */
@@ -95,15 +112,21 @@ export interface Evaluation<
 const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
 /** @throws InvalidResponseError or RefusalError if the reply does not answer exactly the questions. */
-export function checkReply(reply: TransportReply, questions: Questions): EvaluationResponse {
+export function checkReply(
+  reply: TransportReply,
+  questions: Questions,
+  transport: string | null = null,
+): EvaluationResponse {
   const response = toResponse(reply.response);
   const { answers, rounding, usage } = response;
   try {
     checkAnswers({ questions, answers, rounding });
   } catch (error) {
     // What was paid for the rest of the answers goes with them.
-    if (error instanceof RefusalError)
-      Object.assign(error, { usage, costUsd: costOf(reply, response) });
+    if (error instanceof RefusalError) {
+      const rest = transport === null ? null : { modelId: reply.modelId, rounding, transport };
+      Object.assign(error, { usage, costUsd: costOf(reply, response), rest });
+    }
     throw error;
   }
   return response;

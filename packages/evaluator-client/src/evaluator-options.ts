@@ -22,12 +22,14 @@ const callLimitsShape = {
   deadlineMs: z.optional(millisecondsSchema),
   attemptTimeoutMs: z.optional(millisecondsSchema),
 };
+const callback = z.optional(z.custom((value) => typeof value === "function", "it is a function"));
 const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
 const callOptionsShape = {
   ...callLimitsShape,
   signal: z.optional(z.unknown()),
   headers: z.optional(z.unknown()),
   providerOptions: z.optional(anyObject),
+  beforeAttempt: callback,
 };
 const wholeNumber = "it is a whole number from 1";
 const countSchema = z.int(wholeNumber).check(z.minimum(1, wholeNumber));
@@ -60,6 +62,11 @@ export interface EvaluateOptions extends CallLimits {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Routing, privacy and reports of this call at the gateway, such as `{ gateway: { only: ["azure"] } }`. */
   providerOptions?: ProviderOptions | undefined;
+  /**
+   * Called before each attempt, with the number of earlier attempts of the call whose answers were lost and
+   * may be charged for. An error of it ends the call, and nothing more is sent.
+   */
+  beforeAttempt?: ((lostAttempts: number) => Promise<void> | void) | undefined;
 }
 
 /** Options of a batch. */
@@ -121,8 +128,6 @@ export function callLimits(
     attemptTimeoutMs: attemptTimeoutMs ?? others.attemptTimeoutMs,
   };
 }
-
-const callback = z.optional(z.custom((value) => typeof value === "function", "it is a function"));
 
 const optionsSchema = optionsObject({
   ...callLimitsShape,

@@ -12,6 +12,16 @@ import type { StateOf } from "./questions/state.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
+/** Attempts of other evaluators for a call; the middleware that asks them counts them here. */
+export interface AttemptsElsewhere {
+  /** How many may be charged for without an answer; they are a part of `lostAttempts`. */
+  lost: number;
+  /** How many answers `next` gave to this call. */
+  readonly answered: number;
+  /** Runs the checks before an attempt, such as a budget's. @throws their errors */
+  check(this: void): Promise<void>;
+}
+
 /** The call that a middleware is around. */
 export interface MiddlewareCall {
   /** Aborts with the caller's reason, or with a `TimeoutError` at the call's deadline; ends your own waits. */
@@ -29,6 +39,8 @@ export interface MiddlewareCall {
   readonly clock: Clock;
   /** Attempts of `next` so far whose answer was lost, so that the service may have charged for it. */
   readonly lostAttempts: number;
+  /** The attempts of other evaluators for this call. */
+  readonly elsewhere: AttemptsElsewhere;
   /** Ends the waits of this call for a pause of the service or a retry early. */
   limitWait(this: void, limit: WaitLimit): void;
   /** Adds a check before each attempt of `next`; an error of it ends the call, and nothing more is sent. */

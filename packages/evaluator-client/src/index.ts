@@ -76,7 +76,7 @@ export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/s
 export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
-export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
+export type { AnswerRoute, AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
 export { estimateTextTokens } from "./questions/tokens.ts";
@@ -98,4 +98,9 @@ export {
   StatusError,
   TimeoutError,
 } from "./errors.ts";
-export type { EvaluatorErrorOptions, StatusErrorDetails, TimeoutErrorDetails } from "./errors.ts";
+export type {
+  EvaluatorErrorOptions,
+  RefusalRest,
+  StatusErrorDetails,
+  TimeoutErrorDetails,
+} from "./errors.ts";

@@ -22,7 +22,9 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
   const { headers, providerOptions, clock } = policy;
   const deadline = new CallDeadline(policy);
   const lost = { attempts: 0 };
-  let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs };
+  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts);
+  let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs, beforeAttempt };
+  let answered = 0;
   const call: MiddlewareCall = {
     get signal() {
       return deadline.signal;
@@ -34,20 +36,31 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     target: transport.target,
     clock,
     get lostAttempts() {
-      return lost.attempts;
+      return lost.attempts + call.elsewhere.lost;
+    },
+    elsewhere: {
+      lost: 0,
+      get answered() {
+        return answered;
+      },
+      check: async () => await limited.beforeAttempt?.(call.lostAttempts),
     },
     limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
     beforeAttempt(check) {
       const { beforeAttempt: earlier } = limited;
-      const both = async () => {
-        await earlier?.();
+      const both = async (lostAttempts: number) => {
+        await earlier?.(lostAttempts);
         await check();
       };
       limited = { ...limited, beforeAttempt: both };
     },
     estimate: (request) => asked.estimate(request),
   };
-  const send = (request: EvaluationRequest) => deadline.send(() => asked.send(request, limited));
+  const send = async (request: EvaluationRequest) => {
+    const evaluation = await deadline.send(() => asked.send(request, limited));
+    answered += 1;
+    return evaluation;
+  };
   const through = (next: typeof send, middleware: Middleware) => (request: EvaluationRequest) =>
     evaluationOf(middleware, () => middleware(request, next, call));
   return deadline.run(() => chain.reduceRight(through, send)(asked.request));

@@ -84,7 +84,10 @@ export function budget(options: BudgetOptions): Budget {
 }
 
 /** Returns how many attempts of a failed call the service may have charged for. */
-export function billedAttempts(error: unknown, { lostAttempts, signal }: MiddlewareCall): number {
+export function billedAttempts(
+  error: unknown,
+  { lostAttempts, signal }: Pick<MiddlewareCall, "lostAttempts" | "signal">,
+): number {
   const wasAborted = signal?.aborted === true && error === signal.reason;
   if (wasAborted || !(error instanceof EvaluatorError)) return lostAttempts + 1; // On the way.
   // The service did its work, though its answer is of no use.
@@ -136,10 +139,15 @@ class Ledger {
     call.beforeAttempt(() => this.#reserveRetry(reservation, call));
     try {
       const evaluation = await next(request);
-      const { usage, costUsd } = evaluation;
-      // An answer without usage counts as reserved: nothing else is known of it.
-      const tokens = usage === null ? reserved.tokens : usage.inputTokens + usage.outputTokens;
-      const answer = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
+      const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
+        // An answer without usage counts as reserved: nothing else is known of it.
+        const tokens = usage === null ? reserved.tokens : usage.inputTokens + usage.outputTokens;
+        return { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
+      });
+      const answer = parts.reduce((one, other) => ({
+        costUsd: one.costUsd + other.costUsd,
+        tokens: one.tokens + other.tokens,
+      }));
       this.#learnPrice(answer, reserved);
       this.#settle(reservation, answer, { call, lost: call.lostAttempts });
       return evaluation;

@@ -94,7 +94,9 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     const evaluation = await call.next(request);
     // The caller may change the evaluation while others still wait for theirs.
     const kept = structuredClone(evaluation);
-    await use(call.signal, () => store.set(key, kept));
+    // An answer that waits for a better one is not kept in its place.
+    const failed = Object.values(evaluation.route ?? {}).some(({ failure }) => failure !== null);
+    if (!failed) await use(call.signal, () => store.set(key, kept));
     return { evaluation, kept, isStored: false };
   }
 
@@ -110,7 +112,8 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     const whole = providerOptions === undefined ? parts : [...parts, providerOptions];
     const digest = await sha256(new TextEncoder().encode(JSON.stringify(whole)));
     const key = toHex(new Uint8Array(digest));
-    const saved = (evaluation: Evaluation, how: "hits" | "joined") => {
+    // The prices in `steps` were paid for the first answer.
+    const saved = ({ steps: _, ...evaluation }: Evaluation, how: "hits" | "joined") => {
       savings[how] += 1;
       savings.inputTokens += evaluation.usage?.inputTokens ?? 0;
       savings.costUsd += evaluation.costUsd ?? 0;

@@ -3,6 +3,7 @@ import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
 import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
+import { askOther } from "./ask-other.ts";
 
 /** A class of errors, such as `ConnectionError`. */
 export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
@@ -50,11 +51,11 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
     try {
       return await next(request);
     } catch (error) {
-      const { signal, headers, providerOptions } = call;
-      if (signal?.aborted || !isMeant(error)) throw error;
-      const asked: EvaluationRequest = request;
+      if (call.signal?.aborted || !isMeant(error)) throw error;
+      const outcome = await askOther(evaluator, request as EvaluationRequest, call);
+      if ("error" in outcome) throw outcome.error;
       // Its questions are those of the request, which the compiler cannot see for all types of them.
-      return (await evaluator.evaluate(asked, { signal, headers, providerOptions })) as never;
+      return outcome.evaluation as never;
     }
   };
 }

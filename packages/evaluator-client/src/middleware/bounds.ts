@@ -1,0 +1,154 @@
+import * as z from "zod/mini";
+import type { Evaluation } from "../evaluation.ts";
+import { checkOptions, optionsObject, rejectOption } from "../options.ts";
+import { recordOf } from "../questions/json.ts";
+import { type Answer, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
+import { perQuestions } from "../questions/request.ts";
+
+/** The parts of an artifact of `evaluator-calibration` that decide whether an answer may be acted on. */
+export interface PromiseArtifact {
+  readonly model: { readonly id: string | null };
+  /** The hash of all questions of the request. */
+  readonly questionHash: string | null;
+  /** `action` is `yes`, `no`, or `top` for the most probable option or level; `threshold` is 0 to 1. */
+  readonly thresholds: readonly {
+    readonly question: string;
+    readonly action: string;
+    readonly threshold: number;
+  }[];
+}
+
+/**
+ * When an answer is unsure, by its printed probabilities:
+ * - `below`: its most probable side, option or level is less probable than this, 0 to 1;
+ * - `between`: yes is more probable than the first and less than the second, 0 to 1;
+ * - `promise`: it reaches no threshold of a calibration artifact, or another model gave it.
+ */
+export type Bound =
+  | { readonly below: number }
+  | { readonly between: readonly [low: number, high: number] }
+  | { readonly promise: PromiseArtifact };
+
+/** Question id to bound; an answer without a bound is never unsure. */
+export type Bounds<TId extends string = string> = {
+  readonly [TKey in TId]?: Bound | undefined;
+};
+
+const share = z.number().check(z.minimum(0), z.maximum(1));
+const thresholdSchema = z.object({ question: z.string(), action: z.string(), threshold: share });
+const artifactSchema = z.object({
+  model: z.object({ id: z.nullable(z.string()) }),
+  questionHash: z.string("it names no questions; calibrate again with --questions"),
+  thresholds: z.array(thresholdSchema),
+});
+const isRising = ([low, high]: readonly number[]) => (low as number) < (high as number);
+const bounds = {
+  below: optionsObject({ below: share }),
+  between: optionsObject({
+    between: z.tuple([share, share]).check(z.refine(isRising, "the first is lower")),
+  }),
+  promise: optionsObject({ promise: artifactSchema }),
+};
+const anyBound = z.custom<object>(
+  (value) => Object.keys(bounds).some((name) => Object.hasOwn(Object(value), name)),
+  "it is { below }, { between } or { promise }",
+);
+
+/** Returns a copy of bounds. @throws ConfigurationError if one is wrong. */
+export function parseBounds<TBounds extends Bounds>(given: TBounds): TBounds {
+  checkOptions(recordOf(z.optional(anyBound)), given);
+  const defined = Object.entries(given).filter(([, bound]) => bound !== undefined);
+  const copies = defined.map(([id, bound]) => {
+    const name = Object.keys(bounds).find((one) => Object.hasOwn(bound as object, one));
+    const schema = bounds[name as keyof typeof bounds];
+    checkOptions(recordOf(schema as z.ZodMiniType), Object.fromEntries([[id, bound]]));
+    return [id, structuredClone(schema.parse(bound))] as const;
+  });
+  return Object.fromEntries(copies) as TBounds;
+}
+
+/** @throws ConfigurationError if a bound does not fit its question, or an artifact is for other questions. */
+export async function checkBounds(given: Bounds, questions: Questions): Promise<void> {
+  for (const [id, bound, question] of boundedIn(given, questions)) {
+    const forms = questionKinds[question.type].values(question).map(({ form }) => form);
+    const isYesNo = forms.includes("probability");
+    if (!isYesNo && !forms.includes("distribution"))
+      rejectOption(id, `is a bound for a ${question.type} question, which has no probabilities`);
+    if ("between" in bound && !isYesNo)
+      rejectOption(`${id}.between`, `is for a ${question.type} question; use { below }`);
+    if (!("promise" in bound) || bound.promise.questionHash === (await hashOf(questions))) continue;
+    const problem = "was made for other questions than are asked; one changed word is enough";
+    rejectOption(`${id}.promise`, `${problem}. Calibrate again on answers to these`);
+  }
+}
+
+/** Returns the ids of the unsure answers, in the order of the questions. */
+export function unsureIn(
+  given: Bounds,
+  questions: Questions,
+  { answers: all, modelId, route }: Pick<Evaluation, "answers" | "modelId" | "route">,
+): string[] {
+  const answers = all as Readonly<Record<string, Answer>>;
+  const bounded = boundedIn(given, questions).filter(([id]) => Object.hasOwn(answers, id));
+  return bounded.flatMap(([id, bound, question]) => {
+    const sides = sidesOf(question, answers[id] as Answer);
+    return isSure(bound, sides, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
+  });
+}
+
+function boundedIn(given: Bounds, questions: Questions) {
+  return Object.entries(questions).flatMap(([id, question]) => {
+    const bound = Object.hasOwn(given, id) ? given[id] : undefined;
+    return bound === undefined ? [] : [[id, bound, question] as const];
+  });
+}
+
+/** Printed probabilities of the actions on an answer. */
+type Sides = Readonly<Record<"yes" | "no", number>> | { readonly top: number };
+
+function sidesOf(question: Question, answer: Answer): Sides {
+  for (const field of questionKinds[question.type].values(question)) {
+    if (field.form === "distribution") return { top: Math.max(...Object.values(field.of(answer))) };
+    if (field.form !== "probability") continue;
+    const yes = field.of(answer);
+    return { yes, no: Math.round(1e12 * (1 - yes)) / 1e12 };
+  }
+  return { top: Number.NaN };
+}
+
+// Probabilities are printed with two decimals and more; 0.1 + 0.2 is not 0.3.
+const TOLERANCE = 1e-9;
+
+function isSure(
+  bound: Bound,
+  sides: Sides,
+  { id, modelId }: { readonly id: string; readonly modelId: string | null },
+): boolean {
+  if ("below" in bound) return Math.max(...Object.values(sides)) >= bound.below - TOLERANCE;
+  if ("between" in bound) {
+    const [low, high] = bound.between;
+    const { yes } = sides as { readonly yes: number };
+    return yes <= low + TOLERANCE || yes >= high - TOLERANCE;
+  }
+  const { model, thresholds } = bound.promise;
+  // As `decide` of evaluator-calibration: the promise was made in hundredths.
+  const reaches = ({ question, action, threshold }: (typeof thresholds)[number]) =>
+    question === id &&
+    Math.round(100 * (Object.entries(sides).find(([side]) => side === action)?.[1] ?? -1)) >=
+      Math.round(100 * threshold);
+  return modelId === model.id && thresholds.some(reaches);
+}
+
+/** Returns the hash of questions as `questionHash` of evaluator-calibration does. */
+const hashOf = perQuestions(async (questions) => {
+  const asked = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
+    id,
+    type,
+    instructions,
+    criteria ?? null,
+  ]);
+  const bytes = new TextEncoder().encode(JSON.stringify(asked));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const text = btoa(String.fromCharCode(...digest));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
+});
