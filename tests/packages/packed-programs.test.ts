@@ -214,8 +214,7 @@ const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(fallback(ve
 const request = { state: "You have won the lottery", questions: { scam: boolean("A scam?") } };
 const first = await evaluator.evaluate(request);
 await evaluator.evaluate(request);
-const { route } = await vendor.with(escalate(vendor, { scam: { below: 1 } })).evaluate(request);
-console.log(route.scam.step, first.transport, cached.savings.hits, spending.spending.tokens > 0);
+console.log((await vendor.with(escalate(vendor, { scam: { below: 1 } })).evaluate(request)).route.scam.step, first.transport, cached.savings.hits, spending.spending.tokens > 0);
 `;
 
 test("a cached, budgeted call with a fallback", async () => {

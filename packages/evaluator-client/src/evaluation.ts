@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
+import type { AnswerRoute } from "./answer-route.ts";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
 import type { ResponseHeaders } from "./http/http-response.ts";
-import { isRecord, listAt, quoteName, recordOf, textAt, valueAt } from "./questions/json.ts";
+import { isRecord, quoteName, recordOf, textAt, valueAt } from "./questions/json.ts";
 import {
   type AnswersFor,
   answerSchema,
@@ -11,6 +12,7 @@ import {
   type Questions,
 } from "./questions/kinds.ts";
 import type { Rounding } from "./questions/kinds/kind.ts";
+import { readProviderMs } from "./provider-time.ts";
 import { perQuestions } from "./questions/request.ts";
 import type { TransportReply } from "./transports/transport.ts";
 
@@ -68,19 +70,6 @@ export interface Timing {
   providerMs: number | null;
   /** Requests sent. */
   attempts: number;
-}
-
-/** Who answered a question that several evaluators may be asked, see `escalate`. */
-export interface AnswerRoute {
-  /** The position of the evaluator that answered; 1 is the first. */
-  readonly step: number;
-  readonly transport: string;
-  /** The model that answered, or null if unknown. */
-  readonly modelId: string | null;
-  /** Whether the answer is within the bounds of its evaluator, or null if it has none. */
-  readonly isSure: boolean | null;
-  /** Why the next evaluator gave no answer although this one is unsure, or null. */
-  readonly failure: string | null;
 }
 
 /** A checked evaluation: the contract's response body, and fields that are derived from it. */
@@ -320,18 +309,4 @@ function readCost(gateway: unknown): number | null {
   const marketCost = textAt(gateway, "marketCost") ?? "";
   const costUsd = decimal.test(marketCost) ? Number(marketCost) : Number.NaN;
   return Number.isFinite(costUsd) ? costUsd : null;
-}
-
-/** The time of the provider attempt that answered (contract section 2.5). */
-function readProviderMs(gateway: unknown): number | null {
-  for (const modelAttempt of listAt(gateway, "routing", "modelAttempts")) {
-    for (const attempt of listAt(modelAttempt, "providerAttempts")) {
-      if (!isRecord(attempt) || attempt["success"] !== true) continue;
-      const { startTime, endTime } = attempt;
-      const areTimes = typeof startTime === "number" && typeof endTime === "number";
-      const elapsedMs = areTimes ? endTime - startTime : Number.NaN;
-      return Number.isFinite(elapsedMs) && elapsedMs >= 0 ? elapsedMs : null;
-    }
-  }
-  return null;
 }

@@ -1,6 +1,6 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type { Evaluator, Middleware, MiddlewareCall } from "./evaluator.ts";
+export type { AttemptsElsewhere, Evaluator, Middleware, MiddlewareCall } from "./evaluator.ts";
 export type { EvaluateManyOptions, EvaluateOptions } from "./evaluator-options.ts";
 export type { BatchItem, BatchLimits, BatchTotals } from "./batch/run-batch.ts";
 export type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
@@ -76,7 +76,8 @@ export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/s
 export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
-export type { AnswerRoute, AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
+export type { AnswerRoute } from "./answer-route.ts";
+export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
 export { estimateTextTokens } from "./questions/tokens.ts";

@@ -70,9 +70,9 @@ export function parseBounds<TBounds extends Bounds>(given: TBounds): TBounds {
 /** @throws ConfigurationError if a bound does not fit its question, or an artifact is for other questions. */
 export async function checkBounds(given: Bounds, questions: Questions): Promise<void> {
   for (const [id, bound, question] of boundedIn(given, questions)) {
-    const forms = questionKinds[question.type].values(question).map(({ form }) => form);
-    const isYesNo = forms.includes("probability");
-    if (!isYesNo && !forms.includes("distribution"))
+    const forms = new Set(questionKinds[question.type].values(question).map(({ form }) => form));
+    const isYesNo = forms.has("probability");
+    if (!isYesNo && !forms.has("distribution"))
       rejectOption(id, `is a bound for a ${question.type} question, which has no probabilities`);
     if ("between" in bound && !isYesNo)
       rejectOption(`${id}.between`, `is for a ${question.type} question; use { below }`);

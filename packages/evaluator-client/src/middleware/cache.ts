@@ -112,8 +112,9 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     const whole = providerOptions === undefined ? parts : [...parts, providerOptions];
     const digest = await sha256(new TextEncoder().encode(JSON.stringify(whole)));
     const key = toHex(new Uint8Array(digest));
-    // The prices in `steps` were paid for the first answer.
-    const saved = ({ steps: _, ...evaluation }: Evaluation, how: "hits" | "joined") => {
+    const saved = (paid: Evaluation, how: "hits" | "joined") => {
+      const evaluation = { ...paid };
+      delete evaluation.steps; // each has its price
       savings[how] += 1;
       savings.inputTokens += evaluation.usage?.inputTokens ?? 0;
       savings.costUsd += evaluation.costUsd ?? 0;

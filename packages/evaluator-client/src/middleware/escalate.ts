@@ -1,12 +1,14 @@
 import { elapsedMs } from "../clock.ts";
 import { ConfigurationError, EvaluatorError, RefusalError, TimeoutError } from "../errors.ts";
-import type { AnswerRoute, Evaluation } from "../evaluation.ts";
+import type { AnswerRoute } from "../answer-route.ts";
+import type { Evaluation } from "../evaluation.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 import { checkOptions, objectWith, optionsNamed, optionsObject } from "../options.ts";
 import type { Question, Questions } from "../questions/kinds.ts";
 import type { Rounding } from "../questions/kinds/kind.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { askOther, type Helper, type OtherFailure } from "./ask-other.ts";
+import { askOther, type Helper } from "./ask-other.ts";
+import { billedAttempts } from "./budget.ts";
 import { type Bounds, checkBounds, parseBounds, unsureIn } from "./bounds.ts";
 
 export type { Bound, Bounds, PromiseArtifact } from "./bounds.ts";
@@ -54,9 +56,11 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
     const unsure = unsureIn(firstBounds, questions, first);
     if (unsure.length === 0) return first;
     const again = Object.fromEntries(unsure.map((id) => [id, questions[id] as Question]));
-    const outcome = await askOther(next, { ...request, questions: again }, call);
-    const { answered, failure } =
-      "error" in outcome ? answersDespite(outcome, call) : { answered: outcome.evaluation };
+    const lostEarlier = call.elsewhere.lost;
+    const { answered, failure } = await askOther(next, { ...request, questions: again }, call).then(
+      (evaluation) => ({ answered: evaluation, failure: undefined }),
+      (error: unknown) => answersDespite(error, call, lostEarlier),
+    );
     const marked = failure === undefined ? first : withFailure(first, unsure, failure);
     if (answered === undefined) return marked;
     const stepsBefore = first.steps?.length ?? 1;
@@ -69,9 +73,10 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
 
 /** Returns the answers and the failure of the next evaluator. @throws an error that the caller has to see. */
 function answersDespite(
-  { error, uncounted }: OtherFailure,
+  error: unknown,
   { signal, elsewhere }: MiddlewareCall,
-): { readonly answered?: Evaluation; readonly failure: string } {
+  lostEarlier: number,
+): { readonly answered: Evaluation | undefined; readonly failure: string } {
   const isLate = error instanceof TimeoutError && error.limit === "deadline";
   const wasAborted = signal?.aborted === true && !isLate;
   if (wasAborted || error instanceof ConfigurationError) {
@@ -80,11 +85,12 @@ function answersDespite(
     throw error;
   }
   const answered = error instanceof RefusalError ? restOf(error) : undefined;
-  if (answered === undefined) elsewhere.lost += uncounted;
+  const lostAttempts = elsewhere.lost - lostEarlier;
+  if (answered === undefined)
+    elsewhere.lost = lostEarlier + billedAttempts(error, { lostAttempts, signal });
+  const { name = "Error", message } = Object(error) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
-  const { name, message } = Object(error) as Error;
-  const failure = error instanceof EvaluatorError ? `${name}: ${message}` : String(name);
-  return { failure, ...(answered && { answered }) };
+  return { answered, failure: error instanceof EvaluatorError ? `${name}: ${message}` : name };
 }
 
 /** Returns what a model that refused some questions answered to the others, with its price. */
@@ -173,8 +179,11 @@ function ownOf(record: Readonly<Record<string, unknown>>, id: string): unknown {
   return Object.hasOwn(record, id) ? record[id] : null;
 }
 
-function stepsOf({ route: _, ...evaluation }: Routed): readonly Evaluation[] {
-  return evaluation.steps ?? [evaluation];
+function stepsOf(evaluation: Routed): readonly Evaluation[] {
+  if (evaluation.steps !== undefined) return evaluation.steps;
+  const step: Evaluation = { ...evaluation };
+  delete step.route;
+  return [step];
 }
 
 function coarser(one: Rounding, other: Rounding): Rounding {

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
 import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
 import { askOther } from "./ask-other.ts";
 
 /** A class of errors, such as `ConnectionError`. */
@@ -52,10 +51,8 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
       return await next(request);
     } catch (error) {
       if (call.signal?.aborted || !isMeant(error)) throw error;
-      const outcome = await askOther(evaluator, request as EvaluationRequest, call);
-      if ("error" in outcome) throw outcome.error;
       // Its questions are those of the request, which the compiler cannot see for all types of them.
-      return outcome.evaluation as never;
+      return (await askOther(evaluator, request, call)) as never;
     }
   };
 }
