@@ -82,11 +82,16 @@ export async function checkBounds(given: Bounds, questions: Questions): Promise<
   }
 }
 
+/** Answers, and who gave them. */
+interface BoundedAnswers extends Pick<Evaluation, "answers" | "modelId"> {
+  readonly route?: Evaluation["route"] | undefined;
+}
+
 /** Returns the ids of the unsure answers, in the order of the questions. */
 export function unsureIn(
   given: Bounds,
   questions: Questions,
-  { answers: all, modelId, route }: Pick<Evaluation, "answers" | "modelId" | "route">,
+  { answers: all, modelId, route }: BoundedAnswers,
 ): string[] {
   const answers = all as Readonly<Record<string, Answer>>;
   const bounded = boundedIn(given, questions).filter(([id]) => Object.hasOwn(answers, id));
