@@ -39,7 +39,7 @@ test.each([
   [
     "an unknown type",
     { a: { ...yes, type: "bool" } },
-    "1:7 a.type is text; write one of choice, score, boolean (a yes/no question is a boolean)",
+    "1:7 a.type is text; write one of choice, score, boolean, box (a yes/no question is a boolean)",
   ],
   ["no type", { a: { instructions: "?" } }, "1:2 a.type is missing; write one of "],
   [

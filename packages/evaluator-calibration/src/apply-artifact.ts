@@ -9,8 +9,9 @@ import { jsonHash } from "./math/json-hash.ts";
 import { applyRecalibration, recalibrationsOf } from "./recalibration.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
 
-/** An answer in the client's form, with its printed probabilities. */
+/** An answer in the client's form, with its printed probabilities if its kind has any. */
 export type PrintedAnswer =
+  | { readonly type: string; readonly probability?: never; readonly probabilities?: never }
   | { readonly type: string; readonly probability: number }
   | { readonly type: string; readonly probabilities: Readonly<Record<string, number>> };
 
@@ -114,11 +115,21 @@ function checkMatch(
   }
 }
 
-function fits({ kind }: Recalibration, { type }: PrintedAnswer): boolean {
-  return recalibrationsOf[formOf(type).form].includes(kind);
+/** An answer that has probabilities. */
+type ScoredAnswer = Exclude<
+  PrintedAnswer,
+  { readonly probability?: never; readonly probabilities?: never }
+>;
+
+function isScored(answer: PrintedAnswer): answer is ScoredAnswer {
+  return "probability" in answer || "probabilities" in answer;
 }
 
-function recalibrate(answer: PrintedAnswer, recalibration: Recalibration): PrintedAnswer {
+function fits({ kind }: Recalibration, answer: PrintedAnswer): answer is ScoredAnswer {
+  return isScored(answer) && recalibrationsOf[formOf(answer.type).form].includes(kind);
+}
+
+function recalibrate(answer: ScoredAnswer, recalibration: Recalibration): PrintedAnswer {
   const { confidence: _, ...kept } = answer as typeof answer & { confidence?: unknown };
   if ("probability" in kept) {
     const [probability = kept.probability] = applyRecalibration([kept.probability], recalibration);
@@ -169,8 +180,8 @@ export function decide(
 }
 
 function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {
-  const isYesOrNo = formOf(answer.type).form === "probability";
-  if (isYesOrNo === (action === "top")) {
+  const isYesOrNo = action !== "top";
+  if (!isScored(answer) || isYesOrNo !== (formOf(answer.type).form === "probability")) {
     const made = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
     throw new CalibrationMismatchError("answer", `${made}, which a ${answer.type} answer is not.`);
   }

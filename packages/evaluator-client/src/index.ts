@@ -61,7 +61,7 @@ export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
 
 // Questions, answers, bodies
-export { boolean, choice, score } from "./questions/kinds.ts";
+export { boolean, box, choice, score } from "./questions/kinds.ts";
 export { questionKinds, truthsOf, valuesOf } from "./questions/kinds.ts";
 export type { KindName, Kinds, Question, QuestionKind, Questions } from "./questions/kinds.ts";
 export type { Answer, AnswerFor, AnswersByKind, AnswersFor } from "./questions/kinds.ts";
@@ -69,6 +69,8 @@ export type { AnswerValue, ValueField } from "./questions/kinds.ts";
 export { answerSchema, questionSchema } from "./questions/kinds.ts";
 export { booleanAnswerSchema, booleanQuestionSchema } from "./questions/kinds/boolean.ts";
 export type { BooleanAnswer, BooleanQuestion } from "./questions/kinds/boolean.ts";
+export { boxAnswerSchema, boxQuestionSchema } from "./questions/kinds/box.ts";
+export type { Box, BoxAnswer, BoxQuestion } from "./questions/kinds/box.ts";
 export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choice.ts";
 export type { ChoiceAnswer, ChoiceQuestion, OptionList } from "./questions/kinds/choice.ts";
 export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";

@@ -41,6 +41,10 @@ test.each([
     'subject would be written to the field "subject", as the mail itself is; rename it',
   ],
   [
+    { mug: { type: "box", instructions: "the coffee mug" } },
+    "mug is a box, which is a place in an image; a mail has none",
+  ],
+  [
     { a_b: questions.urgency, aB: questions.urgency },
     'aB would be written to the field "aB", as the question a_b is; rename it',
   ],

@@ -62,11 +62,18 @@ export const engineForms = {
 /** The typed options or levels of a question, each with its description. */
 type Names = readonly (readonly [name: string, description: string])[];
 
+/** The form of a value in JSON. */
+export type AnswerForm = "text" | "number" | "numbers by name";
+
 interface TypedKind {
   /** The words after the text, for help; null if there are none. */
   readonly names: string | null;
   readonly example: string;
   readonly criteria: (names: Names) => object | undefined;
+  /** How the criteria are written in JSON. */
+  readonly criteriaInWords: string;
+  /** The field that only its answers have: its name, form and description. */
+  readonly answer: readonly ["choice" | "score" | "probability" | "box", AnswerForm, string];
 }
 
 /** How each kind of question is typed after `--KIND <text>`. */
@@ -76,13 +83,32 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
     example: '"What kind is it?" receipt,other',
     // In the order of typing, also for names that look like integers.
     criteria: (names) => choice("", names).criteria,
+    criteriaInWords:
+      "an object of option name to its meaning; add one such as `other` as a way out",
+    answer: ["choice", "text", "choice: the likeliest option"],
   },
   score: {
     names: "<levels...>",
     example: '"How important is it?" low,high',
     criteria: (names) => names.map(([, description]) => description),
+    criteriaInWords: "a list of levels from low to high, each a sentence",
+    answer: ["score", "number", "mean of the level indexes, from 0"],
   },
-  boolean: { names: null, example: '"Is it a scam?"', criteria: () => undefined },
+  boolean: {
+    names: null,
+    example: '"Is it a scam?"',
+    criteria: () => undefined,
+    criteriaInWords:
+      "optional, an object with `true` and `false`: what counts as yes and what as no",
+    answer: ["probability", "number", "boolean: of yes"],
+  },
+  box: {
+    names: null,
+    example: '"the coffee mug"',
+    criteria: () => undefined,
+    criteriaInWords: "none; the state needs an image",
+    answer: ["box", "numbers by name", "the edges, as fractions from the top left"],
+  },
 };
 
 /** A word of a question, with the kind whose option it was typed after. */

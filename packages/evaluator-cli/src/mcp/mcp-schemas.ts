@@ -1,22 +1,14 @@
-import {
-  evaluationRequestSchema,
-  type KindName,
-  type Questions,
-  type State,
-} from "evaluator-client";
+import { evaluationRequestSchema, type Questions, type State } from "evaluator-client";
 import { z } from "zod";
+import { type AnswerForm, typedKinds } from "../commands/shared-options.ts";
 
 // The assistant reads these schemas; the client's own check what it sends. A value of several types has none:
 // `anyOf` loses alternatives in LangChain's adapter, and Gemini refuses every request with a list of types.
 // Codex drops the description of a value without a type.
 
-const criteriaOf = {
-  boolean: "optional, an object with `true` and `false`: what counts as yes and what as no",
-  choice: "an object of option name to its meaning; add one such as `other` as a way out",
-  score: "a list of levels from low to high, each a sentence",
-} satisfies Record<KindName, string>;
-const kinds = Object.keys(criteriaOf);
-const criteria = Object.entries(criteriaOf).map(([kind, form]) => `of ${kind}: ${form}`);
+const typed = Object.entries(typedKinds);
+const kinds = typed.map(([kind]) => kind);
+const criteria = typed.map(([kind, { criteriaInWords }]) => `of ${kind}: ${criteriaInWords}`);
 
 const question = {
   type: "object",
@@ -45,13 +37,18 @@ const evaluateInput = z.object({
   questions: questions.pipe(evaluationRequestSchema.shape.questions as z.core.$ZodType<Questions>),
 });
 
-/** The fields that only answers of one kind have. */
-const answerFields: Readonly<Record<KindName, z.core.$ZodLooseShape>> = {
-  boolean: { probability: z.number().optional().describe("boolean: of yes") },
-  choice: { choice: z.string().optional() },
-  score: { score: z.number().optional().describe("mean of the level indexes, from 0") },
+const answerForms: Readonly<Record<AnswerForm, () => z.ZodType>> = {
+  text: () => z.string(),
+  number: () => z.number(),
+  "numbers by name": () => z.record(z.string(), z.number()),
 };
-const ownFields: z.core.$ZodLooseShape = Object.assign({}, ...Object.values(answerFields));
+/** The fields that only answers of one kind have. */
+const ownFields = Object.fromEntries(
+  typed.map(([, { answer }]) => {
+    const [name, form, description] = answer;
+    return [name, answerForms[form]().optional().describe(description)];
+  }),
+);
 
 const answerSchema = z.object({
   type: z.enum(kinds),

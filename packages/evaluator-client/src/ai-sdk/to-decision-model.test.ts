@@ -170,11 +170,11 @@ test.each<[string, DecisionQuestion, string]>([
   ["null instructions", { ...how, instructions: null, criteria: ["a"] }, "instructions"],
   ["JSON instructions", { type: "boolean", instructions: { ask: "?" } }, "instructions"],
   ["a description in a list", { ...which, criteria: { a: ["A"] } }, 'option "a"'],
-  ["a null level", { ...how, criteria: ["a", null] }, "level 1"],
+  ["a null level", { ...how, criteria: ["a", null] }, 'level "1"'],
   [
     "a JSON criterion",
     { type: "boolean", instructions: "?", criteria: { true: {} } },
-    "criterion true",
+    'criterion "true"',
   ],
 ])("rejects a question with %s, and names it", async (_, question, where) => {
   const { model, bodies } = answeringModel();

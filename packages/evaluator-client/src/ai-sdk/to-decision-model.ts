@@ -5,13 +5,7 @@ import type { Evaluator } from "../evaluator.ts";
 import type { EvaluateOptions } from "../evaluator-options.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
 import { isRecord, quoteName } from "../questions/json.ts";
-import {
-  kindList,
-  type KindName,
-  type Question,
-  questionKinds,
-  type Questions,
-} from "../questions/kinds.ts";
+import { type KindName, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { image, type StatePart } from "../questions/state.ts";
 
@@ -167,29 +161,29 @@ function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions 
   return Object.fromEntries(entries) as Questions;
 }
 
-/** Returns the name of a criterion in messages, from its key or index. */
-const criterionNames: Readonly<Record<KindName, (key: string) => string>> = {
-  choice: (name) => `option ${quoteName(name)}`,
-  score: (index) => `level ${index}`,
-  boolean: (answer) => `criterion ${answer}`,
-};
-const supportedQuestionTypes = Object.keys(criterionNames) as KindName[];
+// The package has no questions that need an image.
+const supportedQuestionTypes = (Object.keys(questionKinds) as KindName[]).filter(
+  (name) => questionKinds[name].needsImage !== true,
+);
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
   const type = supportedQuestionTypes.find((supported) => supported === question.type);
-  if (type === undefined) return reject(id, `asks for a ${question.type}; ask ${kindList}`);
+  if (type === undefined)
+    return reject(id, `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`);
   const textOf = (content: unknown, where: string) =>
     typeof content === "string"
       ? content
       : reject(id, `has no text as its ${where}; an evaluator takes strings only`);
   const instructions = textOf(question.instructions, "instructions");
   // A question without keys does not need its criteria.
-  const isOptional = questionKinds[type].limit === null;
+  const { limit } = questionKinds[type];
+  const isOptional = limit === null;
+  const unit = limit?.unit ?? "criterion";
   const given = ("criteria" in question && question.criteria) || {};
   const described = Object.entries(given).filter(([, text]) => !isOptional || text != null);
   const texts = described.map(([key, text]) => {
     const needsNone = text === null && !Array.isArray(given);
-    return [key, needsNone ? null : textOf(text, criterionNames[type](key))];
+    return [key, needsNone ? null : textOf(text, `${unit} ${quoteName(key)}`)];
   });
   if (isOptional && texts.length === 0) return { type, instructions } as Question;
   const criteria = Array.isArray(given) ? texts.map(([, text]) => text) : Object.fromEntries(texts);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { boolean, questionKinds, truthsOf, valuesOf } from "./kinds.ts";
+import { boolean, box, questionKinds, truthsOf, valuesOf } from "./kinds.ts";
 
 const { category, importance, scam } = emailRequest.questions;
 
@@ -32,6 +32,16 @@ test("an answer to a score is a mean and an ordered distribution", () => {
       value: { "0": 0.65, "1": 0.35 },
     },
   ]);
+});
+
+test("an answer to a box is its four edges, and no person labels it", () => {
+  const edges = { top: 0.25, left: 0.1, bottom: 0.75, right: 0.9 };
+  const question = box("the coffee mug");
+  const values = valuesOf(question, { type: "box", box: edges, confidence: null });
+  const named = Object.entries(edges).map(([name, value]) => ({ name, value }));
+  expect(values).toMatchObject(named);
+  expect(values.every((value) => value.form === "number" && value.most === 1)).toBe(true);
+  expect(truthsOf(question)).toBeNull();
 });
 
 test("an answer to a boolean is one probability", () => {

@@ -1,20 +1,23 @@
 import * as z from "zod/mini";
 import { type BooleanAnswer, booleanKind } from "./kinds/boolean.ts";
+import { type BoxAnswer, boxKind } from "./kinds/box.ts";
 import { type ChoiceAnswer, choiceKind, type ChoiceQuestion } from "./kinds/choice.ts";
 import type { KindOf, Truth, ValueFieldOf } from "./kinds/kind.ts";
 import { type LevelIndex, type ScoreAnswer, scoreKind, type ScoreQuestion } from "./kinds/score.ts";
 
 export { boolean } from "./kinds/boolean.ts";
+export { box } from "./kinds/box.ts";
 export { choice } from "./kinds/choice.ts";
 export { score } from "./kinds/score.ts";
 
-const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind };
+const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind, box: boxKind };
 
 /** The answer to a question of each kind. */
 export interface AnswersByKind<TQuestion> {
   choice: TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
   score: TQuestion extends ScoreQuestion<infer TLevels> ? ScoreAnswer<LevelIndex<TLevels>> : never;
   boolean: BooleanAnswer;
+  box: BoxAnswer;
 }
 
 /** The question kinds, each with its own types. */

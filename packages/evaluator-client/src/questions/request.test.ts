@@ -70,7 +70,11 @@ test.each<[string, unknown, string]>([
 test.each<[string, unknown, string]>([
   ["no options", { ...choice("which?", { a: "A" }), criteria: {} }, "has no option"],
   ["no levels", { ...score("how much?", ["a"]), criteria: [] }, "has no level"],
-  ["an unknown type", { type: "box", instructions: "where?" }, "is not a choice, score or boolean"],
+  [
+    "an unknown type",
+    { type: "circle", instructions: "where?" },
+    "is not a choice, score, boolean or box",
+  ],
   ["empty instructions", boolean(""), "has empty instructions"],
   ["white space for instructions", choice(" \n\u00a0", { a: "a" }), "has empty instructions"],
   ["no instructions", { type: "boolean" }, 'at "instructions"'],

@@ -49,10 +49,26 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
       const { questionId } = problem;
       throw new InvalidRequestError(problem.message, { questionId });
     }
+    const { questionId } = needsImage(questions);
+    if (questionId !== null) checkForImage(questionId, state, images);
     if (questions !== given) return { state, questions };
     hasWarned ||= warnOfSorted(given);
     return { state, questions: copyQuestions(given) };
   };
+}
+
+const needsImage = perQuestions((questions) => {
+  const found = Object.entries(questions).find(([, { type }]) => questionKinds[type].needsImage);
+  return { questionId: found?.[0] ?? null };
+});
+
+function checkForImage(questionId: string, state: State, images: ImageSupport | undefined): void {
+  const findsBoxes = images?.findsBoxes === true;
+  if (findsBoxes && imagesIn(state).length > 0) return;
+  const flaw = findsBoxes
+    ? "needs an image in the state; send a list of parts with image(bytes)"
+    : 'asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" })';
+  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${flaw}.`, { questionId });
 }
 
 /** Warns if options or questions may be sent in another order than they were written in; returns whether. */

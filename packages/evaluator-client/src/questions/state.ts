@@ -70,6 +70,8 @@ export interface ImageSupport {
   readonly maxImages: number;
   /** Whether it takes `https:` addresses, which the service then reads. */
   readonly takesAddresses: boolean;
+  /** Whether questions may ask for a place in an image. @default false */
+  readonly findsBoxes?: boolean;
 }
 
 /** All formats, as bytes only, within the vendor's limits; no other wire documents its own. */

@@ -1,6 +1,7 @@
 import { createEvaluator } from "../create-evaluator.ts";
 import type { EvaluatorError } from "../errors.ts";
 import { boolean, choice, type Questions, score } from "../questions/kinds.ts";
+import type { State } from "../questions/state.ts";
 import {
   directTransport,
   type DirectTransportOptions,
@@ -63,7 +64,11 @@ export function replyOf(service: ServiceName, fields: object = {}): object {
 export async function askService(
   service: ServiceName,
   answered: { body?: unknown; status?: number; headers?: Record<string, string> },
-  { asked = questions, ...options }: { asked?: Questions } & DirectTransportOptions = {},
+  {
+    asked = questions,
+    state = "a letter",
+    ...options
+  }: { asked?: Questions; state?: State } & DirectTransportOptions = {},
 ) {
   const sent: { url: string; headers: Headers; body: unknown }[] = [];
   const { body = replyOf(service), status = 200, headers = {} } = answered;
@@ -77,7 +82,7 @@ export async function askService(
   const model = serviceRows[service].model ?? "a-model";
   const transport = directTransport({ ...own, service, model, fetch, ...options });
   const evaluation = createEvaluator({ transport, maxRetries: 0 }).evaluate({
-    state: "a letter",
+    state,
     questions: asked,
   });
   return evaluation.then(

@@ -82,7 +82,9 @@ function findProblems(text: string, source: FieldOwner | null): { offset: number
     checkKeys(root, [], report);
     const json = withoutSchema(JSON.parse(text));
     if (found.length === 0) checkQuestions(json, report);
-    if (found.length === 0 && source !== null) checkFields(json as Questions, source, report);
+    if (found.length > 0 || source === null) return found;
+    checkImages(json as Questions, source, report);
+    checkFields(json as Questions, source, report);
     return found;
   } catch (error) {
     // Endless nesting overflows the parser's stack.
@@ -154,6 +156,7 @@ const criteria: Record<KindName, { readonly all: string; readonly one: string }>
     all: 'write the levels from the lowest up: ["low: can wait", "high: today"]',
     one: "write it as text",
   },
+  box: { all: "leave it out", one: "leave it out" },
   boolean: {
     all: 'leave it out, or write { "true": "what is a yes", "false": "what is a no" }',
     one: "write its description as text",
@@ -223,6 +226,14 @@ function unknownField(question: unknown, path: JsonPath): string {
 }
 
 // A field of the results belongs to one question, or to the record.
+function checkImages(questions: Questions, { word }: FieldOwner, report: Report): void {
+  for (const [id, { type }] of Object.entries(questions)) {
+    const isAboutImage = questionKinds[type].needsImage === true;
+    if (isAboutImage)
+      report([id], `is a ${type}, which is a place in an image; a ${word} has none`);
+  }
+}
+
 function checkFields(questions: Questions, { columns, word }: FieldOwner, report: Report): void {
   const owners = new Map<string, string>();
   const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);

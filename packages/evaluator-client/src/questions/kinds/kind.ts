@@ -11,6 +11,8 @@ export interface KindOf<TQuestion, TAnswer> {
   readonly limit: KeyLimit | null;
   /** Whether services report a confidence for its answers. */
   readonly hasConfidence: boolean;
+  /** Whether it asks about an image, which only some services take it for. @default false */
+  readonly needsImage?: boolean;
   /** Returns the keys of the distribution: the options or the level indexes. */
   keys(question: TQuestion): readonly string[];
   /** Returns the first rule that an answer of this type breaks; `keys` are those of its question. */

@@ -65,13 +65,15 @@ const decisionKinds = {
     answerSchema: z.object({ type: z.literal("predicate"), ...common, probability }),
     toQuestion: (question: BooleanQuestion) => ({ instructions: withMeanings(question) }),
   },
-} satisfies Record<KindName, DecisionKind>;
+  // The form has none; a request for one was rejected.
+  box: null,
+} satisfies Record<KindName, DecisionKind | null>;
 
 const kindsByName = new Map<string, string>(
-  Object.entries(decisionKinds).map(([kind, { name }]) => [name, kind]),
+  Object.entries(decisionKinds).flatMap(([kind, of]) => (of === null ? [] : [[of.name, kind]])),
 );
 
-const answerSchemas = Object.values(decisionKinds).map(({ answerSchema }) => answerSchema);
+const answerSchemas = Object.values(decisionKinds).flatMap((kind) => kind?.answerSchema ?? []);
 const refusalSchema = z.object({ type: z.literal("refusal"), ...common });
 const decisionAnswerSchema = z.discriminatedUnion("type", [refusalSchema, ...answerSchemas]);
 type DecisionAnswer = z.infer<typeof decisionAnswerSchema>;
@@ -120,7 +122,7 @@ function isObjects(json: unknown): boolean {
 const toListJson = perQuestions((questions) => {
   const names = namesOf(questions);
   const listed = Object.values(questions).map((question, index) => {
-    const kind: DecisionKind = decisionKinds[question.type];
+    const kind = decisionKinds[question.type] as DecisionKind;
     return Object.assign({ type: kind.name, name: names[index] }, kind.toQuestion(question));
   });
   return JSON.stringify(listed);

@@ -73,6 +73,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const path = row?.wire === wire ? row.path : form.path;
   const { apiKey, url, model, headers } = readDirectOptions(options, { ...form, path }, row);
   const asked = row && { row, model };
+  const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
   const service = {
     ...limitsOf(form, row),
     name: options.service ?? "direct",
@@ -83,7 +84,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     toBody: (request: EvaluationRequest) => form.toBody(request, model, row),
     toReply: (response: JsonResponse, { questions }: EvaluationRequest) => {
       const json = asked ? unwrap(response.json) : response.json;
-      const read = form.read(json, questions, { vendor, row });
+      const read = form.read(json, questions, server);
       return { ...toReply(read, asked, json), requestId: requestIdOf(response, row) };
     },
     toError: (failure: StatusFailure) => toDirectError(failure, row),

@@ -29,6 +29,8 @@ export interface DirectForm extends Pick<PostedService, "limits" | "images" | "i
 export interface DirectServer {
   readonly vendor: string;
   readonly row?: ServiceRow | undefined;
+  /** Whether its `confidence` is the contract's. @default true */
+  readonly definesConfidence?: boolean;
 }
 
 /** A response with its answers in the gateway's form. */
@@ -50,7 +52,7 @@ export const systemoneForm: DirectForm = {
   // The limits of one key (contract section 8).
   limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
   // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
-  images: { ...imagesAsBytes, formats: ["png", "jpeg"] },
+  images: { ...imagesAsBytes, formats: ["png", "jpeg"], findsBoxes: true },
   imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
   toBody: toDirectBody,
   read: readDirectResponse,
@@ -182,12 +184,13 @@ function answersIn({ answers }: WireReply, questions: Questions, { row }: Direct
 }
 
 /** Maps answers by id, also of other forms with the same answers, and what is in them beside. */
-export function readAnswers(answers: DirectAnswers, { vendor, row }: DirectServer) {
+export function readAnswers(answers: DirectAnswers, server: DirectServer) {
+  const { vendor, row } = server;
   const own = { confidence: pick(answers, "confidence"), legend: pick(answers, "legend") };
   // The check of answers rejects a kind that is unknown; a service with many models may add one.
   const unknown = row === undefined ? withoutMetadata : toRefusal;
   return {
-    answers: mapRecord(answers, (one) => (answerMappers.get(one.type) ?? unknown)(one)),
+    answers: mapRecord(answers, (one) => (answerMappers.get(one.type) ?? unknown)(one, server)),
     providerMetadata: { [vendor]: own },
   };
 }
@@ -199,12 +202,19 @@ function toRefusal(): object {
 /** A question kind on this wire: its name, and its answer in the gateway's form. */
 interface DirectKind {
   readonly name: string;
-  readonly toAnswer: (answer: DirectAnswer) => object;
+  readonly toAnswer: (answer: DirectAnswer, server: DirectServer) => object;
 }
 
 const directKinds = {
   choice: { name: "choice", toAnswer: withoutMetadata },
   score: { name: "score", toAnswer: withoutMetadata },
+  box: {
+    name: "box",
+    toAnswer: ({ confidence = null, ...rest }, { definesConfidence = true }) => ({
+      ...rest,
+      confidence: definesConfidence ? confidence : null,
+    }),
+  },
   boolean: { name: "noul", toAnswer: ({ noul }) => ({ type: "boolean", probability: noul }) },
 } satisfies Record<KindName, DirectKind>;
 

@@ -1,6 +1,6 @@
 import { InvalidResponseError, RefusalError } from "../../errors.ts";
 import { isRecord, textAt, valueAt } from "../../questions/json.ts";
-import type { KindName, Question, Questions } from "../../questions/kinds.ts";
+import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
@@ -38,9 +38,8 @@ function toContent(part: StatePart): object {
   return { type: "image", mime_type: `image/${format}`, data: base64 };
 }
 
-const geminiKinds = {
-  choice: (question: Question) => question,
-  score: (question: Question) => question,
+/** The kinds that are written in another way than here. */
+const geminiKinds: Partial<Record<KindName, (question: never) => object>> = {
   boolean: ({ instructions, criteria }: BooleanQuestion) => ({
     type: "noul",
     instructions,
@@ -48,12 +47,11 @@ const geminiKinds = {
       criteria: { true_description: criteria.true, false_description: criteria.false },
     }),
   }),
-} satisfies Record<KindName, (question: never) => object>;
+};
 
 const toQuestionsJson = perQuestions((questions) => {
-  const toQuestions: Record<KindName, (question: never) => object> = geminiKinds;
   const entries = Object.entries(questions).map(([id, question]) => {
-    return [id, toQuestions[question.type](question as never)];
+    return [id, geminiKinds[question.type]?.(question as never) ?? question];
   });
   return JSON.stringify(Object.fromEntries(entries));
 });

@@ -83,7 +83,7 @@ function numbersIn({ answers }: Evaluation): Record<string, number[]> {
   return Object.fromEntries(
     Object.entries(answers).map(([id, answer]) => {
       if (answer.type === "boolean") return [id, [answer.probability]];
-      const numbers = Object.values(answer.probabilities);
+      const numbers = Object.values("probabilities" in answer ? answer.probabilities : {});
       return [id, answer.type === "score" ? [...numbers, answer.score] : numbers];
     }),
   );

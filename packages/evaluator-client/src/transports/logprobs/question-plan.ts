@@ -1,3 +1,4 @@
+import { InvalidRequestError } from "../../errors.ts";
 import { type KindName, type Question, questionKinds } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
@@ -86,11 +87,17 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
       return { score: Math.min(mean, keys.length - 1), probabilities: byKey(keys, probabilities) };
     },
   },
+  box: { plan: rejectBox, toAnswer: rejectBox },
   boolean: {
     plan: (question: BooleanQuestion, debias) => ({ whole: booleanReadings(question, debias) }),
     toAnswer: ([, yes]) => ({ probability: Math.min(yes as number, 1) }),
   },
 };
+
+/** A label has no place; a request for one is rejected before it is planned. */
+function rejectBox(): never {
+  throw new InvalidRequestError("Log-probabilities of labels give no box.");
+}
 
 /** Plans a question for all states, and how an answer is made from the probabilities of its keys. */
 export function planQuestion(question: Question, debias: Debias) {
