@@ -24,7 +24,9 @@ const compiled = readFile(schema, "utf8").then((text) =>
 );
 
 test("the schema of an editor has every kind of question", async () => {
-  const named = Object.keys(questionKinds).map((kind) => `"const": "${kind}"`);
+  // A mail has no image.
+  const kinds = Object.entries(questionKinds).filter(([, { needsImage }]) => needsImage !== true);
+  const named = kinds.map(([kind]) => `"const": "${kind}"`);
   const text = await readFile(schema, "utf8");
   expect(named.filter((name) => !text.includes(name))).toEqual([]);
 });
