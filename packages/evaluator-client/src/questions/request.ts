@@ -3,7 +3,14 @@ import { InvalidRequestError } from "../errors.ts";
 import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf, sortedKeyOf } from "./json.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
-import { copyParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
+import {
+  checkForImage,
+  copyParts,
+  imagesIn,
+  type ImageSupport,
+  type State,
+  withoutImageBytes,
+} from "./state.ts";
 import { estimateTextTokens } from "./tokens.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
@@ -61,15 +68,6 @@ const needsImage = perQuestions((questions) => {
   const found = Object.entries(questions).find(([, { type }]) => questionKinds[type].needsImage);
   return { questionId: found?.[0] ?? null };
 });
-
-function checkForImage(questionId: string, state: State, images: ImageSupport | undefined): void {
-  const findsBoxes = images?.findsBoxes === true;
-  if (findsBoxes && imagesIn(state).length > 0) return;
-  const flaw = findsBoxes
-    ? "needs an image in the state; send a list of parts with image(bytes)"
-    : 'asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" })';
-  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${flaw}.`, { questionId });
-}
 
 /** Warns if options or questions may be sent in another order than they were written in; returns whether. */
 function warnOfSorted(questions: Questions): boolean {
@@ -216,31 +214,4 @@ function tokensIn(value: unknown): number {
   for (const key in value)
     tokens += 1 + estimateTextTokens(key) + tokensIn((value as Record<string, unknown>)[key]);
   return tokens;
-}
-
-function charactersIn(value: unknown): number {
-  if (typeof value === "string") return value.length + 2;
-  if (typeof value !== "object" || value === null) return 4;
-  let characters = 2;
-  for (const key in value)
-    characters += key.length + 4 + charactersIn((value as Record<string, unknown>)[key]);
-  return characters;
-}
-
-// Chosen so that no request that fits is reported as too long: text of any language has fewer
-// characters per token, and each word is at least one token.
-const MOST_CHARACTERS_PER_TOKEN = 8;
-const FEWEST_CHARACTERS_PER_WORD = 2;
-const MOST_TOKENS = 32_000;
-
-/** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
-export function isSurelyTooLong(state: unknown): boolean {
-  const read = withoutImageBytes(state);
-  const characters = charactersIn(read);
-  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
-  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
-  const words = JSON.stringify(read)
-    .replace(/\\./g, " ")
-    .match(/\p{L}+/gu);
-  return words !== null && words.length > MOST_TOKENS;
 }

@@ -206,6 +206,20 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
     : null;
 }
 
+/** Throws unless a state has an image that a question about one can be asked of. */
+export function checkForImage(
+  questionId: string,
+  state: State,
+  images: ImageSupport | undefined,
+): void {
+  const findsBoxes = images?.findsBoxes === true;
+  if (findsBoxes && imagesIn(state).length > 0) return;
+  const flaw = findsBoxes
+    ? "needs an image in the state; send a list of parts with image(bytes)"
+    : 'asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" })';
+  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${flaw}.`, { questionId });
+}
+
 /** Returns a state without the bytes of its images, so that it can be read as text. */
 export function withoutImageBytes(state: unknown): unknown {
   if (!Array.isArray(state)) return state;

@@ -1,3 +1,5 @@
+import { withoutImageBytes } from "./state.ts";
+
 // Fitted to three public tokenizers (o200k, cl100k and that of Llama 3) on prose of ten languages, JSON,
 // code and logs: the table of the test.
 const LETTERS_PER_TOKEN = 7;
@@ -51,4 +53,31 @@ function tokensOfCharacter(code: number): number {
   if (code < 0x2000) return 0.6; // Indic and South-East Asian
   if (code < 0x2e80) return 1; // punctuation and symbols
   return code < 0xd800 || code > 0xdfff ? 0.8 : 1; // CJK; half of an emoji
+}
+
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 4;
+  let characters = 2;
+  for (const key in value)
+    characters += key.length + 4 + charactersIn((value as Record<string, unknown>)[key]);
+  return characters;
+}
+
+// Chosen so that no request that fits is reported as too long: text of any language has fewer
+// characters per token, and each word is at least one token.
+const MOST_CHARACTERS_PER_TOKEN = 8;
+const FEWEST_CHARACTERS_PER_WORD = 2;
+const MOST_TOKENS = 32_000;
+
+/** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
+export function isSurelyTooLong(state: unknown): boolean {
+  const read = withoutImageBytes(state);
+  const characters = charactersIn(read);
+  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
+  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
+  const words = JSON.stringify(read)
+    .replace(/\\./g, " ")
+    .match(/\p{L}+/gu);
+  return words !== null && words.length > MOST_TOKENS;
 }

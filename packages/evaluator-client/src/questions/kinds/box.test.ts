@@ -70,7 +70,7 @@ test.each([
   ["box-edges", { box: { ...edges, right: 1.01 } }],
   ["box-edges", { box: { top: 0, left: 0, bottom: 1 } }],
   ["box-edges", { box: null }],
-  ["box-confidence", { confidence: 1.5 }],
+  ["probabilities-range", { confidence: 1.5 }],
 ])("an answer that breaks the rule %s is not used", async (rule, fields) => {
   expect((await answered(fields)).error).toMatchObject({ rule, questionId: "mug" });
 });

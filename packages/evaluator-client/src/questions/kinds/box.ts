@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { frozenCopy, probability } from "../json.ts";
+import { checkProbability, frozenCopy, probability } from "../json.ts";
 import type { KindOf } from "./kind.ts";
 
 /** A question for the place of a thing in an image; the vendor's API takes it (its model 1.14, third parties' clients). */
@@ -13,21 +13,14 @@ export interface BoxQuestion {
   readonly criteria?: undefined;
 }
 
-const edges = ["top", "left", "bottom", "right"] as const;
-
 /** The edges of a box, each a fraction 0..1 of the image from its top left. */
-export type Box = Record<(typeof edges)[number], number>;
+export type Box = Record<"top" | "left" | "bottom" | "right", number>;
 
 /** The answer to a box question: the place of the thing. */
 export const boxAnswerSchema = /* @__PURE__ */ (() =>
   z.looseObject({
     type: z.literal("box"),
-    box: z.object({
-      top: probability(),
-      left: probability(),
-      bottom: probability(),
-      right: probability(),
-    }),
+    box: z.record(z.enum(["top", "left", "bottom", "right"]), probability()),
     confidence: z.nullable(probability()),
   }))();
 /** See {@link boxAnswerSchema}. */
@@ -53,10 +46,6 @@ const wrongEdges = {
   rule: "box-edges",
   what: "has a box whose edges are not fractions of the image, top above bottom and left before right",
 } as const;
-const wrongConfidence = {
-  rule: "box-confidence",
-  what: "has a confidence that is not a number from 0 to 1",
-} as const;
 
 /** The kind `box`. */
 export const boxKind = {
@@ -67,25 +56,15 @@ export const boxKind = {
   needsImage: true,
   keys: () => [],
   check(_, answer) {
-    const schema = boxAnswerSchema.shape.box;
-    const { data } = schema.safeParse(answer["box"]);
+    const { data } = boxAnswerSchema.shape.box.safeParse(answer["box"]);
     if (data === undefined || data.top > data.bottom || data.left > data.right) return wrongEdges;
-    const confidence = answer["confidence"] ?? null;
-    const isShare = typeof confidence === "number" && confidence >= 0 && confidence <= 1;
-    return confidence === null || isShare ? null : wrongConfidence;
+    return answer["confidence"] === null ? null : checkProbability(answer["confidence"]);
   },
-  values: () => {
-    const [top, left, bottom, right] = edges.map(
-      (name) => ({ name, form: "number", most: 1, of: (one: BoxAnswer) => one.box[name] }) as const,
-    ) as [Edge, Edge, Edge, Edge];
-    return [top, left, bottom, right];
-  },
+  values: () => [
+    { name: "top", form: "number", most: 1, of: ({ box: { top } }) => top },
+    { name: "left", form: "number", most: 1, of: ({ box: { left } }) => left },
+    { name: "bottom", form: "number", most: 1, of: ({ box: { bottom } }) => bottom },
+    { name: "right", form: "number", most: 1, of: ({ box: { right } }) => right },
+  ],
   truths: (_question) => null,
 } satisfies KindOf<BoxQuestion, BoxAnswer>;
-
-interface Edge {
-  readonly name: string;
-  readonly form: "number";
-  readonly most: number;
-  of(this: void, answer: BoxAnswer): number;
-}
