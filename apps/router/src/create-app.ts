@@ -1,5 +1,5 @@
 import type { TextSink } from "evaluator-kit";
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
@@ -10,17 +10,20 @@ import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { addFailureRoutes, apis, toApiPath } from "./apis/errors.ts";
+import { evaluationForms } from "./evaluations/evaluation-forms.ts";
+import type { EvaluationRecord } from "./evaluations/evaluation-record.ts";
+import { EvaluationRouter } from "./evaluation-router.ts";
+import { addEvaluationRoutes } from "./routes/evaluation-routes.ts";
 import { priceOf } from "./decision/replies.ts";
-import { hasBudget } from "./keys/budget-state.ts";
 import { CallBudget } from "./keys/call-budget.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
 import { keyStatus } from "./keys/key-status.ts";
 import type { Ledger } from "./keys/ledger.ts";
-import type { RouterKey } from "./keys/router-key.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { type ClientEnv, traced } from "./routes/client-request.ts";
 import { addGuards } from "./routes/guards.ts";
+import { withBudget } from "./routes/with-budget.ts";
 import { addLogRoutes } from "./routes/log-routes.ts";
 import type { Services } from "./services/connect-services.ts";
 
@@ -32,6 +35,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly fit?: Routing["fit"];
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
+  readonly observeEvaluation?: (record: EvaluationRecord) => void;
   /** Keeps messages and feedback, which `/feedback` and `/decisions` need. @default null */
   readonly log?: Parameters<typeof addLogRoutes>[1]["log"];
   /** Keeps the budgets of the keys. @default null */
@@ -56,21 +60,34 @@ export function createApp(parts: AppParts) {
   const app = new Hono<ClientEnv>({ getPath: toApiPath });
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
   const minuteLimits = new MinuteLimits(parts.now);
-  const count = ({ key, inputTokens, outputTokens }: MessageRecord) =>
+  const count = ({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
     key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
-  const all = [metrics.observe, count, log?.add, parts.observe];
-  const observers = all.filter((each) => each !== undefined);
-  const observed = { ...routing, instance: instance ?? "router", observers, blindShadow };
-  const router = new MessageRouter(observed);
+  const named = { ...routing, instance: instance ?? "router" };
+  const router = new MessageRouter({
+    ...named,
+    observers: [metrics.observe, count, log?.add, parts.observe].filter(
+      (each) => each !== undefined,
+    ),
+    blindShadow,
+  });
+  const evaluationRouter = new EvaluationRouter({
+    ...named,
+    observers: [metrics.observeEvaluation, count, log?.add, parts.observeEvaluation].filter(
+      (each) => each !== undefined,
+    ),
+    hasText: options.hasLogText,
+  });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, { ...parts, minuteLimits });
   if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));
   addFailureRoutes(app, { redact: services.redact, reportDefect });
-  for (const path of ["/chat", "/decide", ...apis.map(({ path }) => path)]) {
+  const posted = [...apis, ...evaluationForms].map(({ path }) => path);
+  for (const path of ["/chat", "/decide", ...posted]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, router, { guards, pingMs });
   addApiRoutes(app, { router, routing, options, guards });
+  addEvaluationRoutes(app, { router: evaluationRouter, guards });
   addStatusRoutes(app, parts, latest);
   addLogRoutes(app, { log, options, guards, feedback: metrics.feedback });
   app.get("/metrics", async (c) =>
@@ -103,16 +120,4 @@ function addStatusRoutes(
     const kept = log && { decisionLog: { dropped: log.dropped() } };
     return c.json({ status, ...kept, decider: deciderOf(evaluatorModelId, wire) }, code);
   });
-}
-
-function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
-  return async (c, next) => {
-    const { key } = c.var;
-    const budget = key !== null && hasBudget(key) ? open(key) : null;
-    c.set("budget", budget);
-    await next();
-    if (budget === null) return;
-    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
-    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
-  };
 }

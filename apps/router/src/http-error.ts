@@ -7,6 +7,8 @@ interface HttpErrorDetails {
   readonly retryAfter?: string | null | undefined;
   /** The wrong field. */
   readonly param?: string;
+  /** Its place, whose names may have any characters. */
+  readonly path?: readonly (string | number)[];
   readonly code?: string;
 }
 

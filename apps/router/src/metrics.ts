@@ -2,6 +2,7 @@ import type { TextSink } from "evaluator-kit";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { EvaluationRecord } from "./evaluations/evaluation-record.ts";
 import type { MessageRecord } from "./records/message-record.ts";
 import type { ClientEnv } from "./routes/client-request.ts";
 
@@ -9,6 +10,10 @@ const counters = {
   messages_total: [
     "Messages by endpoint, outcome, tier used, cause and key.",
     ["endpoint", "outcome", "tier", "cause", "key"],
+  ],
+  evaluations_total: [
+    "Calls with clients' own questions by endpoint, outcome, service and key.",
+    ["endpoint", "outcome", "service", "key"],
   ],
   http_responses_total: ["Responses by method, route and status.", ["method", "route", "status"]],
   feedback_total: ["Feedback by the tier that would have been right.", ["tier"]],
@@ -88,8 +93,18 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
     if (decisionMs !== null) time.observe({ part: "decision" }, decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
+  function observeEvaluation(record: EvaluationRecord): void {
+    const { endpoint, outcome, service, evaluationUsd, evaluationMs } = record;
+    const label = labelOf(record.key);
+    const part = "evaluation";
+    counts.evaluations_total.inc({ endpoint, outcome, service, ...label });
+    if (evaluationUsd === null) counts.unpriced_total.inc({ part });
+    else counts.cost_usd_total.inc({ part, ...label }, evaluationUsd);
+    time.observe({ part }, evaluationMs / 1000);
+  }
   return {
     registry,
+    observeEvaluation,
     feedback: counts.feedback_total,
     observe,
     accessLog: (output?: TextSink) => log(counts.http_responses_total, output),

@@ -129,6 +129,8 @@ test("missing models of the file are named too", async () => {
     upstreams: new Map([["one", one]]),
     keys: [],
     aliases: new Map(),
+    decisions: [],
+    models: new Map(),
   };
   const { printed } = await refresh({
     config: { ...config, tiers: { fast: { ...tiers.fast, maxRetries: 2 } } },

@@ -51,6 +51,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_CALIBRATION: orNull(z.string()),
     ROUTER_FIT: orNull(z.string()),
     ROUTER_DECISION_LOG: orNull(z.string()),
+    ROUTER_LOG_TEXT: z.enum(["on", "off"], "is neither on nor off").default("off"),
     ROUTER_BLIND_SHARE: numberTo(0.05, "0.02").default(0),
     ROUTER_BLIND_USD_PER_DAY: numberTo(10_000, "0.5").default(1),
     ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
@@ -147,6 +148,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     calibrationFile: values.ROUTER_CALIBRATION,
     fitFile: values.ROUTER_FIT,
     decisionLog: values.ROUTER_DECISION_LOG,
+    /** Whether the log has the states and answers of clients' own questions. */
+    hasLogText: values.ROUTER_LOG_TEXT === "on",
     blind: { share: values.ROUTER_BLIND_SHARE, usdPerDay: values.ROUTER_BLIND_USD_PER_DAY },
     hasAccessLog: values.ROUTER_ACCESS_LOG === "on",
     /** The router's name in the decision log. */

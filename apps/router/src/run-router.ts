@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
+import { ConfigurationError } from "evaluator-client";
 import {
   type CliContext,
   CliError,
@@ -59,7 +60,7 @@ async function reconfigure(
     warn("The configuration was read again.\n");
     await refresh();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError || error instanceof ConfigurationError)) throw error;
     warn(`${error.message} The router goes on with the old configuration.\n`);
   }
 }

@@ -20,7 +20,7 @@ export interface Api extends Pick<PassedRequest, "upstreamType"> {
 }
 
 /** Further parts of an error, for APIs with a place for them. */
-export type ErrorDetails = Pick<HttpError["details"], "param" | "code">;
+export type ErrorDetails = Pick<HttpError["details"], "param" | "code" | "path">;
 
 /** A request of a client. */
 export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported"> {

@@ -164,8 +164,18 @@ function targetOf(name: string, models: NamedModels): { readonly target: Target 
 /** Adds `/v1/models`, in Anthropic's form for a request with `anthropic-version`. */
 export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void {
   app.get("/v1/models", (c) => {
-    const data = ownNames(models).map((id) => toModel(c, id));
-    if (!isAnthropic(c)) return c.json({ object: "list", data });
+    const decisions = decisionNames(models);
+    const data = [
+      ...ownNames(models).map((id) => toModel(c, id)),
+      ...decisions.map((id) => toDecisionModel(c, id)),
+    ];
+    // The vendor's clients read the second list.
+    const cards = decisions.map((name) => ({
+      name,
+      description: DECISION_MODEL,
+      release_date: "",
+    }));
+    if (!isAnthropic(c)) return c.json({ object: "list", data, models: cards });
     return c.json({ data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id });
   });
   app.get("/v1/models/*", (c) => {
@@ -176,8 +186,15 @@ export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void 
     if (isClients || ownNames(models).includes(id) || isModel(id, models)) {
       return c.json(toModel(c, id));
     }
+    if (decisionNames(models).includes(id)) return c.json(toDecisionModel(c, id));
     throw missingModel(models);
   });
+}
+
+/** The names of decision models: those of the configuration, and those of the services. */
+function decisionNames({ routing }: NamedModels): string[] {
+  const { list, models } = routing.services.decisions.current;
+  return [...new Set([...models.keys(), ...list.map(({ model }) => model)])];
 }
 
 function isAnthropic(c: Context): boolean {
@@ -188,4 +205,12 @@ function toModel(c: Context, id: string) {
   return isAnthropic(c)
     ? { type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" }
     : { id, object: "model", created: 0, owned_by: "router" };
+}
+
+const DECISION_MODEL = "Decision model; it answers typed questions.";
+
+/** The gateway's list has the type too. */
+function toDecisionModel(c: Context, id: string) {
+  if (!isAnthropic(c)) return { ...toModel(c, id), type: "decision" };
+  return { ...toModel(c, id), display_name: `${id} (decision model)` };
 }

@@ -228,7 +228,8 @@ test.each([
   expect(missing.status).toBe(404);
   expect(await missing.json()).toEqual(errorOf(form, typeIn(form, "not_found_error")));
   const { data } = (await (await get("/v1/models", token)).json()) as { data: { id: string }[] };
-  expect(data.map(({ id }) => id)).toEqual(["auto", "nano", "fast", "balanced", "frontier"]);
+  const own = ["auto", "nano", "fast", "balanced", "frontier", "typesafe-ai/jev"];
+  expect(data.map(({ id }) => id)).toEqual(own);
   const auto = await (await get("/v1/models/auto", token)).json();
   expect(auto).toEqual(data[0]);
   expect(auto).toHaveProperty(form === "messages" ? "display_name" : "owned_by");

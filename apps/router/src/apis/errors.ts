@@ -15,6 +15,8 @@ import { chatApi } from "./chat/chat-api.ts";
 import { messagesApi } from "./messages/messages-api.ts";
 import { responsesApi } from "./responses/responses-api.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
+import type { EvaluationForm } from "../evaluations/evaluation-form.ts";
+import { evaluationForms } from "../evaluations/evaluation-forms.ts";
 import type { Redact } from "../reply/redactor.ts";
 
 /** The APIs that clients speak. */
@@ -90,8 +92,14 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
     return c.html(page, given as ContentfulStatusCode, headers);
   }
   const api = apiOf(c.req);
-  const status = given === 529 && api !== messagesApi ? 503 : given; // Anthropic's own status
-  const body = api?.error(message, status, details) ?? { error: message };
+  const isOfField = details.path !== undefined && api !== null && "fieldStatus" in api;
+  // 529 is Anthropic's own status.
+  const status = isOfField
+    ? (api.fieldStatus ?? given)
+    : given === 529 && api !== messagesApi
+      ? 503
+      : given;
+  const body = api?.error?.(message, status, details) ?? { error: message };
   return c.json(body, status as ContentfulStatusCode, headers);
 }
 
@@ -121,8 +129,10 @@ function failurePage(status: number, message: string) {
 }
 
 /** Returns the API whose form an error has; null outside of them. */
-function apiOf(request: HonoRequest): Api | null {
+function apiOf(request: HonoRequest): Api | EvaluationForm | null {
   const path = rightPath(request.path) ?? request.path;
+  const form = evaluationForms.find((each) => each.path === path);
+  if (form !== undefined) return form.error === undefined ? chatApi : form;
   if (!path.startsWith("/v1/")) return null;
   const isMessages = path.startsWith("/v1/models")
     ? request.header("anthropic-version") !== undefined
@@ -136,13 +146,15 @@ function describeApiPath(path: string): string | null {
   const wrong = `There is nothing at this address; use ${right}: the base URL decides.`;
   if (right !== null) return wrong;
   if (!path.startsWith("/v1/")) return null;
-  const paths = apis.map((api) => `POST ${api.path}`);
+  const forms = evaluationForms.filter((form) => form.path.startsWith("/v1/"));
+  const paths = [...apis, ...forms].map((api) => `POST ${api.path}`);
   return `There is no such path in this API; use GET /v1/models, ${paths.join(", ")}.`;
 }
 
 /** Returns the address that a path with too few or too many versions means. */
 function rightPath(path: string): string | null {
   const meant = "/v1" + path.replace(/^(?:\/v1)+/, "");
-  const known = [...apis.map((api) => api.path), `${messagesApi.path}/count_tokens`, "/v1/models"];
+  const posted = [...apis, ...evaluationForms].map((api) => api.path);
+  const known = [...posted, `${messagesApi.path}/count_tokens`, "/v1/models"];
   return meant !== path && known.includes(meant) ? meant : null;
 }

@@ -1,6 +1,7 @@
 import { isRecord, parseJson } from "evaluator-kit";
 import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
+import { deepPath, TOO_DEEP } from "../routes/json-depth.ts";
 import type { ApiRequest } from "./api.ts";
 
 interface ParsedBody<TData> extends Pick<
@@ -19,7 +20,8 @@ export function parseBody<TSchema extends z.ZodType>(
   given: unknown,
   needed?: readonly string[],
 ): ParsedBody<z.infer<TSchema>> {
-  checkDepth(given);
+  const deep = deepPath(given);
+  if (deep !== null) throw invalidField({ path: [...deep], message: TOO_DEEP });
   const body = given as Readonly<Record<string, unknown>>;
   const { data, error } = schema.safeParse(body);
   if (!error) {
@@ -88,20 +90,6 @@ interface Issue extends Pick<z.core.$ZodIssue, "path" | "message"> {
 export function invalidField({ path, message }: Issue): HttpError {
   const field = path.map(nameOf).join(".") || "the body";
   return new HttpError(400, `This router cannot do this: ${field}: ${message}.`, { param: field });
-}
-
-/** `JSON.stringify` overflows the stack at a few thousand; a deep schema of a tool has about 30. */
-const MAX_DEPTH = 200;
-
-function checkDepth(value: unknown, path: readonly string[] = []): void {
-  if (!isObject(value)) return;
-  if (path.length > MAX_DEPTH) {
-    const message = `nested more than ${MAX_DEPTH} levels deep; send less`;
-    throw invalidField({ path: path.slice(0, 8), message });
-  }
-  for (const [key, inner] of Object.entries(value)) {
-    if (isObject(inner)) checkDepth(inner, [...path, key]);
-  }
 }
 
 /** The issues in the branch of a union that got furthest, else the union's own. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { changed, local, messageOf, nano, readConfig } from "../testing/read-config.ts";
 
-const fieldsOfFile = "is not a known field; the fields are upstreams, tiers, aliases";
+const fieldsOfFile =
+  "is not a known field; the fields are upstreams, tiers, aliases, decisions, models";
 const notSecret = "is a secret; name its environment variable in apiKeyEnv";
 const notUrl = "is not an http or https URL without user name, password, query and fragment";
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";

@@ -84,11 +84,20 @@ test("reads the documented file", async () => {
       },
     },
     aliases: new Map([["gpt-4o", "balanced"]]),
+    decisions: [],
+    models: new Map(),
   });
 });
 
 test("every field may be absent", async () => {
-  const empty = { upstreams: new Map(), keys: [], tiers: {}, aliases: new Map() };
+  const empty = {
+    upstreams: new Map(),
+    keys: [],
+    tiers: {},
+    aliases: new Map(),
+    decisions: [],
+    models: new Map(),
+  };
   expect(await readConfig("\uFEFF{}")).toStrictEqual(empty);
 });
 

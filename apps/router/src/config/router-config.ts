@@ -9,7 +9,7 @@ import {
   trimEnvironment,
 } from "evaluator-kit";
 import { z } from "zod";
-import { apiKeyVariables } from "evaluator-client";
+import { apiKeyVariables, serviceRows, services } from "evaluator-client";
 import type { ModelPrice } from "../reply/usage.ts";
 import type { UpstreamType } from "../conversation/to-call-options.ts";
 
@@ -32,17 +32,22 @@ export async function readRouterConfig(given: Environment, cwd: string) {
 }
 
 function parseRouterConfig(text: string, file: string, env: Environment) {
-  const json = parseJson(text, file) as { upstreams?: object } | null;
-  const names = Object.keys(Object(json?.upstreams));
-  const { data, error } = configSchema(names, env).safeParse(json);
+  const json = parseJson(text, file) as WrittenConfig;
+  const { data, error } = configSchema(json, env).safeParse(json);
   if (error !== undefined) throw toError(file, describeIssue(error));
   return {
     upstreams: new Map(Object.entries(data.upstreams)),
-    keys: Object.values(data.upstreams).flatMap(({ apiKey }) => apiKey ?? []),
+    keys: [...Object.values(data.upstreams), ...data.decisions].flatMap(
+      ({ apiKey }) => apiKey ?? [],
+    ),
     /** Plans that name their upstreams; absent tiers and limits are those of the variables. */
     tiers: data.tiers,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
     aliases: new Map(Object.entries(data.aliases)),
+    /** The services that answer typed questions, in the order in which they are asked. */
+    decisions: data.decisions,
+    /** Places in that list by the names that clients give to models. */
+    models: new Map(Object.entries(data.models)),
   };
 }
 
@@ -73,8 +78,13 @@ function toError(file: string, problem: string): CliError {
   return new CliError(printable`${file}: ${problem.slice(0, 300)}.`);
 }
 
+/** The parts of the file that other parts name. */
+type WrittenConfig = { readonly upstreams?: object; readonly decisions?: unknown } | null;
+
 /** Creates the schema of the file. The message of an issue continues after the path of its field. */
-function configSchema(names: readonly string[], env: Environment) {
+function configSchema(json: WrittenConfig, env: Environment) {
+  const names = Object.keys(Object(json?.upstreams));
+  const asked = Array.isArray(json?.decisions) ? json.decisions.length : 1;
   const target = fields({ upstream: upstreamName(names), model, price });
   const fallbacks = z.array(target, "is not a list").default([]);
   const tier = fields({ ...target.shape, fallbacks, ...limits })
@@ -86,6 +96,51 @@ function configSchema(names: readonly string[], env: Environment) {
     upstreams: record(name, upstream(env)),
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
+    decisions: z.array(decisionService(env), "is not a list").default([]),
+    models: record(model, place(asked)),
+  });
+}
+
+function place(count: number) {
+  const problem = `is no place in decisions, from 0 to ${count - 1}`;
+  return z
+    .int(problem)
+    .min(0, problem)
+    .max(count - 1, problem);
+}
+
+const decisionServices = ["gateway", ...services] as const;
+
+/** A service that answers typed questions. */
+export type DecisionOptions = z.infer<ReturnType<typeof decisionService>>;
+
+/** With a `baseUrl`, a key is sent only if `apiKeyEnv` names it: it belongs to the service's own address. */
+function decisionService(env: Environment) {
+  return fields({
+    service: z.enum(decisionServices, `is none of ${decisionServices.join(", ")}`),
+    model: orNull(model),
+    apiKeyEnv: orNull(keyVariable(env)),
+    baseUrl: orNull(serverUrlSchema),
+    accountId: orNull(
+      z.string("is not a text").regex(/^[\x21-\x7e]{1,128}$/, "is not an account id"),
+    ),
+    price: orNull(fields({ input: usd }).transform(({ input }) => input)),
+  }).transform(({ apiKeyEnv, ...given }, context) => {
+    const { service, baseUrl } = given;
+    const row = service === "gateway" ? null : serviceRows[service];
+    const variables: readonly string[] = row?.keyVariables ?? [gatewayKey];
+    const isOwn = apiKeyEnv === null && (baseUrl === null || row === null);
+    const variable = isOwn ? variables.find((name) => env[name]) : apiKeyEnv;
+    const problem = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (isOwn && variable === undefined)
+      problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
+    if (row !== null && row.model === null && given.model === null) problem("model", "is missing");
+    const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
+    const accountId =
+      given.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
+    if (needsAccount && accountId === null) problem("accountId", "is missing");
+    return { ...given, accountId, apiKey: (variable && env[variable]) ?? null };
   });
 }
 

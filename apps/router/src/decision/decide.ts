@@ -15,6 +15,7 @@ import {
 } from "evaluator-client";
 import type { Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
+import type { DecisionServices } from "../evaluations/evaluation-services.ts";
 import type { Redact } from "../reply/redactor.ts";
 import { type Allowance, allowedTiers, type Named, priceOf, type Replies } from "./replies.ts";
 import { HttpError } from "../http-error.ts";
@@ -41,6 +42,8 @@ export interface Routing {
     readonly redact: Redact;
     /** Replaced when the configuration is read again. */
     readonly replies: { readonly current: Replies };
+    /** Who answers clients' own questions; replaced too. */
+    readonly decisions: { readonly current: DecisionServices };
   };
   readonly policy: RoutingPolicy;
   /** Known prices by model id. */

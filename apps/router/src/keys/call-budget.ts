@@ -57,21 +57,29 @@ export class CallBudget {
     const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
     const amounts = dearestFirst.flatMap(([plan]) => outputs.map((each) => nanoOf(plan, each)));
     const cheapest = amounts.length - outputs.length;
+    const reserved = await this.#hold(amounts, cheapest);
+    const at = Math.floor(reserved / outputs.length);
+    this.#tokens = { ...this.#tokens, output: outputs[reserved % outputs.length] ?? output };
+    return dearestFirst.slice(at).map(([plan]) => plan);
+  }
+
+  /** Reserves the expected cost of one evaluation of a client's questions. @throws HttpError (429, 503) */
+  async reserveUsd(usd: number): Promise<void> {
+    this.#evaluationUsd = usd;
+    await this.#hold([toNano(usd)], 0);
+  }
+
+  /** Reserves the first amount that fits, renews it until the end, and returns its index. @throws HttpError (429, 503) */
+  async #hold(amounts: readonly number[], cheapest: number): Promise<number> {
     const reserving = this.#ledger.reserve(this.#key, amounts, cheapest);
-    const {
-      held,
-      at: reserved,
-      room,
-    } = await reserving.catch(() => {
+    const { held, at, room } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });
     [this.#held, this.#room] = [held, room];
-    if (held === null) throw this.#refusal(room.resetAtMs);
-    const at = Math.floor(reserved / outputs.length);
-    this.#tokens = { ...this.#tokens, output: outputs[reserved % outputs.length] ?? output };
+    if (held === null) throw this.refusal();
     const renew = () => void this.#renew(({ nano }) => nano);
     this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
-    return dearestFirst.slice(at).map(([plan]) => plan);
+    return at;
   }
 
   /** Reduces the reservation to the plan that replies; the cost so far is charged if the router dies. */
@@ -111,9 +119,9 @@ export class CallBudget {
     return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
 
-  /** Adds the expected cost of evaluations that were lost on the way: each may be billed. */
-  async addEvaluations(lost: number): Promise<void> {
-    await this.addAttempt(lost * this.#evaluationUsd);
+  /** Adds the expected cost of evaluations that were lost on the way: each may be billed. False if there is no room for another one. */
+  addEvaluations(lost: number): Promise<boolean> {
+    return this.addAttempt(lost * this.#evaluationUsd);
   }
 
   /** Charges the call once. Null is unknown: the whole reservation, and the expected evaluation. */
@@ -165,7 +173,9 @@ export class CallBudget {
     return done;
   }
 
-  #refusal(resetAtMs: number): HttpError {
+  /** Returns the error of a call that has no room. */
+  refusal(): HttpError {
+    const { resetAtMs = Date.now() } = this.#room ?? {};
     const { "x-router-budget-remaining-usd": left, "x-router-budget-reset": reset } =
       this.headers();
     const message = `The budget ${this.#key.budget} has no room for this call: $${left} are left until ${reset}.`;
@@ -185,7 +195,7 @@ const OUTPUT_STEP = 4096;
 const OPEN_OUTPUTS = [4 * OUTPUT_STEP, 2 * OUTPUT_STEP, OUTPUT_STEP];
 
 /** The price of an evaluation's input; its output is free (contract section 1, rule 11). */
-const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
+export const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
 
 /** Returns the expected cost of the evaluation of a text in US dollars. */
 export function evaluationUsd(text: string): number {

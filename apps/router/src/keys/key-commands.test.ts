@@ -30,6 +30,7 @@ test("add prints a token once, and the file has only its SHA-256", async () => {
       budget: "team",
       tiers: ["nano", "fast", "frontier"],
       models: ["acme/x"],
+      decisions: null,
       requestsPerMinute: 60,
       tokensPerMinute: 200_000,
       usdPerDay: 1,

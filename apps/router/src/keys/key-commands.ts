@@ -33,11 +33,14 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .option("--tokens-per-minute <n>", "limit of this key", count)
     .option("--tiers <list>", "tiers that it may use, such as nano,fast", toList)
     .option("--models <list>", "models that it may use, such as acme/x", toList)
+    .option("--decisions", "it may ask decision models its own questions", true)
+    .option("--no-decisions", "it may not")
     .option("--expires <date>", "not valid from then on, such as 2027-01-31")
     .option("--json", "print JSON")
     .action(async (name, { json, ...options }) => {
       const token = `rk_${randomBytes(32).toString("base64url")}`;
-      const key = toKey({ budget: name, ...options, name, sha256: hashOf(token) });
+      const decisions = options.decisions ? null : false;
+      const key = toKey({ budget: name, ...options, decisions, name, sha256: hashOf(token) });
       await withStore((store) => store.change((keys) => added(keys, key)));
       print({ name, token, budget: key.budget, expires: key.expires }, token, json);
     });

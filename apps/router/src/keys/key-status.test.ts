@@ -11,6 +11,7 @@ test("the holder of a key reads its limits and the rest of its budget, but no to
     name: "alice",
     tiers: null,
     models: null,
+    decisions: null,
     requestsPerMinute: 60,
     tokensPerMinute: null,
     expires: null,

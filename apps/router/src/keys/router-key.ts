@@ -21,6 +21,8 @@ export const storedKeySchema = z.strictObject({
   /** The tiers and models that it may use; null for all. */
   tiers: orNull(z.array(tier).min(1)),
   models: orNull(z.array(z.string().regex(/^[!-~]{1,256}$/)).min(1)),
+  /** False if it may not ask decision models its own questions. */
+  decisions: orNull(z.literal(false)),
   requestsPerMinute: limit,
   tokensPerMinute: limit,
   /** The limits of its budget in US dollars; null for none. Days and months are UTC. */

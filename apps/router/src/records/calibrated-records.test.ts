@@ -72,7 +72,7 @@ async function promisingRouter(threshold: number, { isCorrecting = true } = {}) 
   const records: MessageRecord[] = [];
   const { log } = await openTestLog();
   const add = (record: Parameters<typeof log.add>[0]) => {
-    if ("outcome" in record) records.push(record);
+    if ("tierUsed" in record) records.push(record);
     log.add(record);
   };
   // More than the recalibrated share of the choice, and less than the printed one.

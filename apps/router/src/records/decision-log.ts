@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
+import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
 import type { Note } from "../report/read-records.ts";
 import type { MessageRecord } from "./message-record.ts";
 
@@ -75,7 +76,9 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
   };
   return {
     path,
-    add: (record: MessageRecord | (Note & Pick<MessageRecord, "instance">)): void => {
+    add: (
+      record: MessageRecord | EvaluationRecord | (Note & Pick<MessageRecord, "instance">),
+    ): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
       waiting.push(`${JSON.stringify(record)}\n`);
       if (waiting.length === 1) void inTurn(writeWaiting);

@@ -24,10 +24,10 @@ export interface ClientEnv {
 }
 
 /** Returns a request's call of an endpoint. */
-export function callOf(
+export function callOf<TEndpoint extends string>(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
-  endpoint: Call["endpoint"],
-): Call {
+  endpoint: TEndpoint,
+): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
   const given = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
   const [caller = ""] = given.flatMap((name) => req.header(name) ?? []);
   return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: traceOf(req) };

@@ -2,6 +2,7 @@ import {
   createCatalog,
   createEvaluator,
   gatewayTransport,
+  keyFromEnvironment,
   type Transport,
   transportFromEnvironment,
 } from "evaluator-client";
@@ -9,6 +10,8 @@ import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { connectDecisions, serviceOf } from "../evaluations/evaluation-services.ts";
+import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-budget.ts";
 import { redactor } from "../reply/redactor.ts";
 import {
   connectUpstream,
@@ -53,6 +56,14 @@ export function connectServices(
     return { current: configureReplies(upstream, given), catalogs };
   };
   const replies = toReplies(settings);
+  const own = evaluation.service;
+  const parts = {
+    tracing: options.tracing?.evaluation ?? null,
+    pacerFor: options.sharedLimit?.pacerFor ?? null,
+  };
+  const toDecisions = ({ config }: ReplySettings) => connectDecisions(config, own, parts);
+  const decisions = { current: toDecisions(settings) };
+  const opened = [decisions.current];
   const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
   const names = asked.map((each) => (each === upstream ? describeReplier(reply) : each.name));
   const replier = [...new Set(names)].join(", ");
@@ -63,10 +74,20 @@ export function connectServices(
     replier,
     /** Who replies, and the price lists of their gateways. */
     replies,
-    /** Replaces who replies; calls in flight keep theirs. */
+    /** Who answers the clients' own questions. */
+    decisions,
+    /** Replaces who replies and who answers; calls in flight keep theirs. @throws ConfigurationError */
     reconfigure(next: typeof settings): void {
+      const current = toDecisions(next);
+      opened.push(current);
       redact.learn(next.engines.secrets);
       Object.assign(replies, toReplies(next));
+      Object.assign(decisions, { current });
+    },
+    async close() {
+      const evaluators = opened.flatMap(({ list }) => list.map(({ evaluator }) => evaluator));
+      await Promise.all(evaluators.map((each) => each.close()));
+      await evaluation.close();
     },
     redact,
     tracing: options.tracing ?? null,
@@ -149,7 +170,7 @@ function connectEvaluation(
   env: Environment,
   { sharedLimit = null, tracing = null }: ConnectOptions,
 ) {
-  const pacer = sharedLimit?.pacerFor(transport, env);
+  const pacer = sharedLimit?.pacerFor(transport, keyFromEnvironment(env) ?? "");
   const evaluator = createEvaluator({
     transport,
     env,
@@ -158,8 +179,18 @@ function connectEvaluation(
   });
   const address = addressOf(transport);
   const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
+  const price = transport.usdPerMillionTokens ?? EVALUATION_USD_PER_MILLION_TOKENS;
+  const service = serviceOf({
+    name: transport.name,
+    evaluator,
+    transport,
+    price,
+    reportsCost: true,
+  });
   return {
     evaluator,
+    /** The evaluator as a service that answers clients' own questions. */
+    service,
     async close() {
       await evaluator.close();
       await pacer?.[Symbol.asyncDispose]();
@@ -186,8 +217,10 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
     return (await emulator).fetch(input, init);
   };
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
+  const connected = connectEvaluation(transport, {}, { tracing });
   const evaluation = {
-    ...connectEvaluation(transport, {}, { tracing }),
+    ...connected,
+    service: { ...connected.service, name: EMULATOR },
     engineAddress: "emulator local:emulator",
     decider: "the local emulator",
   };

@@ -1,12 +1,6 @@
 import { hash } from "node:crypto";
-import { CliError, type Environment } from "evaluator-kit";
-import {
-  EvaluatorError,
-  keyFromEnvironment,
-  type LimitStore,
-  sharedPacer,
-  type Transport,
-} from "evaluator-client";
+import { CliError } from "evaluator-kit";
+import { EvaluatorError, type LimitStore, sharedPacer, type Transport } from "evaluator-client";
 
 type OpenStore = LimitStore & AsyncDisposable;
 
@@ -69,9 +63,8 @@ export async function openSharedLimit(
   });
   return {
     /** Creates the pacer of all routers that ask the same service with the same key. */
-    pacerFor(transport: Transport, env: Environment) {
+    pacerFor(this: void, transport: Transport, secret: string) {
       const own = transport.limits ?? {};
-      const secret = keyFromEnvironment(env) ?? "";
       const key = hash("sha256", `${transport.target?.url ?? ""}\n${secret}`);
       const all = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
       const limits = { ...own, requestsPerMinute: all };

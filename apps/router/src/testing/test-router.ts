@@ -3,6 +3,7 @@ import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-clie
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 import { createApp } from "../create-app.ts";
+import { serviceOf } from "../evaluations/evaluation-services.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
@@ -26,13 +27,23 @@ export function servicesOver(
   const apiKey = plantedKey;
   const baseUrl = "http://gateway.invalid/v4/ai";
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
+  const evaluator = createEvaluator({ transport, maxRetries: 0 });
+  const service = serviceOf({
+    name: "gateway",
+    evaluator,
+    transport,
+    price: 0.042,
+    reportsCost: true,
+  });
   return {
-    evaluator: createEvaluator({ transport, maxRetries: 0 }),
+    evaluator,
     engineAddress: "gateway http://gateway.invalid/v4/ai",
     replies: {
       current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
       catalogs: [createCatalog({ baseUrl, fetch, env: {} })],
     },
+    decisions: { current: { list: [service], models: new Map() } },
+    service,
     reconfigure: () => undefined,
     redact: redactor([apiKey]),
     tracing: null,

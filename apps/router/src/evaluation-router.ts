@@ -1,0 +1,244 @@
+import {
+  type Evaluator,
+  EvaluatorError,
+  estimateTokens,
+  InvalidRequestError,
+  InvalidResponseError,
+  type Middleware,
+  RefusalError,
+  StatusError,
+} from "evaluator-client";
+import { fallback } from "evaluator-client/fallback";
+import { tokensOf } from "./conversation/input-tokens.ts";
+import { maybeBilled } from "./decision/decide.ts";
+import { HttpError } from "./http-error.ts";
+import type { Call } from "./message-router.ts";
+import type { Services } from "./services/connect-services.ts";
+import {
+  type Answered,
+  answeredOf,
+  type AskedEvaluation,
+  type EvaluationForm,
+  wrongField,
+} from "./evaluations/evaluation-form.ts";
+import {
+  type EvaluationEnd,
+  type EvaluationRecord,
+  toEvaluationRecord,
+} from "./evaluations/evaluation-record.ts";
+import { type DecisionService, stateFor } from "./evaluations/evaluation-services.ts";
+
+interface RouterParts {
+  readonly services: Pick<Services, "decisions" | "redact" | "tracing">;
+  readonly observers: readonly ((record: EvaluationRecord) => void)[];
+  /** The router's name in its records. */
+  readonly instance: string;
+  /** Whether records have states and answers. */
+  readonly hasText: boolean;
+}
+
+/** A client's call with its questions. */
+export type EvaluationCall = Omit<Call, "endpoint"> &
+  Pick<EvaluationForm, "endpoint"> &
+  AskedEvaluation;
+
+/** Asks the services for the answers to clients' questions; reserves, settles and records each call once. */
+export class EvaluationRouter {
+  readonly #parts: RouterParts;
+
+  constructor(parts: RouterParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns checked answers. @throws HttpError (400, 404, 429, 502, 503, 504), EvaluatorError, or the signal's reason */
+  async ask(call: EvaluationCall): Promise<Answered & { readonly isCached: boolean }> {
+    const { list, models } = this.#parts.services.decisions.current;
+    const services = list.slice(models.get(call.model ?? "") ?? 0);
+    const purchase = new Purchase(call, services);
+    await purchase.reserve();
+    const startedAt = performance.now();
+    const ended = (
+      end: Omit<EvaluationEnd, "service" | "ms" | "costUsd">,
+      costUsd: number | null,
+    ) => {
+      const ms = Math.round(performance.now() - startedAt);
+      const { name: service } = purchase.asked;
+      return this.#record(call, { ...end, service, ms, costUsd });
+    };
+    try {
+      const evaluation = await this.#evaluate(call, purchase);
+      const { asked } = purchase;
+      const costUsd = asked.costOf(evaluation);
+      const isCached = evaluation.timing.attempts === 0;
+      const answered = {
+        ...evaluation,
+        costUsd,
+        model: evaluation.modelId ?? asked.model,
+        printed: null,
+      };
+      const { attempts } = evaluation.timing;
+      ended({ outcome: "answered", answered, attempts, isCached }, await purchase.settle(costUsd));
+      return { ...answered, isCached };
+    } catch (failure) {
+      const isRefusal = failure instanceof RefusalError;
+      const outcome = isRefusal ? "refused" : call.signal.aborted ? "stopped" : "failed";
+      const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
+      const refused = isRefusal ? answeredOf(failure, purchase.asked.model) : null;
+      const costUsd = await purchase.settleFailed(failure);
+      ended(
+        { outcome, failure, attempts, isCached: false, ...(refused && { answered: refused }) },
+        costUsd,
+      );
+      if (refused !== null && call.takesRefusals) return { ...refused, isCached: false };
+      throw this.#toClientError(failure);
+    }
+  }
+
+  #evaluate({ request: given, signal, requestId, trace }: EvaluationCall, purchase: Purchase) {
+    const { tracing } = this.#parts.services;
+    const headers = {
+      "x-request-id": requestId,
+      ...(tracing === null ? trace : tracing.headers()),
+    };
+    const request = { ...given, state: stateFor(purchase.services, given.state) };
+    return purchase.evaluator.evaluate(request, { signal, headers });
+  }
+
+  #record(call: EvaluationCall, end: EvaluationEnd): void {
+    const record = toEvaluationRecord(this.#parts, call, end);
+    for (const observe of this.#parts.observers) observe(record);
+  }
+
+  /** Returns the error of a request that the service or the client refuses; any other failure is returned unchanged. */
+  #toClientError(failure: unknown): unknown {
+    if (!(failure instanceof EvaluatorError)) return failure;
+    const message = this.#parts.services.redact.strictly(failure.message);
+    if (failure instanceof InvalidRequestError) {
+      const { questionId } = failure;
+      return wrongField(
+        questionId === null ? [] : ["questions", questionId],
+        `is refused: ${message.replace(/\.$/, "")}`,
+      );
+    }
+    if (failure instanceof RefusalError) {
+      return new HttpError(422, message, { code: "refusal", retryAfter: null });
+    }
+    const isOurs = !(failure instanceof StatusError) || failure.needsPaidCredits;
+    const status = isOurs ? undefined : clientStatuses[failure.status];
+    if (status === undefined) return failure;
+    return new HttpError(status, message, { retryAfter: null });
+  }
+}
+
+/** The statuses of a service that say that the client's request is wrong. */
+const clientStatuses: Readonly<Record<number, 400 | 404 | 413>> = {
+  400: 400,
+  404: 404,
+  413: 413,
+  422: 400,
+};
+
+/** The money of one call: the expected price is reserved for each attempt that may have to be paid. */
+class Purchase {
+  readonly #call: EvaluationCall;
+  readonly services: readonly DecisionService[];
+  readonly #estimateUsd: number;
+  /** Answers that were paid for and not used. */
+  #lost = 0;
+  /** The failure whose answer is among the lost ones. */
+  #counted: unknown = null;
+  #isSent = false;
+  /** The service that was asked last. */
+  asked: DecisionService;
+  readonly evaluator: Evaluator;
+
+  constructor(call: EvaluationCall, services: readonly DecisionService[]) {
+    this.#call = call;
+    this.services = services;
+    this.asked = services[0] as DecisionService;
+    this.#estimateUsd = call.budget === null ? 0 : this.#estimate();
+    this.evaluator = this.#chain();
+  }
+
+  async reserve(): Promise<void> {
+    await this.#call.budget?.reserveUsd(this.#estimateUsd);
+  }
+
+  /** Charges the call, an unknown price as estimated; returns the price with that of lost answers, null if unknown. */
+  async settle(costUsd: number | null): Promise<number | null> {
+    await this.#call.budget?.settle(0, costUsd);
+    return costUsd === null || this.#lost > 0 ? null : costUsd;
+  }
+
+  /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
+  async settleFailed(failure: unknown): Promise<number | null> {
+    if (failure instanceof RefusalError) return this.settle(this.asked.costOf(failure));
+    const isStopped = this.#call.signal.aborted && this.#isSent;
+    const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
+    return this.settle(isPaid ? null : 0);
+  }
+
+  /** The dearest service may be the one that answers. @throws HttpError (400) without a price */
+  #estimate(): number {
+    const { request } = this.#call;
+    const images = Array.isArray(request.state) ? { ...request, state: "" } : request;
+    const byLength = tokensOf(JSON.stringify(images));
+    const tokens = Math.max(byLength, estimateTokens(request));
+    const prices = this.services.map(({ name, usdPerMillionTokens }) => {
+      if (usdPerMillionTokens !== null) return usdPerMillionTokens;
+      const problem = `The key has a budget, and there is no price for ${name}`;
+      throw new HttpError(400, `${problem}: set price in the decisions of router.config.json.`);
+    });
+    return (tokens * Math.max(...prices)) / 1_000_000;
+  }
+
+  #chain(): Evaluator {
+    const isPlain = this.services.length === 1 && this.#call.budget === null;
+    if (isPlain) return this.asked.evaluator; // a middleware costs time
+    return this.services.reduceRight<Evaluator | null>((next, service) => {
+      const watched = service.evaluator.with(this.#watch(service));
+      return next === null ? watched : watched.with(fallback(next));
+    }, null) as Evaluator;
+  }
+
+  /** Reserves once more before each attempt that follows a lost answer. */
+  #watch(service: DecisionService): Middleware {
+    return async (request, next, call) => {
+      this.asked = service;
+      let counted = 0;
+      const count = async (lost: number) => {
+        const more = lost - counted;
+        counted = lost;
+        if (more > 0) await this.#lose(more);
+      };
+      call.beforeAttempt(() => {
+        this.#isSent = true;
+        return count(call.lostAttempts);
+      });
+      try {
+        return await next(request);
+      } catch (error) {
+        // The last answer is settled at the end, or counted before the next service is asked.
+        await count(call.lostAttempts - Number(maybeBilled(error)));
+        if (isLost(error) && service !== this.services.at(-1)) {
+          this.#counted = error;
+          await this.#lose(1);
+        }
+        throw error;
+      }
+    };
+  }
+
+  /** @throws HttpError (429) if the budget has no room for another attempt */
+  async #lose(answers: number): Promise<void> {
+    this.#lost += answers;
+    const { budget } = this.#call;
+    if (budget === null || (await budget.addEvaluations(answers))) return;
+    throw budget.refusal();
+  }
+}
+
+/** Whether a failed attempt may have to be paid: its answer was lost, or broke a rule. */
+function isLost(error: unknown): boolean {
+  return maybeBilled(error) || error instanceof InvalidResponseError;
+}

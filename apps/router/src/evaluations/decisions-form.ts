@@ -1,0 +1,234 @@
+import { isRecord } from "evaluator-kit";
+import {
+  type Answer,
+  boolean,
+  choice,
+  type KindName,
+  type Question,
+  type Questions,
+  score,
+  type State,
+  type StatePart,
+} from "evaluator-client";
+import {
+  type Answered,
+  type AskedEvaluation,
+  confidenceIn,
+  type EvaluationForm,
+  type Path,
+  readList,
+  readName,
+  readObject,
+  readText,
+  wrongField,
+} from "./evaluation-form.ts";
+import { isSystemone, readSystemone } from "./systemone-form.ts";
+
+/** OpenAI's form; a body with a state and a map of questions has the vendor's form (Perplexity's clients). */
+export const decisionsForm: EvaluationForm = {
+  endpoint: "decisions",
+  path: "/v1/decisions",
+  read: (body) => (isSystemone(body) ? readSystemone(body) : readDecisions(body)),
+};
+
+/** A value of an option, which is typed in this form. */
+type OptionValue = string | boolean;
+
+/** A question of the list, with the values or labels of its answer. */
+interface ListedQuestion {
+  readonly name: string | null;
+  readonly question: Question;
+  readonly labels: readonly OptionValue[];
+}
+
+function readDecisions(given: unknown): AskedEvaluation {
+  const body = readObject(given, []);
+  const listed = readList(body["questions"], ["questions"]).map((each, at) =>
+    readQuestion(readObject(each, ["questions", at]), ["questions", at]),
+  );
+  if (listed.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
+  const names = listed.map(({ name }) => name ?? "");
+  const areIds = new Set(names).size === names.length && !names.includes("");
+  const ids = listed.map(({ name }, at) => (areIds ? (name ?? "") : `question_${at + 1}`));
+  const questions: Questions = Object.fromEntries(
+    listed.map(({ question }, at) => [ids[at] ?? "", question]),
+  );
+  return {
+    model: readName(body["model"], ["model"]),
+    request: { state: readInput(body["input"]), questions },
+    system: "openai",
+    takesRefusals: true,
+    write: (answered) => toBody(answered, { listed, ids }),
+  };
+}
+
+function readQuestion(question: Readonly<Record<string, unknown>>, path: Path): ListedQuestion {
+  const { type } = question;
+  const read = typeof type === "string" && Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (read === undefined)
+    throw wrongField([...path, "type"], `is none of ${Object.keys(readers).join(", ")}`);
+  const instructions = readInstructions(question["instructions"], [...path, "instructions"]);
+  const name = readName(question["name"], [...path, "name"]);
+  return { name, ...read(instructions, question, path) };
+}
+
+type QuestionReader = (
+  instructions: string,
+  question: Readonly<Record<string, unknown>>,
+  path: Path,
+) => Omit<ListedQuestion, "name">;
+
+const readers: Readonly<Record<string, QuestionReader>> = {
+  predicate: (instructions) => ({ question: boolean(instructions), labels: [] }),
+  choice(instructions, { choices }, path) {
+    const options = readList(choices, [...path, "choices"]).map((each, at) => {
+      const place = [...path, "choices", at];
+      const { value, description = null } = readObject(each, place);
+      if (typeof value !== "string" && typeof value !== "boolean")
+        throw wrongField([...place, "value"], "is neither a text nor a boolean");
+      return { value, description: readName(description, [...place, "description"]) };
+    });
+    const labels = options.map(({ value }) => value);
+    if (new Set(labels).size < labels.length)
+      throw wrongField([...path, "choices"], "has a value twice");
+    const pairs = options.map(({ value, description }) => {
+      return [optionOf(value, labels), description] as const;
+    });
+    return { question: choice(instructions, pairs), labels };
+  },
+  score(instructions, { levels }, path) {
+    const labels: string[] = [];
+    const criteria = readList(levels, [...path, "levels"]).map((each, at) => {
+      const place = [...path, "levels", at];
+      const { label, description } = readObject(each, place);
+      labels.push(readText(label, [...place, "label"]));
+      const meaning = readName(description, [...place, "description"]);
+      return meaning ? `${labels.at(-1)}: ${meaning}` : (labels.at(-1) ?? "");
+    });
+    return { question: score(instructions, criteria as [string, ...string[]]), labels };
+  },
+};
+
+/** Returns the option of a typed value: `true` and `"true"` are two. */
+function optionOf(value: OptionValue, labels: readonly OptionValue[]): string {
+  const isAmbiguous = typeof value === "boolean" && labels.includes(String(value));
+  return isAmbiguous ? `${value} (boolean)` : String(value);
+}
+
+function readInstructions(given: unknown, path: Path): string {
+  if (!Array.isArray(given)) return readText(given, path);
+  const texts = given.map((part, at) => {
+    const { text } = readObject(part, [...path, at]);
+    if (typeof text === "string") return text;
+    throw wrongField([...path, at], "is no text; this router takes images in the input only");
+  });
+  return texts.join("\n");
+}
+
+/** Reads an input as a state. A single message of the user is its content; others keep their role. */
+function readInput(input: unknown): State {
+  if (typeof input === "string") return input;
+  const items = readList(input, ["input"]).map((item, at) => readObject(item, ["input", at]));
+  if (items.length === 0) throw wrongField(["input"], "is empty");
+  const [first = {}] = items;
+  const isPlain = items.length === 1 && first["role"] === "user";
+  const parts = items.flatMap((item, at) =>
+    isPlain ? contentOf(item["content"], ["input", at, "content"]) : partsOf(item, ["input", at]),
+  );
+  const [only] = parts;
+  if (parts.length > 1 || only === undefined) return parts;
+  if (typeof only === "string") return only;
+  return "json" in only && isRecord(only.json) ? only.json : parts;
+}
+
+/** Returns an item with its texts as JSON, followed by its images. */
+function partsOf(item: Readonly<Record<string, unknown>>, path: Path): StatePart[] {
+  const field = "content" in item ? "content" : "output";
+  if (!(field in item)) return [{ json: item as never }];
+  const parts = contentOf(item[field], [...path, field]);
+  const images = parts.filter((part) => typeof part !== "string" && "image" in part);
+  const texts = parts.flatMap((part) => {
+    if (typeof part === "string") return [part];
+    return "json" in part ? [JSON.stringify(part.json)] : [];
+  });
+  return [{ json: { ...item, [field]: texts.join("\n") } as never }, ...images];
+}
+
+function contentOf(content: unknown, path: Path): StatePart[] {
+  if (typeof content === "string") return [content];
+  return readList(content, path).map((each, at): StatePart => {
+    const { type, text, refusal, data, image_url: image } = readObject(each, [...path, at]);
+    if (type === "input_image" && typeof image === "string") return { image };
+    if (type === "input_json" && data !== undefined) return { json: data as never };
+    const words = text ?? refusal;
+    if (typeof words === "string") return words;
+    throw wrongField([...path, at], "is neither a text nor JSON nor an image");
+  });
+}
+
+interface Listed {
+  readonly listed: readonly ListedQuestion[];
+  readonly ids: readonly string[];
+}
+
+function toBody(answered: Answered, { listed, ids }: Listed) {
+  const { model, usage, costUsd, printed } = answered;
+  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+  const toAnswers = (answers: Answered["answers"]) =>
+    listed.map(({ name, labels }, at) => {
+      const id = ids[at] ?? "";
+      const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
+      if (answer === undefined) return { type: "refusal", name };
+      const confidence = answers === printed ? undefined : confidenceIn(id, answered);
+      const written = writers[answer.type](answer, labels);
+      return { name, ...written, ...(confidence !== undefined && { confidence }) };
+    });
+  return {
+    model,
+    answers: toAnswers(answered.answers),
+    usage: {
+      input_tokens: inputTokens,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: inputTokens + outputTokens,
+      ...(costUsd !== null && { cost: costUsd }),
+    },
+    ...(printed !== null && { x_printed: toAnswers(printed) }),
+  };
+}
+
+/** An answer with the fields of all kinds; each writer reads those of its own. */
+type AnyAnswer = Answer & {
+  readonly choice: string;
+  readonly score: number;
+  readonly probability: number;
+  readonly probabilities: Readonly<Record<string, number>>;
+};
+
+type AnswerWriter = (answer: AnyAnswer, labels: readonly OptionValue[]) => object;
+
+const writers: Readonly<
+  Record<KindName, (answer: Answer, labels: readonly OptionValue[]) => object>
+> = {
+  box: (answer) => answer, // the form has no such question
+  boolean: writer(({ probability }) => ({ type: "predicate", probability })),
+  choice: writer(({ choice: picked, probabilities }, labels) => ({
+    type: "choice",
+    choice: labels.find((value) => optionOf(value, labels) === picked),
+    probabilities: labels.map((value) => {
+      return { value, probability: probabilities[optionOf(value, labels)] };
+    }),
+  })),
+  score: writer(({ score: mean, probabilities }, labels) => ({
+    type: "score",
+    score: mean,
+    probabilities: labels.map((label, value) => {
+      return { value, label, probability: probabilities[value] };
+    }),
+  })),
+};
+
+function writer(write: AnswerWriter) {
+  return (answer: Answer, labels: readonly OptionValue[]) => write(answer as AnyAnswer, labels);
+}

@@ -1,0 +1,110 @@
+import { isRecord } from "evaluator-kit";
+import type { Answer, Evaluation, EvaluationRequest, RefusalError } from "evaluator-client";
+import { HttpError } from "../http-error.ts";
+
+/** The answers to a client's questions, and what a form can say about them. */
+export interface Answered extends Pick<
+  Evaluation,
+  "costUsd" | "providerMetadata" | "rounding" | "usage" | "warnings"
+> {
+  /** Without those of refused questions. */
+  readonly answers: Readonly<Record<string, Answer>>;
+  readonly confidence: Readonly<Record<string, number | null>>;
+  /** The name of the model that answered. */
+  readonly model: string;
+  /** The service's own answers if a calibration corrected them; else null. */
+  readonly printed: Readonly<Record<string, Answer>> | null;
+}
+
+/** A client's questions, and the writer of their answers. */
+export interface AskedEvaluation {
+  /** The model that the client names, or null. */
+  readonly model: string | null;
+  readonly request: EvaluationRequest;
+  /** The form that the client speaks, by OpenInference's names. */
+  readonly system: "typesafe" | "openai";
+  /** Whether the form can refuse single questions. */
+  readonly takesRefusals: boolean;
+  /** Returns the body of the answer. */
+  readonly write: (answered: Answered) => object;
+}
+
+/** One of the forms in which clients ask typed questions. */
+export interface EvaluationForm {
+  /** The endpoint in the log and the metrics. */
+  readonly endpoint: "systemone" | "decisions" | "evaluation-model" | "decision-model";
+  readonly path: string;
+  /** The status of an error in a field. @default 400 */
+  readonly fieldStatus?: 422;
+  /** Reads a body. @throws HttpError (400) with the path of a wrong field, never with its value. */
+  readonly read: (body: unknown, header: (name: string) => string | undefined) => AskedEvaluation;
+  /** Returns an error in this form. @default OpenAI's form */
+  readonly error?: (message: string, status: number, details?: HttpError["details"]) => object;
+}
+
+/** The place of a field in a body. */
+export type Path = readonly (string | number)[];
+
+/** Returns the error of a wrong field; the problem continues after its path. */
+export function wrongField(path: Path, problem: string): HttpError {
+  const param = path.map((key) => String(key).slice(0, 100)).join(".") || "the body";
+  return new HttpError(400, `${param} ${problem}.`, { param, path });
+}
+
+/** Returns an object. @throws HttpError (400) for another value */
+export function readObject(value: unknown, path: Path): Readonly<Record<string, unknown>> {
+  if (isRecord(value)) return value;
+  throw wrongField(path, value === undefined ? "is missing" : "is not an object");
+}
+
+/** Returns a list. @throws HttpError (400) for another value */
+export function readList(value: unknown, path: Path): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw wrongField(path, value === undefined ? "is missing" : "is not a list");
+}
+
+/** Returns a name, or null if there is none. @throws HttpError (400) for another value */
+export function readName(value: unknown, path: Path): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string") return value;
+  throw wrongField(path, "is not a text");
+}
+
+/** Returns a text, or JSON as its text. @throws HttpError (400) for null, a number or a flag */
+export function readText(value: unknown, path: Path): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "object" && value !== null) return JSON.stringify(value);
+  throw wrongField(path, "is neither a text nor an object nor a list");
+}
+
+/** Returns the service's own confidence in an answer; undefined if it reports none. */
+export function confidenceIn(
+  id: string,
+  { confidence, providerMetadata }: Answered,
+): number | undefined {
+  const own = Object.hasOwn(confidence, id) ? confidence[id] : null;
+  if (typeof own === "number") return own;
+  for (const [vendor, said] of Object.entries(providerMetadata)) {
+    if (vendor === "gateway" || !isRecord(said)) continue;
+    const byId = isRecord(said["confidence"]) ? said["confidence"] : {};
+    const ofAnswer = Object.hasOwn(said, id) ? Object(said[id])["confidence"] : null;
+    const found: unknown = Object.hasOwn(byId, id) ? byId[id] : ofAnswer;
+    if (typeof found === "number") return found;
+  }
+  return undefined;
+}
+
+/** Returns the answers beside refused ones, which were paid for. */
+export function answeredOf({ answers, usage, costUsd }: RefusalError, model: string): Answered {
+  return {
+    answers: answers as Answered["answers"],
+    usage,
+    costUsd,
+    model,
+    confidence: {},
+    printed: null,
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    warnings: [],
+    providerMetadata: {},
+  };
+}

@@ -1,0 +1,113 @@
+import {
+  createEvaluator,
+  directTransport,
+  type Evaluation,
+  type Evaluator,
+  gatewayTransport,
+  serviceRows,
+  type Transport,
+} from "evaluator-client";
+import type { Pacer, State, StatePart, Tracing } from "evaluator-client";
+import type { DecisionOptions, RouterConfig } from "../config/router-config.ts";
+
+/** A service that answers typed questions. */
+export interface DecisionService {
+  readonly name: string;
+  /** The model that it is asked for. */
+  readonly model: string;
+  readonly evaluator: Evaluator;
+  /** Whether a state may be a list of parts. */
+  readonly takesParts: boolean;
+  /** US dollars for a million input tokens; null if unknown. */
+  readonly usdPerMillionTokens: number | null;
+  /** Returns the price of an evaluation in US dollars; null if unknown. */
+  readonly costOf: (evaluation: Pick<Evaluation, "costUsd" | "usage">) => number | null;
+}
+
+/** The services in the order in which they are asked, and the clients' names of models. */
+export interface DecisionServices {
+  readonly list: readonly [DecisionService, ...DecisionService[]];
+  /** Place in the list by a client's name of a model. */
+  readonly models: ReadonlyMap<string, number>;
+}
+
+/** The parts of the evaluators of services. */
+interface ConnectParts {
+  readonly tracing: Tracing | null;
+  /** Creates the pacer that several routers share, for a transport and its key. */
+  readonly pacerFor: ((transport: Transport, key: string) => Pacer) | null;
+}
+
+/** Connects the services of the file; the router's own evaluator is the service without one. @throws ConfigurationError */
+export function connectDecisions(
+  config: Pick<RouterConfig, "decisions" | "models"> | null,
+  own: DecisionService,
+  parts: ConnectParts,
+): DecisionServices {
+  const { decisions = [], models = new Map<string, number>() } = config ?? {};
+  const [first = own, ...rest] = decisions.map((options) => connect(options, parts));
+  return { list: [first, ...rest], models };
+}
+
+function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts): DecisionService {
+  const { service, price, apiKey } = options;
+  const transport = transportOf(options);
+  const pacer = pacerFor?.(transport, apiKey ?? "");
+  const evaluator = createEvaluator({
+    transport,
+    env: {},
+    ...(pacer !== undefined && { pacer }),
+    ...(tracing !== null && { tracing }),
+  });
+  const reportsCost = service === "gateway" || serviceRows[service].reportsCost === true;
+  return serviceOf({ name: service, transport, evaluator, price, reportsCost });
+}
+
+function transportOf({ service, model, apiKey, baseUrl, accountId }: DecisionOptions): Transport {
+  const given = { ...(baseUrl !== null && { baseUrl }), env: {} };
+  if (service === "gateway")
+    return gatewayTransport({
+      ...given,
+      ...(apiKey !== null && { apiKey }),
+      ...(model !== null && { modelId: model }),
+    });
+  const named = { ...(model !== null && { model }), ...(accountId !== null && { accountId }) };
+  return directTransport({ service, apiKey, ...given, ...named });
+}
+
+interface ServiceParts extends Pick<DecisionService, "name" | "evaluator"> {
+  readonly transport: Transport;
+  /** US dollars for a million input tokens; null for the service's usual one. */
+  readonly price: number | null;
+  readonly reportsCost: boolean;
+}
+
+/** Returns a service with its prices. */
+export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts): DecisionService {
+  const { price, reportsCost } = parts;
+  const usdPerMillionTokens = price ?? transport.usdPerMillionTokens ?? null;
+  return {
+    name,
+    evaluator,
+    model: transport.target?.modelId ?? "unknown",
+    takesParts: transport.images !== undefined,
+    usdPerMillionTokens,
+    costOf({ costUsd, usage }) {
+      const isOwn = reportsCost || price === null;
+      const reported = isOwn ? costUsd : null;
+      if (reported !== null || usage === null || usdPerMillionTokens === null) return reported;
+      return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
+    },
+  };
+}
+
+/** Returns a state for services; those without parts get the JSON of a list. */
+export function stateFor(services: readonly DecisionService[], state: State): State {
+  if (!Array.isArray(state) || services.every(({ takesParts }) => takesParts)) return state;
+  const parts = state as readonly StatePart[];
+  const values = parts.flatMap((part) => {
+    return typeof part === "string" ? [part] : "json" in part ? [part.json] : [];
+  });
+  // With an image, the client's error says that a service takes none.
+  return values.length < parts.length ? state : JSON.stringify(values);
+}

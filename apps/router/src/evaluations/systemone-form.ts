@@ -1,0 +1,137 @@
+import { isRecord } from "evaluator-kit";
+import { type Answer, type KindName, type State, type StatePart } from "evaluator-client";
+import {
+  type Answered,
+  type AskedEvaluation,
+  confidenceIn,
+  type EvaluationForm,
+  readName,
+  readObject,
+  wrongField,
+} from "./evaluation-form.ts";
+import { type KindNames, readQuestionMap, readState } from "./question-map.ts";
+
+const names = { choice: "choice", score: "score", boolean: "noul", box: "box" } satisfies KindNames;
+
+/** The vendor's form (contract sections 2.6 and 4.5), which most services and their SDKs speak. */
+export const systemoneForm: EvaluationForm = {
+  endpoint: "systemone",
+  path: "/v1/systemone",
+  fieldStatus: 422,
+  read: readSystemone,
+  error(message, status, { path, code } = {}) {
+    if (path !== undefined) {
+      return { detail: [{ loc: ["body", ...path], msg: message, type: "value_error" }] };
+    }
+    return { detail: { error_type: code ?? errorTypes[status] ?? "api_error", message } };
+  },
+};
+
+const errorTypes: Readonly<Record<number, string>> = {
+  400: "api_usage_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found",
+  413: "request_too_large",
+  422: "api_usage_error",
+  429: "rate_limit_exceeded",
+};
+
+/** Reads a body of the vendor's form. @throws HttpError (400) */
+export function readSystemone(given: unknown): AskedEvaluation {
+  const body = readObject(given, []);
+  const questions = readQuestionMap(body["questions"], names);
+  const state = withAssets(readState(body["state"]), body["assets"]);
+  const original = body["questions"] as Readonly<Record<string, { criteria?: unknown }>>;
+  return {
+    model: readName(body["model"], ["model"]),
+    request: { state, questions },
+    system: "typesafe",
+    takesRefusals: false,
+    write: (answered) => toBody(answered, original),
+  };
+}
+
+/** Puts the bytes of named images into a state. @throws HttpError (400) */
+function withAssets(state: State, given: unknown): State {
+  if (given === undefined || given === null) return state;
+  const images = new Map(
+    Object.entries(readObject(given, ["assets"])).map(([name, asset]) => {
+      const { format, data_base64: bytes } = readObject(asset, ["assets", name]);
+      if (typeof format !== "string" || typeof bytes !== "string")
+        throw wrongField(["assets", name], "has no format or no data_base64");
+      return [name, `data:image/${format === "jpg" ? "jpeg" : format};base64,${bytes}`];
+    }),
+  );
+  const parts: readonly StatePart[] = Array.isArray(state)
+    ? state
+    : [typeof state === "string" ? state : { json: state as never }];
+  const named = parts.map((part) => {
+    const image = typeof part === "string" ? images.get(part) : undefined;
+    if (image === undefined) return part;
+    images.delete(part as string);
+    return { image };
+  });
+  const [unused] = images.keys();
+  if (unused === undefined) return named;
+  throw wrongField(["assets", unused], "is named by no part of the state");
+}
+
+function toBody(answered: Answered, questions: Readonly<Record<string, { criteria?: unknown }>>) {
+  const { model, usage, costUsd, printed } = answered;
+  const toAnswers = (answers: Answered["answers"]) =>
+    mapEntries(answers, (answer, id) => {
+      const confidence = answers === printed ? undefined : confidenceIn(id, answered);
+      const legend = legends[answer.type](questions[id]?.criteria);
+      return {
+        ...toVendor[answer.type](answer),
+        ...(confidence !== undefined && { confidence }),
+        ...(legend !== undefined && { legend }),
+      };
+    });
+  return {
+    model,
+    answers: toAnswers(answered.answers),
+    usage: {
+      input_tokens: usage?.inputTokens ?? 0,
+      output_tokens: usage?.outputTokens ?? 0,
+      ...(costUsd !== null && { cost: costUsd }),
+    },
+    ...(printed !== null && { x_printed: toAnswers(printed) }),
+  };
+}
+
+const unchanged = (answer: Answer): object => answer;
+
+const toVendor: Readonly<Record<KindName, (answer: Answer) => object>> = {
+  choice: unchanged,
+  score: unchanged,
+  box: unchanged,
+  boolean(answer) {
+    const { type: _type, probability, ...rest } = answer as Answer & { probability: number };
+    return { ...rest, type: names.boolean, noul: probability };
+  },
+};
+
+const none = () => undefined;
+
+/** The levels by their index, as the client wrote them. */
+const legends: Readonly<Record<KindName, (criteria: unknown) => object | undefined>> = {
+  choice: none,
+  score: (criteria) => Object.fromEntries(Object.entries(criteria as object)),
+  boolean: none,
+  box: none,
+};
+
+/** Maps a record; an id such as __proto__ is data. */
+function mapEntries<TValue>(
+  record: Readonly<Record<string, TValue>>,
+  map: (value: TValue, id: string) => object,
+): object {
+  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value, id)]));
+}
+
+/** Whether a body has the vendor's form rather than OpenAI's. */
+export function isSystemone(body: unknown): boolean {
+  return isRecord(body) && "state" in body && isRecord(body["questions"]);
+}

@@ -1,0 +1,18 @@
+import type { MiddlewareHandler } from "hono";
+import { hasBudget } from "../keys/budget-state.ts";
+import type { CallBudget } from "../keys/call-budget.ts";
+import type { RouterKey } from "../keys/router-key.ts";
+import type { ClientEnv } from "./client-request.ts";
+
+/** Opens the budget of a call's key, and adds the headers of its rest to the answer. */
+export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const { key } = c.var;
+    const budget = key !== null && hasBudget(key) ? open(key) : null;
+    c.set("budget", budget);
+    await next();
+    if (budget === null) return;
+    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
+    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
+  };
+}
