@@ -14,7 +14,13 @@ export { twoSidedP } from "./math/special-functions.ts";
 export { clopperPearson, labelsForZeroErrors, wilson } from "./thresholds/intervals.ts";
 
 // New labels, and releases
-export { checkThreshold, type ThresholdCheck } from "./report/check-threshold.ts";
+export {
+  checkThreshold,
+  checkThresholds,
+  isFairTest,
+  type ThresholdCheck,
+  type ThresholdTest,
+} from "./report/check-threshold.ts";
 export { compareReleases } from "./report/compare-releases.ts";
 
 // Fits

@@ -24,17 +24,31 @@ test("a promise is kept, broken, or has not enough labels", async () => {
   const sixty = rows.slice(0, 60);
   expect(await auditOf(rows, labels(sixty))).toEqual({
     exitCode: 0,
-    stdout: "refund no: kept, 0 wrong of 60 (0 % to 6 %)\n",
+    stdout: "refund no: kept, 0 wrong of 60 (0 % to 6 %); at most 4.9 %, with 95 % confidence\n",
     stderr: "",
   });
   expect(await auditOf(rows, labels(sixty, 20))).toMatchObject({
     exitCode: 1,
-    stdout: "refund no: broken, 20 wrong of 60 (21 % to 47 %)\n",
+    stdout:
+      "refund no: broken, 20 wrong of 60 (21 % to 47 %); at least 23.3 %, with 95 % confidence\n",
   });
   expect(await auditOf(rows, labels(rows.slice(0, 58)))).toMatchObject({
     exitCode: 3,
     stdout: "refund no: not enough labels, 0 wrong of 58 (0 % to 7 %)\n",
   });
+});
+
+test("labels of the surest acts alone have figures and no verdict", async () => {
+  const sure = acts(200, { changed: { printed: 1 } });
+  const unsure = acts(200, { changed: { printed: 0.97 }, prefix: "u" });
+  const rows = [...sure, ...unsure];
+  expect(await auditOf(rows, labels(sure.slice(0, 100)))).toEqual({
+    exitCode: 3,
+    stdout: "refund no: no fair draw, 0 wrong of 100 (0 % to 4 %)\n",
+    stderr: expect.stringContaining("these labels show no verdict"),
+  });
+  const fair = labels(rows.filter((_, index) => index % 4 === 0));
+  expect((await auditOf(rows, fair)).stdout).toContain("kept, 0 wrong of 100");
 });
 
 test("a skip counts as wrong, also an empty row of a drawn sheet above a filled one", async () => {
@@ -44,7 +58,8 @@ test("a skip counts as wrong, also an empty row of a drawn sheet above a filled 
   );
   expect(await auditOf(rows, skipped)).toMatchObject({
     exitCode: 1,
-    stdout: "refund no: broken, 30 wrong of 100 (21 % to 40 %)\n",
+    stdout:
+      "refund no: broken, 30 wrong of 100 (21 % to 40 %); at least 22.4 %, with 95 % confidence\n",
     stderr: "30 labels are skipped, or labelers tie on them: they count as wrong.\n",
   });
   const sheet = labels(rows).map((label, index) => {
@@ -58,19 +73,19 @@ test("a skip counts as wrong, also an empty row of a drawn sheet above a filled 
 
 test("each artifact, question and action has a line; no act is passed over", async () => {
   const [no, yes] = [acts(60), acts(60, { act: "yes", prefix: "y" })];
-  const spam = acts(60, { act: "yes", question: "spam" });
+  const spam = acts(90, { act: "yes", question: "spam" });
   const later = acts(60, { changed: { artifact: "9a".repeat(8) }, prefix: "z" });
   const all = [...no, ...yes, ...spam];
   const rows = [...no, leftToPerson, ...yes, ...spam];
   expect(await auditOf(rows, labels(all, 30))).toMatchObject({
     exitCode: 1,
     stdout:
-      "refund no: broken, 30 wrong of 60 (36 % to 64 %)\nrefund yes: kept, 0 wrong of 60 (0 % to 6 %)\nspam yes: kept, 0 wrong of 60 (0 % to 6 %)\n",
+      "refund no: broken, 30 wrong of 60 (36 % to 64 %); at least 35.7 %, with 95 % confidence\nrefund yes: not enough labels, 0 wrong of 60 (0 % to 6 %)\nspam yes: kept, 0 wrong of 90 (0 % to 5 %); at most 4.5 %, with 95 % confidence\n",
   });
-  const two = await auditOf([...no, ...later], labels([...no, ...later.slice(0, 9)]));
+  const two = await auditOf([...acts(80), ...later], labels([...acts(80), ...later.slice(0, 9)]));
   expect(two).toMatchObject({ exitCode: 3 });
   expect(two.stdout).toBe(
-    "refund no (calibration 3f0c9e1b2d4a5c6d): kept, 0 wrong of 60 (0 % to 6 %)\nrefund no (calibration 9a9a9a9a9a9a9a9a): not enough labels, 0 wrong of 9 (0 % to 34 %)\n",
+    "refund no (calibration 3f0c9e1b2d4a5c6d): kept, 0 wrong of 80 (0 % to 5 %); at most 4.6 %, with 95 % confidence\nrefund no (calibration 9a9a9a9a9a9a9a9a): not enough labels, 0 wrong of 9 (0 % to 34 %)\n",
   );
   const one = await auditOf(rows, labels(all), ["--question", "spam", "--json"]);
   expect(JSON.parse(one.stdout)).toEqual([
@@ -82,10 +97,12 @@ test("each artifact, question and action has a line; no act is passed over", asy
       maxRisk: 0.05,
       confidence: 0.95,
       verdict: "holds",
-      n: 60,
+      n: 90,
       wrong: 0,
       low: 0,
-      high: expect.closeTo(0.0596, 4),
+      high: expect.closeTo(0.0402, 4),
+      atLeast: 0,
+      atMost: expect.closeTo(0.0327, 4),
     },
   ]);
 });
@@ -177,7 +194,7 @@ test("labels that made the promise do not count: those of the artifact, and thos
   const known = ["--artifact", "calibration/calibration.json"];
   expect(await run(folder, [...audit, ...known])).toEqual({
     exitCode: 0,
-    stdout: "scam no: kept, 0 wrong of 60 (0 % to 6 %)\n",
+    stdout: "scam no: kept, 0 wrong of 60 (0 % to 6 %); at most 4.9 %, with 95 % confidence\n",
     stderr: "70 labels are left out: they made the promise.\n",
   });
   expect((await run(folder, audit)).stdout).toContain("broken, 40 wrong of 120");

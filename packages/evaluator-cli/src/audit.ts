@@ -1,12 +1,13 @@
 import { artifactHash } from "evaluator-calibration";
-import { checkThreshold } from "evaluator-calibration/statistics";
+import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
-import { CliError, type CliContext, paintVerdicts, printable, percentRange } from "evaluator-kit";
+import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
 import { fieldsOf, readArtifact } from "./read-files.ts";
+import { describeRisk, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 import { count } from "./report/sentences.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
@@ -21,14 +22,18 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
   const artifacts = await readArtifacts(options, columns, context);
   const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
-  const audits = columns.flatMap((column) => {
+  const tests = columns.flatMap((column) => {
     const joined = join.columns.find((one) => one.column === column);
-    return checkPromises(column, joined);
+    return promiseTests(column, joined);
   });
+  // The lines of a call share its doubt.
+  const checks = checkThresholds(tests.map(({ test }) => test));
+  const audits = checks.map((check, at) => toAudit(tests[at] as (typeof tests)[number], check));
   const counts = table.questions.map((question) => join.countsOf(question));
   const left = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
   const rest = left === 0 ? [] : [`${count(left)} labels are of records without an act.`];
-  for (const note of [...notes, ...rest]) context.stderr.write(`${note}\n`);
+  const unfair = checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : [];
+  for (const note of [...notes, ...rest, ...unfair]) context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
   context.stdout.write(
     isJson ? `${JSON.stringify(audits, null, 2)}\n` : paintVerdicts(describe(audits), context),
@@ -53,28 +58,37 @@ async function readArtifacts(
   return await Promise.all(read);
 }
 
-function checkPromises(column: ActColumn, joined: JoinedColumn | undefined) {
+function promiseTests(column: ActColumn, joined: JoinedColumn | undefined) {
   const { question, source, acts, promises, isOfOptions } = column;
-  return [...promises].slice(0, isOfOptions ? 1 : 2).map(([act, promise]) => {
+  return [...promises].slice(0, isOfOptions ? 1 : 2).map(([act, { evidence, printed }]) => {
     const isTaken = (id: string) => isOfOptions || acts[column.rowOf(id) as number] === act;
     const none = { p: [], cameTrue: [] };
     const rows = joined === undefined ? none : toLabelledRows(joined, isTaken).tested;
     // Each value is how sure the answer is of its act, whichever it is.
-    const { threshold, maxRisk, confidence } = promise;
+    const { threshold, maxRisk, confidence } = evidence;
     const bound = { threshold, maxRisk, confidence };
     const locked = { ...bound, question, action: "yes", n: 0, wrong: 0 } as const;
-    const { n, wrong, low, high, verdict } = checkThreshold(locked, rows);
+    const all = isOfOptions ? [...promises.values()].flatMap((one) => one.printed) : printed;
+    const test: ThresholdTest = { locked, rows, all };
     const about = { artifact: source.modelId ?? "", question, action: isOfOptions ? "top" : act };
-    return Object.assign(about, bound, { n, wrong, low, high, verdict });
+    return { about: Object.assign(about, bound), test };
   });
 }
 
-function describe(audits: readonly ReturnType<typeof checkPromises>[number][]): string {
+function toAudit(
+  { about }: ReturnType<typeof promiseTests>[number],
+  { n, wrong, low, high, atLeast, atMost, verdict }: ReturnType<typeof checkThresholds>[number],
+) {
+  return Object.assign(about, { n, wrong, low, high, atLeast, atMost, verdict });
+}
+
+function describe(audits: readonly ReturnType<typeof toAudit>[]): string {
   const hasSeveral = new Set(audits.map(({ artifact }) => artifact)).size > 1;
-  const lines = audits.map(({ artifact, question, action, verdict, n, wrong, ...interval }) => {
+  const lines = audits.map((audit) => {
+    const { artifact, question, action, verdict, n, wrong } = audit;
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
     const kept = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} (${percentRange(interval)})`;
+    return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} ${describeRisk(audit)}`;
   });
   return `${lines.join("\n")}\n`;
 }

@@ -25,7 +25,7 @@ async function writeLines(folder: string, name: string, rows: readonly object[])
 }
 
 test("a threshold holds, is broken where answers err more, or has too few labels", async () => {
-  const folder = await promisedFolder();
+  const folder = await promisedFolder({}, 600);
   const holds = await run(folder, answered);
   expect(holds.exitCode).toBe(0);
   expect(holds.stdout).toMatch(/^holds .*: act on "yes" at 0\.9/m);
@@ -36,6 +36,27 @@ test("a threshold holds, is broken where answers err more, or has too few labels
   expect(broken.stdout).toMatch(/^broken /m);
   await folderWith(40, { ...june, questionHash: "asked" }, folder);
   expect((await run(folder, answered)).exitCode).toBe(3);
+});
+
+test("labels of the surest records have figures and no verdict, and no alarm takes them", async () => {
+  const folder = await promisedFolder({}, 1200);
+  const rows = await readLines(folder, "labels.ndjson");
+  // Each row of the folder has one of seven printed values.
+  await writeLines(
+    folder,
+    "labels.ndjson",
+    rows.filter((_, index) => index % 7 === 6),
+  );
+  const { exitCode, stdout } = await run(folder, answered);
+  expect(exitCode).toBe(3);
+  expect(stdout).toMatch(/^no fair draw .*: act on "yes" .*: \d+ of \d+ wrong/m);
+  expect(stdout).toContain("these labels show no verdict");
+  const running = await run(folder, [...answered, "--state", "alarm.json"]);
+  expect(running.exitCode).toBe(3);
+  expect(running.stdout).toMatch(/^no fair draw .*: 0 of 0 wrong/m);
+  await writeLines(folder, "labels.ndjson", rows);
+  const fair = await run(folder, [...answered, "--state", "alarm.json"]);
+  expect(fair.stdout).toMatch(/^no alarm .* of 600 wrong/m);
 });
 
 test.each([
@@ -74,7 +95,7 @@ test("one answer of another model among many refuses all of them", async () => {
 test("calibration and answers that both name no questions are checked, with a line", async () => {
   const folder = await folderWith(1200);
   await run(folder, calibrate);
-  await folderWith(400, june, folder);
+  await folderWith(600, june, folder);
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(0);
   expect(stdout).toContain("Neither the calibration nor the answers name their questions");

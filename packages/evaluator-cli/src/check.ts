@@ -6,10 +6,16 @@ import {
   createRiskAlarm,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
-import { checkThreshold } from "evaluator-calibration/statistics";
+import {
+  checkThreshold,
+  checkThresholds,
+  isFairTest,
+  type ThresholdTest,
+} from "evaluator-calibration/statistics";
 import {
   type JoinedColumn,
   type LabelledRows,
+  printedOf,
   toLabelledRows,
 } from "evaluator-calibration/reports";
 import {
@@ -26,7 +32,7 @@ import { lockBeside, writePrivateFile } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { hashOfId, readAnswers, readArtifact } from "./read-files.ts";
-import { describeCheck } from "./report/sentences.ts";
+import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
@@ -49,7 +55,12 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const tested = columns.map((column) => toLabelledRows(column).tested);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, tested, state);
-  const notes = [...found.notes, ...describeChecks(artifact, state !== null)];
+  const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
+  const notes = [
+    ...found.notes,
+    ...describeChecks(artifact, state !== null),
+    ...(isUnfair ? [NO_FAIR_DRAW] : []),
+  ];
   const lines = checks.map(describeCheck);
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
@@ -62,14 +73,15 @@ async function testThresholds(
   artifact: CalibrationArtifact,
   tested: readonly LabelledRows["tested"][],
   state: string | null,
-): Promise<readonly TestedThreshold[]> {
+): Promise<TestedThreshold[]> {
   if (state !== null) return await addSpotChecks(state, artifact, tested);
-  return artifact.thresholds.flatMap((locked) => {
+  const tests = artifact.thresholds.flatMap((locked): ThresholdTest[] => {
     const rows = tested.filter(({ question }) => question === locked.question);
     // Without a label of the question, no row is at the threshold.
-    if (rows.length === 0) return [checkThreshold(locked, { p: [], cameTrue: [] })];
-    return rows.map((some) => checkThreshold(locked, some));
+    if (rows.length === 0) return [{ locked, rows: { p: [], cameTrue: [] }, all: null }];
+    return rows.map((some) => ({ locked, rows: some, all: printedOf(some) }));
   });
+  return checkThresholds(tests);
 }
 
 const unnamed = "a model that is not named";
@@ -103,7 +115,8 @@ function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRu
 export function exitCodeOf(checks: readonly Pick<TestedThreshold, "verdict">[]): number {
   const verdicts = new Set(checks.map(({ verdict }) => verdict));
   if (verdicts.has("broken") || verdicts.has("alarm")) return exitCodes.failed;
-  return verdicts.has("not enough labels") ? exitCodes.notEnoughEvidence : exitCodes.done;
+  const isOpen = verdicts.has("not enough labels") || verdicts.has("no fair draw");
+  return isOpen ? exitCodes.notEnoughEvidence : exitCodes.done;
 }
 
 /** The content of a file of alarms. */
@@ -125,19 +138,21 @@ async function addSpotChecks(
   path: string,
   artifact: CalibrationArtifact,
   rows: readonly LabelledRows["tested"][],
-) {
+): Promise<TestedThreshold[]> {
   const taken = printable`${path} is in use by another check; wait for its end and run again.`;
   const unlock = lockBeside(path, { taken, advice });
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);
     const alarms = isNew ? openAlarms(artifact) : await readParsedFile(path, { parse, advice });
-    for (const alarm of alarms) for (const some of rows) addRows(alarm, some);
+    const isUnfair = alarms.map((alarm) =>
+      rows.map((some) => addRows(alarm, some)).includes(false),
+    );
     await writeAlarms(path, artifact, alarms);
-    return alarms.map(({ locked, needed, alarm }) => {
+    return alarms.map(({ locked, needed, alarm }, at) => {
       const { n, wrong, evidence, alarm: isAlarm } = alarm.toJSON();
-      const verdict = isAlarm ? ("alarm" as const) : ("no alarm" as const);
-      return { locked, n, wrong, evidence, needed, verdict };
+      const silent = isUnfair[at] === true ? ("no fair draw" as const) : ("no alarm" as const);
+      return { locked, n, wrong, evidence, needed, verdict: isAlarm ? "alarm" : silent };
     });
   } finally {
     unlock();
@@ -160,8 +175,10 @@ function openAlarms(artifact: CalibrationArtifact, text?: string) {
 
 type Alarm = ReturnType<typeof openAlarms>[number];
 
-function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): void {
-  if (rows.question !== locked.question) return;
+/** Adds new labels of a question; adds none and returns false if they are no fair draw of the acts. */
+function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): boolean {
+  if (rows.question !== locked.question) return true;
+  if (!isFairTest({ locked, rows, all: printedOf(rows) })) return false;
   const fresh = rows.ids.flatMap((id, at) => {
     const row = { p: rows.p.slice(at, at + 1), cameTrue: rows.cameTrue.slice(at, at + 1) };
     const { n, wrong } = checkThreshold(locked, row);
@@ -175,6 +192,7 @@ function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): v
     // Each counts with a probability by its weight: those that do are an equal sample.
     if (Number.parseInt(hash, 16) / 2 ** 32 < weight / heaviest) alarm.add(isWrong);
   }
+  return true;
 }
 
 async function writeAlarms(path: string, artifact: CalibrationArtifact, opened: readonly Alarm[]) {

@@ -18,7 +18,8 @@ import {
 } from "evaluator-kit";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
-import { describeCheck, nameSource, signed } from "./report/sentences.ts";
+import { describeCheck } from "./report/check-sentences.ts";
+import { nameSource, signed } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
 

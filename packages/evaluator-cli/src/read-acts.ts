@@ -31,8 +31,8 @@ class ActColumn extends AnswerColumn {
   readonly #actedOn = new Set<string>();
   /** By row. */
   readonly acts: string[] = [];
-  /** By act; those of options and levels are the same. */
-  readonly promises = new Map<string, ActLine["evidence"]>();
+  /** By act: its promise (those of options and levels are the same), and the printed values of all its records. */
+  readonly promises = new Map<string, { evidence: ActLine["evidence"]; printed: number[] }>();
 
   /** Whether the acts are options or levels, also if some are named yes and no. */
   isOfOptions = false;
@@ -49,7 +49,9 @@ class ActColumn extends AnswerColumn {
       const problem = "is a second act on the same record and question; keep one of them";
       throw new CalibrationInputError(location, problem);
     }
-    this.promises.set(act, evidence);
+    const printed = this.promises.get(act)?.printed ?? [];
+    printed.push(evidence.printed);
+    this.promises.set(act, { evidence, printed });
     this.isOfOptions ||= act !== "yes" && act !== "no";
     if (!isWanted) return;
     const { question, source } = this;

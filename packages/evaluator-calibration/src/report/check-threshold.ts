@@ -1,13 +1,23 @@
 import type { LockedThreshold } from "../artifact.ts";
 import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
-import { clopperPearson } from "../thresholds/intervals.ts";
+import { clopperPearson, exactLimits } from "../thresholds/intervals.ts";
 import { equalRows, toHundredths } from "../thresholds/risk-coverage.ts";
+import { isFairDraw } from "./fair-draw.ts";
 import { actionRows } from "./labelled-rows.ts";
 
 interface TestedRows extends Weighted {
   readonly p: Numbers;
   readonly cameTrue: Numbers;
+}
+
+/** A locked threshold, labelled rows of its question, and the records that these were drawn from. */
+export interface ThresholdTest {
+  readonly locked: LockedThreshold;
+  /** `p` of yes or of the most probable option, and whether that is true (2 if unknown, which counts as wrong). */
+  readonly rows: TestedRows;
+  /** `p` of every record, labelled or not; null if only the labelled ones are known. */
+  readonly all: Numbers | null;
 }
 
 /**
@@ -18,20 +28,57 @@ interface TestedRows extends Weighted {
  *
  * @example checkThreshold(artifact.thresholds[0], { p: [0.97, 0.99], cameTrue: [1, 1] }).verdict
  */
-export function checkThreshold(locked: LockedThreshold, rows: TestedRows) {
-  const { n, wrong } = rows.p.length === 0 ? { n: 0, wrong: 0 } : countActed(locked, rows);
-  const doubt = 1 - locked.confidence + 1e-15;
-  let verdict: "holds" | "broken" | "not enough labels" = "not enough labels";
-  if (n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt) verdict = "holds";
+export function checkThreshold(locked: LockedThreshold, rows: TestedRows): ThresholdCheck {
+  return verdictOf({ locked, rows, all: null }, 1);
+}
+
+/**
+ * Returns whether each of some locked thresholds holds, as {@link checkThreshold} does for one. They share the
+ * doubt: with the promised confidence no verdict is wrong. Rows that are no fair draw of the records that were acted
+ * on have no verdict.
+ */
+export function checkThresholds(tests: readonly ThresholdTest[]): ThresholdCheck[] {
+  const tested = tests.filter(({ locked, rows }) => countActed(locked, rows).n > 0);
+  return tests.map((test) => verdictOf(test, Math.max(1, tested.length)));
+}
+
+function verdictOf(test: ThresholdTest, tests: number) {
+  const { locked, rows } = test;
+  const { n, wrong } = countActed(locked, rows);
+  const level = (1 - locked.confidence) / tests;
+  let verdict: "holds" | "broken" | "not enough labels" | "no fair draw" = "not enough labels";
+  // 1 − 0.95 is a little over 0.05 in binary.
+  const doubt = level + 1e-15;
+  if (!isFairTest(test)) verdict = "no fair draw";
+  else if (n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt) verdict = "holds";
   else if (binomialAtMost(n - wrong, n, 1 - locked.maxRisk) <= doubt) verdict = "broken";
-  return { locked, n, wrong, ...clopperPearson(wrong, n), verdict };
+  const limits = exactLimits(wrong, n, level);
+  return {
+    locked,
+    n,
+    wrong,
+    ...clopperPearson(wrong, n),
+    verdict,
+    /** The one-sided limits of the risk that decide: it holds if `atMost` is within the promise. */
+    atMost: limits.high,
+    atLeast: limits.low,
+  };
 }
 
 /** A locked threshold tried again on other labels: `n` rows at it and above, `wrong` of them. */
-export type ThresholdCheck = ReturnType<typeof checkThreshold>;
+export type ThresholdCheck = ReturnType<typeof verdictOf>;
+
+/** Returns whether the labelled rows at a threshold and above look like a random draw of all records there. */
+export function isFairTest({ locked: { action, threshold }, rows, all }: ThresholdTest): boolean {
+  if (all === null) return true;
+  const surenessOf = (p: Numbers) => actionRows({ p, cameTrue: [] }, action).sureness;
+  const drawn = { p: surenessOf(rows.p), weights: rows.weights };
+  return isFairDraw(drawn, surenessOf(all), threshold);
+}
 
 function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
   const { p, cameTrue, weights } = rows;
+  if (p.length === 0) return { n: 0, wrong: 0 };
   checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
   const { sureness, wrong } = actionRows(rows, action);
   const { acted, actedWrong } = equalRows(sureness, wrong, { weights, from: threshold });

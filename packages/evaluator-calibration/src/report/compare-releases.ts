@@ -5,8 +5,8 @@ import { drawHypergeometric, seededRandom } from "../math/random.ts";
 import { quantileOf, sumOf } from "../math/rows.ts";
 import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
-import { checkThreshold } from "./check-threshold.ts";
-import { brierOf, type LabelledRows, topAnswers } from "./labelled-rows.ts";
+import { checkThresholds } from "./check-threshold.ts";
+import { brierOf, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
 
 /** Returns what changed between two columns of answers to one question. */
 export function compareReleases(
@@ -69,9 +69,11 @@ export function compareLabelled(
     /** The second release's Brier score minus the first's: above 0 is worse. */
     brierDifference: pairedDifference(differences, seed),
     /** The locked thresholds, tried again on the second release. */
-    thresholds: thresholds
-      .filter(({ question }) => question === after.question)
-      .map((locked) => checkThreshold(locked, after.tested)),
+    thresholds: checkThresholds(
+      thresholds
+        .filter(({ question }) => question === after.question)
+        .map((locked) => ({ locked, rows: after.tested, all: printedOf(after) })),
+    ),
   };
 }
 

@@ -1,9 +1,7 @@
 import type { JoinedColumn } from "../input/join-labels.ts";
-import { effectiveRows } from "../math/rows.ts";
-import { chiSquareCut } from "../math/special-functions.ts";
 import { cohenKappa } from "../scores/probability-scores.ts";
-import { countRisks } from "../thresholds/risk-coverage.ts";
-import { type Rows, topAnswers } from "./labelled-rows.ts";
+import { isFairDraw } from "./fair-draw.ts";
+import { printedOf, type Rows } from "./labelled-rows.ts";
 
 /**
  * Returns the labelers of a column (without a name, an empty one), how far each two of them agree, and the
@@ -30,7 +28,7 @@ function ceilingOf(agreements: ReturnType<typeof agreementsOf>): number | null {
 }
 
 function reasonOfDraw(tested: Rows): string | null {
-  if (isFairDraw(tested)) return null;
+  if (isFairDraw(tested, printedOf(tested))) return null;
   const [weighted, why] =
     tested.weights === undefined
       ? ["", ", and the labels have no weights"]
@@ -82,46 +80,6 @@ function agreementsOf(joined: JoinedColumn) {
       kappa: cohenKappa(a, b, { weights }),
     };
   });
-}
-
-// A fair draw is called unfair in one of a thousand reports.
-const BY_CHANCE = 0.001;
-/** Fewer rows on either side show no difference. */
-const LEAST_ROWS = 30;
-/** Chi-square needs so many expected rows in a bin. */
-const LEAST_EXPECTED = 5;
-
-/**
- * Returns whether labels look like a random draw of all answers: their weighted shares of printed
- * values equal those of all answers, up to chance. True if there are too few of either.
- */
-function isFairDraw({ p, weights, joined: { column } }: Rows): boolean {
-  const { ids } = column;
-  if (p.length < LEAST_ROWS || ids.length - p.length < LEAST_ROWS) return true;
-  const all = sharesOf(topAnswers(column).probability);
-  const labelled = sharesOf(p, weights);
-  const effective = effectiveRows(p.length, weights);
-  const least = Math.max(0.1, LEAST_EXPECTED / effective);
-  let [expected, seen, rest, distance, bins] = [0, 0, 1, 0, 0];
-  for (const [at, share] of all.entries()) {
-    expected += share;
-    seen += labelled[at] as number;
-    rest -= share;
-    // The last bin includes the rest that is too small for another.
-    if (at < 100 && (expected < least || rest < least)) continue;
-    distance += (seen - expected) ** 2 / expected;
-    bins += 1;
-    [expected, seen] = [0, 0];
-  }
-  // The labelled rows are among all rows: the common rows cannot differ.
-  const chance = Math.max(0, 1 / effective - 1 / ids.length);
-  return bins < 2 || distance <= chance * chiSquareCut(BY_CHANCE, bins - 1);
-}
-
-/** The share of rows at each printed value, by hundredths. */
-function sharesOf(p: Float64Array, weights?: Float64Array): Float64Array {
-  const { rows, total } = countRisks(p, new Uint8Array(p.length), { weights });
-  return rows.map((count) => count / total);
 }
 
 /** Returns whether a labeler is a model of the same maker or name as the one that answered. */

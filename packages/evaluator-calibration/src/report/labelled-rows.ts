@@ -105,6 +105,11 @@ export function topAnswers({
   return tops;
 }
 
+/** Returns `p` of every record that has an answer of the source of some rows, labelled or not. */
+export function printedOf({ joined: { column } }: Rows): Float64Array {
+  return topAnswers(column).probability;
+}
+
 /** Returns the rows of each group or cluster. */
 export function rowsByIndex(indexOf: readonly number[]): Map<number, number[]> {
   return Map.groupBy(indexOf.keys(), (row) => indexOf[row] as number);

@@ -1,8 +1,9 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { checkWorlds, playChecks } from "./check-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
 
-// Plays the worlds of promise-draw.test.ts with many more rounds, and prints what it saw:
+// Plays the worlds of promise-draw.test.ts and check-threshold.test.ts with many more rounds, and prints what it saw:
 // npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } });
@@ -14,6 +15,16 @@ for (const world of promiseWorlds) {
   const { median, promised, broken } = playRounds(world, Number(values.rounds));
   write(world.name, `${median}`, share(promised), share(broken));
   if (broken <= 0.05 && median <= (world.medianLabels ?? Infinity)) continue;
+  process.stderr.write(`missed: ${world.name}\n`);
+  process.exitCode = 1;
+}
+process.stdout.write("\n");
+write("world of checks", "false", "limit", "");
+write("---", "---", "---", "---");
+for (const world of checkWorlds) {
+  const found = playChecks(world, Number(values.rounds));
+  write(world.name, share(found), share(world.limit), "");
+  if (found <= world.limit) continue;
   process.stderr.write(`missed: ${world.name}\n`);
   process.exitCode = 1;
 }

@@ -13,11 +13,15 @@ export interface Interval {
 
 /** Returns the exact (Clopper–Pearson) 95 % interval of a share of which `wrong` of `n` were seen. */
 export function clopperPearson(wrong: number, n: number): Interval {
+  return exactLimits(wrong, n, (1 - 0.95) / 2);
+}
+
+/** Returns the exact limits of a share, each of which is missed with a probability of at most `level`. */
+export function exactLimits(wrong: number, n: number, level: number): Interval {
   checkCounts(wrong, n);
-  const tail = (1 - 0.95) / 2;
   return {
-    low: wrong === 0 ? 0 : betaQuantile(tail, wrong, n - wrong + 1),
-    high: wrong >= n ? 1 : betaQuantile(1 - tail, wrong + 1, n - wrong),
+    low: wrong === 0 ? 0 : betaQuantile(level, wrong, n - wrong + 1),
+    high: wrong >= n ? 1 : betaQuantile(1 - level, wrong + 1, n - wrong),
   };
 }
 

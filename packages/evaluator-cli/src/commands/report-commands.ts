@@ -157,7 +157,7 @@ export const reportCommands = {
       .command("check")
       .summary("test the thresholds of a calibration again on new labels")
       .description(
-        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number\nof times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused.\n3: too few labels.",
+        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number\nof times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused.\n3: too few labels, or they are no random draw of the records that were acted on.",
       )
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
       .requiredOption("--labels <file>", labels)
@@ -181,7 +181,7 @@ export const reportCommands = {
       .command("audit")
       .summary("test on later labels whether the promises of acts were kept")
       .description(
-        "Joins the lines of act with labels of the same records by id and question, and prints for each\npromise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip\ncounts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels.",
+        "Joins the lines of act with labels of the same records by id and question, and prints for each\npromise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip\ncounts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or they are no random draw.",
       )
       .argument("<acts>", "the lines that act printed")
       .requiredOption("--labels <file>", labels)

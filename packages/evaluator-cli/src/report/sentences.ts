@@ -5,14 +5,7 @@ import {
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
-import {
-  printable,
-  percent,
-  percentRange,
-  printAtLeast,
-  printAtMost,
-  printThreshold,
-} from "evaluator-kit";
+import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
   model: { name: null, warning: null },
@@ -228,28 +221,6 @@ export function nameThreshold({ action, threshold }: ThresholdCheck["locked"]): 
 
 function nameAction(action: ActionReport["action"]): string {
   return action === "top" ? "act on the most probable option" : `act on "${action}"`;
-}
-
-/** A threshold that new labels tested once, or label by label. */
-type TestedThreshold =
-  | ThresholdCheck
-  | (Pick<ThresholdCheck, "locked" | "n" | "wrong"> & {
-      readonly verdict: "alarm" | "no alarm";
-      readonly evidence: number;
-      /** The evidence that raises the alarm. */
-      readonly needed: number;
-    });
-
-/** Returns a threshold and its result on new labels, in one line. */
-export function describeCheck(check: TestedThreshold): string {
-  const { question, maxRisk } = check.locked;
-  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${printAtMost(maxRisk)} wrong`;
-  const result =
-    "evidence" in check
-      ? `evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm`
-      : percentRange(check);
-  const seen = `${check.wrong} of ${check.n} wrong (${result})`;
-  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;
 }
 
 /** Returns the counts of a question's labels, in one line. */

@@ -85,3 +85,15 @@ test("a draw is of five records a week, without those that were checked before",
   const [later] = drawSpotChecks(answersOf(), labels, monday);
   expect(later?.records.map(({ id }) => id).toSorted()).toEqual(drawn.toSorted());
 });
+
+test("checks of the surest records alone have no verdict", async () => {
+  const answers = answersOf();
+  for (let at = 0; at < 300; at += 1) {
+    const value = { id: `s-${at}`, question: "scam", probability: 0.91, modelId: "m/one" };
+    answers.table.addRecord({ line: at + 1, value }, "answers");
+  }
+  using labels = await labelsWith(60);
+  expect(auditLines(answers, labels, artifact)).toEqual([
+    "Audit: scam yes: no fair draw, 0 wrong of 60 (0.00 to 0.06)",
+  ]);
+});

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { checkThreshold } from "evaluator-calibration/statistics";
-import { LabelJoin, toLabelledRows } from "evaluator-calibration/reports";
+import { checkThresholds } from "evaluator-calibration/statistics";
+import { LabelJoin, printedOf, toLabelledRows } from "evaluator-calibration/reports";
 import { printable } from "evaluator-kit";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
@@ -48,13 +48,15 @@ export function auditLines(
   for (const [index, value] of spotChecks.entries()) {
     if (!made.has(hash("sha256", value.id).slice(0, 8))) join.add({ line: index + 1, value }, path);
   }
-  return thresholds.map((threshold) => {
-    const { question, action } = threshold;
-    const joined = join.columns.find(({ column }) => column === table.largest(question));
-    const rows = joined ? toLabelledRows(joined).tested : { p: [], cameTrue: [] };
-    const { n, wrong, low, high, verdict } = checkThreshold(threshold, rows);
+  const tests = thresholds.map((locked) => {
+    const joined = join.columns.find(({ column }) => column === table.largest(locked.question));
+    if (joined === undefined) return { locked, rows: { p: [], cameTrue: [] }, all: null };
+    const { tested } = toLabelledRows(joined);
+    return { locked, rows: tested, all: printedOf(tested) };
+  });
+  return checkThresholds(tests).map(({ locked, n, wrong, low, high, verdict }) => {
     const kept = verdict === "holds" ? "kept" : verdict;
     const seen = `${wrong} wrong of ${n} (${low.toFixed(2)} to ${high.toFixed(2)})`;
-    return printable`Audit: ${question} ${action}: ${kept}, ${seen}`;
+    return printable`Audit: ${locked.question} ${locked.action}: ${kept}, ${seen}`;
   });
 }

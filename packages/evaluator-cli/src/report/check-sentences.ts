@@ -1,0 +1,45 @@
+import type { ThresholdCheck } from "evaluator-calibration/statistics";
+import { percentRange, printable, printAtLeast, printAtMost } from "evaluator-kit";
+import { count, nameThreshold } from "./sentences.ts";
+
+/** A threshold that new labels tested once, or label by label. */
+type TestedThreshold =
+  | ThresholdCheck
+  | (Pick<ThresholdCheck, "locked" | "n" | "wrong"> & {
+      readonly verdict: "alarm" | "no alarm" | "no fair draw";
+      readonly evidence: number;
+      /** The evidence that raises the alarm. */
+      readonly needed: number;
+    });
+
+/** The reason for no verdict. */
+export const NO_FAIR_DRAW =
+  "The printed values of the labelled records differ from those of all records that were acted on by more than chance, so these labels show no verdict. Draw them with pick --acts, and label every record of the draw.";
+
+/** Returns the 95 % interval of a tested risk, and the one-sided limit that decides its verdict. */
+export function describeRisk(
+  check: Omit<ThresholdCheck, "locked"> & { readonly confidence: number },
+): string {
+  const { atMost, atLeast, verdict, confidence } = check;
+  const range = `(${percentRange(check)})`;
+  const limits = {
+    holds: `; at most ${printAtMost(Math.ceil(1000 * atMost - 1e-6) / 1000)}`,
+    broken: `; at least ${printAtLeast(Math.floor(1000 * atLeast + 1e-6) / 1000)}`,
+    "not enough labels": null,
+    "no fair draw": null,
+  };
+  const limit = limits[verdict];
+  return limit === null ? range : `${range}${limit}, with ${printAtLeast(confidence)} confidence`;
+}
+
+/** Returns a threshold and its result on new labels, in one line. */
+export function describeCheck(check: TestedThreshold): string {
+  const { question, maxRisk } = check.locked;
+  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${printAtMost(maxRisk)} wrong`;
+  const result =
+    "evidence" in check
+      ? `(evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm)`
+      : describeRisk({ ...check, ...check.locked });
+  const seen = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
+  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;
+}
