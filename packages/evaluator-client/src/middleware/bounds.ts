@@ -15,6 +15,8 @@ export interface PromiseArtifact {
     readonly question: string;
     readonly action: string;
     readonly threshold: number;
+    readonly maxRisk?: number | undefined;
+    readonly confidence?: number | undefined;
   }[];
 }
 
@@ -35,7 +37,13 @@ export type Bounds<TId extends string = string> = {
 };
 
 const share = z.number().check(z.minimum(0), z.maximum(1));
-const thresholdSchema = z.object({ question: z.string(), action: z.string(), threshold: share });
+const thresholdSchema = z.object({
+  question: z.string(),
+  action: z.string(),
+  threshold: share,
+  maxRisk: z.optional(share),
+  confidence: z.optional(share),
+});
 const artifactSchema = z.object({
   model: z.object({ id: z.nullable(z.string()) }),
   questionHash: z.string("it names no questions; calibrate again with --questions"),
@@ -96,8 +104,8 @@ export function unsureIn(
   const answers = all as Readonly<Record<string, Answer>>;
   const bounded = boundedIn(given, questions).filter(([id]) => Object.hasOwn(answers, id));
   return bounded.flatMap(([id, bound, question]) => {
-    const sides = sidesOf(question, answers[id] as Answer);
-    return isSure(bound, sides, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
+    const shares = sharesOf(question, answers[id] as Answer);
+    return isSure(bound, shares, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
   });
 }
 
@@ -108,39 +116,46 @@ function boundedIn(given: Bounds, questions: Questions) {
   });
 }
 
-/** Printed probabilities of the actions on an answer. */
-type Sides = Readonly<Record<"yes" | "no", number>> | { readonly top: number };
-
-function sidesOf(question: Question, answer: Answer): Sides {
-  for (const field of questionKinds[question.type].values(question)) {
-    if (field.form === "distribution") return { top: Math.max(...Object.values(field.of(answer))) };
-    if (field.form !== "probability") continue;
-    const yes = field.of(answer);
-    return { yes, no: Math.round(1e12 * (1 - yes)) / 1e12 };
-  }
-  return { top: Number.NaN };
+/** The printed probabilities of yes and no, of options or of levels. */
+interface Shares {
+  readonly isYesNo: boolean;
+  readonly shares: Readonly<Record<string, number>>;
 }
 
-// Probabilities are printed with two decimals and more; 0.1 + 0.2 is not 0.3.
+/** Returns the printed probabilities of an answer. */
+export function sharesOf(question: Question, answer: Answer): Shares {
+  for (const field of questionKinds[question.type].values(question)) {
+    if (field.form === "distribution") return { isYesNo: false, shares: field.of(answer) };
+    if (field.form !== "probability") continue;
+    const yes = field.of(answer);
+    // As in evaluator-calibration: 1 - 0.9 is not 0.1.
+    return { isYesNo: true, shares: { yes, no: Math.round(1e12 * (1 - yes)) / 1e12 } };
+  }
+  return { isYesNo: false, shares: {} };
+}
+
+// Probabilities are printed with two decimals or more.
 const TOLERANCE = 1e-9;
 
 function isSure(
   bound: Bound,
-  sides: Sides,
+  { isYesNo, shares }: Shares,
   { id, modelId }: { readonly id: string; readonly modelId: string | null },
 ): boolean {
-  if ("below" in bound) return Math.max(...Object.values(sides)) >= bound.below - TOLERANCE;
+  const greatest = Math.max(...Object.values(shares));
+  if ("below" in bound) return greatest >= bound.below - TOLERANCE;
   if ("between" in bound) {
     const [low, high] = bound.between;
-    const { yes } = sides as { readonly yes: number };
+    const { yes } = shares as { readonly yes: number };
     return yes <= low + TOLERANCE || yes >= high - TOLERANCE;
   }
   const { model, thresholds } = bound.promise;
+  const actions: Readonly<Record<string, number>> = isYesNo ? shares : { top: greatest };
   // As `decide` of evaluator-calibration: the promise was made in hundredths.
   const reaches = ({ question, action, threshold }: (typeof thresholds)[number]) =>
     question === id &&
-    Math.round(100 * (Object.entries(sides).find(([side]) => side === action)?.[1] ?? -1)) >=
-      Math.round(100 * threshold);
+    Object.hasOwn(actions, action) &&
+    Math.round(100 * (actions[action] as number)) >= Math.round(100 * threshold);
   return modelId === model.id && thresholds.some(reaches);
 }
 

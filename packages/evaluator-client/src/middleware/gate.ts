@@ -1,0 +1,183 @@
+import { EvaluatorError } from "../errors.ts";
+import type { Evaluator } from "../evaluator.ts";
+import { quietly } from "../logger.ts";
+import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
+import { quoteName } from "../questions/json.ts";
+import { type Answer, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { type Bound, type Bounds, parseBounds, type PromiseArtifact, sharesOf } from "./bounds.ts";
+import { evaluateSettled, type SettledAnswer } from "./evaluate-settled.ts";
+
+/** What an answer has to be: `yes`, `no`, an option, the index of a level, or one of several. */
+export type Requirement = { readonly is: string | readonly string[] } & (
+  | { /** The least probability, 0 to 1. */ readonly atLeast: number }
+  | { /** An artifact whose promise the answer has to keep. */ readonly promise: PromiseArtifact }
+);
+
+/** Options of {@link gate}. */
+export interface GateOptions<TQuestions extends Questions> {
+  readonly questions: TQuestions;
+  /** The requirement of each question; all have to hold. */
+  readonly approve: { readonly [TId in keyof TQuestions]: Requirement };
+  /** The longest wait for the answers, in milliseconds. @default 10000 */
+  readonly deadlineMs?: number | undefined;
+  /** Receives one line for each tool call, without its input. @default none */
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+/** A call of a tool, as `ai`, MCP and agents have it. */
+export interface ToolCall {
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The arguments, a JSON value; the model reads them. */
+  readonly input: unknown;
+  /** What else the model should know, such as the user's task or the time. */
+  readonly context?: unknown;
+}
+
+/** Whether a tool call may run. */
+export interface GateVerdict {
+  /** Whether it may run: all requirements hold. */
+  readonly approved: boolean;
+  /** `denied`: an answer is surely another one. `undecided`: unsure, refused, failed or late; ask a person. */
+  readonly status: "approved" | "denied" | "undecided";
+  /** The reason, without the input. */
+  readonly reason: string;
+  /** US dollars, or null if unknown. */
+  readonly costUsd: number | null;
+}
+
+/**
+ * Makes a function that asks whether a tool call may run. It is closed by default and never throws: after a
+ * failure, a refusal or its deadline, and if an answer is unsure, the call is not approved.
+ *
+ * @throws {ConfigurationError} when an option is wrong.
+ * @example
+ * ```ts
+ * const mayRun = gate(evaluator, {
+ *   questions: { harmless: boolean("Is this tool call harmless and part of the task?") },
+ *   approve: { harmless: { is: "yes", atLeast: 0.95 } },
+ *   log: console.error,
+ * });
+ * const { approved, reason } = await mayRun({ tool: "shell", input: { command: "ls" } });
+ * ```
+ */
+export function gate<const TQuestions extends Questions>(
+  evaluator: Pick<Evaluator, "evaluate">,
+  options: GateOptions<TQuestions>,
+): (call: ToolCall, options?: { readonly signal?: AbortSignal }) => Promise<GateVerdict> {
+  checkOptions(optionsNamed("questions", "approve", "deadlineMs", "log"), options);
+  const { deadlineMs = 10_000, log } = options;
+  const questions: Questions = options.questions;
+  const requirements: Readonly<Record<string, Requirement>> = { ...options.approve };
+  const bounds = boundsOf(requirements, questions);
+  const decide = async (
+    call: ToolCall,
+    signal: AbortSignal | undefined,
+  ): Promise<Omit<GateVerdict, "approved">> => {
+    try {
+      const { tool, input, context } = call;
+      const state = { tool, input, ...(context !== undefined && { context }) } as object;
+      const request = { state, questions } as EvaluationRequest;
+      const settled = await evaluateSettled(evaluator, request, { bounds, deadlineMs, signal });
+      const { costUsd } = settled;
+      const findings = Object.entries(questions).map(([id, question]) => {
+        const requirement = requirements[id] as Requirement;
+        return findingOf(
+          id,
+          { question, requirement },
+          settled.answers[id] as SettledAnswer<Answer>,
+        );
+      });
+      const worst = findings.find(({ status }) => status === "denied");
+      const open = findings.find(({ status }) => status === "undecided");
+      const { status } = worst ?? open ?? { status: "approved" as const };
+      const telling = findings.filter((finding) => finding.status === status);
+      return { status, reason: telling.map(({ reason }) => reason).join("; "), costUsd };
+    } catch (error) {
+      return { status: "undecided", reason: nameOf(error), costUsd: null };
+    }
+  };
+  return async (call, { signal } = {}) => {
+    const verdict = await decide(call, signal);
+    const { status, reason, costUsd } = verdict;
+    const price = costUsd === null ? "" : `, $${costUsd.toPrecision(2)}`;
+    const { tool } = Object(call) as Partial<ToolCall>;
+    quietly({ log }, "log", `gate: ${quoteName(`${tool}`)} ${status}: ${reason}${price}`);
+    return { approved: status === "approved", ...verdict };
+  };
+}
+
+/** Returns the bounds of requirements. @throws ConfigurationError if one is missing or does not fit its question. */
+function boundsOf(
+  requirements: Readonly<Record<string, Requirement>>,
+  questions: Questions,
+): Bounds {
+  const ids = Object.keys(questions);
+  const isAsked = (id: string) => Object.hasOwn(questions, id);
+  const unknown = Object.keys(requirements).find((id) => !isAsked(id));
+  if (unknown !== undefined) rejectOption(`approve.${unknown}`, "is for no question");
+  if (ids.length === 0) rejectOption("questions", "has no question; nothing would be checked");
+  const bounds = ids.map((id): [string, Bound] => {
+    const requirement = Object.hasOwn(requirements, id) ? requirements[id] : undefined;
+    if (requirement === undefined) rejectOption(`approve.${id}`, "is missing");
+    const names = namesOf(questions[id] as Question);
+    const wrong = [requirement.is].flat().find((name) => !names.includes(name));
+    if (wrong !== undefined || [requirement.is].flat().length === 0)
+      rejectOption(`approve.${id}.is`, `is none of ${names.map(quoteName).join(", ")}`);
+    if ("promise" in requirement) return [id, { promise: requirement.promise }];
+    return [id, { below: requirement.atLeast }];
+  });
+  return parseBounds(Object.fromEntries(bounds));
+}
+
+function namesOf(question: Question): readonly string[] {
+  const kind = questionKinds[question.type];
+  const isYesNo = kind.values(question).some(({ form }) => form === "probability");
+  return isYesNo ? ["yes", "no"] : kind.keys(question);
+}
+
+interface Finding {
+  readonly status: GateVerdict["status"];
+  readonly reason: string;
+}
+
+function findingOf(
+  id: string,
+  { question, requirement }: { readonly question: Question; readonly requirement: Requirement },
+  settled: SettledAnswer<Answer>,
+): Finding {
+  const name = quoteName(id);
+  if (settled.status === "refused") return { status: "undecided", reason: `${name} was refused` };
+  const { shares } = sharesOf(question, settled.answer);
+  const sureness = Math.max(...Object.values(shares));
+  const acts = Object.keys(shares).filter((act) => shares[act] === sureness);
+  const answer = `${name} is ${acts.join(" or ")} (${sureness.toFixed(2)})`;
+  if (settled.status === "unsure")
+    return { status: "undecided", reason: `${answer}, which is unsure` };
+  const wanted = new Set([requirement.is].flat());
+  const fitting = acts.filter((act) => wanted.has(act));
+  if (fitting.length === 0) return { status: "denied", reason: answer };
+  if (fitting.length < acts.length) return { status: "undecided", reason: `${answer}, a tie` };
+  return { status: "approved", reason: `${answer}${promiseOf(id, requirement, acts)}` };
+}
+
+function promiseOf(id: string, requirement: Requirement, acts: readonly string[]): string {
+  if (!("promise" in requirement)) return "";
+  const promised = requirement.promise.thresholds.find(
+    ({ question, action }) => question === id && (action === "top" || acts.includes(action)),
+  );
+  const { maxRisk, confidence } = promised ?? {};
+  if (maxRisk === undefined || confidence === undefined) return "";
+  return `: at most ${percent(maxRisk)} of such acts are wrong, with ${percent(confidence)} confidence`;
+}
+
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+/** The text of an error that is not ours may contain the input. */
+function nameOf(error: unknown): string {
+  const { name = "Error", message } = Object(error) as Partial<Error>;
+  return error instanceof EvaluatorError ? `${name}: ${message}` : name;
+}
