@@ -1,13 +1,16 @@
 import { withRest } from "evaluator-kit";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { parseTime } from "./mail-dates.ts";
-import { fileDay, header, linesOf, parseMessage } from "./parse-message.ts";
+import { fileDay, header, parseMessage } from "./parse-message.ts";
 
-const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
+const NEWLINE = 10;
 /** How far is read ahead for the end that a `Content-Length` gives; a longer mail is split by its lines. */
 const MOST_AHEAD = 16 * 1024 * 1024;
-const LINE_BYTES = 64 * 1024;
-const HEAD_BYTES = 512;
+/** More than a separator and two lines of a header take. */
+const WINDOW_BYTES = 4096;
+/** More than an empty line and the start of a separator take. */
+const BEFORE_BYTES = 8;
+const HEAD_BYTES = 64 * 1024;
 
 /**
  * A separator ends with the day of delivery: "Mon Nov  2 09:00:00 2026", with a zone before or after
@@ -33,10 +36,10 @@ export async function* mboxMails(
   const splitter = new MboxSplitter(most);
   let last: string | null = null;
   const toFound = (
-    { number, offset, time, lines }: MboxMessage,
+    { number, offset, time, pieces }: MboxMessage,
     next: string | null,
   ): FoundMail => {
-    const bytes = Buffer.concat(lines);
+    const bytes = unquoted(Buffer.concat(pieces));
     const isDelivery = ![last, next].some((other) => isSameMoment(time, other));
     last = time;
     return {
@@ -48,13 +51,18 @@ export async function* mboxMails(
       read: async () => ({ ...(await parseMessage(bytes)), gone: goneIn(bytes) }),
     };
   };
-  for await (const lines of lineGroups(chunks)) {
-    for (const message of splitter.split(lines))
+  for await (const chunk of withEnd(chunks)) {
+    for (const message of splitter.split(chunk))
       yield toFound(message, splitter.open?.time ?? null);
   }
   if (splitter.open !== null) yield toFound(splitter.open, null);
   if (splitter.doubts.length > 0)
     yield { name: file.name, reason: doubtOf(splitter.doubts, at), isMail: true };
+}
+
+async function* withEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
+  yield* chunks;
+  yield null;
 }
 
 function doubtOf(doubts: readonly number[], at: number): string {
@@ -95,19 +103,6 @@ export function isFolderData(head: string): boolean {
   );
 }
 
-/** Yields the lines of each piece of a file, a very long one in parts; an empty one ends the last. */
-async function* lineGroups(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const lines = [...linesOf(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))];
-    const last = lines.at(-1);
-    const isWhole = last === undefined || last.at(-1) === NEWLINE || last.length >= LINE_BYTES;
-    rest = (isWhole ? undefined : lines.pop()) ?? Buffer.alloc(0);
-    yield lines;
-  }
-  yield [rest, Buffer.alloc(0)];
-}
-
 /** Returns whether text begins as an mbox does. */
 export function isMbox(text: string): boolean {
   const [first = "", second = ""] = text.split("\n", 2);
@@ -119,18 +114,20 @@ interface MboxMessage {
   readonly number: number;
   /** The offset of its separator, in bytes. */
   readonly offset: number;
+  /** The offset of its first header. */
+  readonly start: number;
   /** The time in its separator, in ISO 8601; null if it is none of a delivery. */
   readonly time: string | null;
-  /** The lines of its start, about as much as is kept. */
-  readonly lines: Buffer[];
+  /** Its start, about as much as is kept. */
+  readonly pieces: Buffer[];
   /** Their length, in bytes. */
   length: number;
-  /** The end that its `Content-Length` gives, as an offset; 0 without one. */
-  end: number;
+  /** The end that its `Content-Length` gives, as an offset; 0 without one, undefined until it is needed. */
+  end: number | undefined;
 }
 
 /**
- * Splits an mbox into messages, and holds the start of one; `>From ` lines become `From ` again.
+ * Splits an mbox into messages, and holds the start of one.
  *
  * A line of a mail may look like a separator. So one with a date needs a header below it, or a usual
  * header if no empty line is before it, as in some exports. One without a date needs a usual header
@@ -138,18 +135,16 @@ interface MboxMessage {
  * `Content-Length`: if it ends at a separator or the file's end, no line before separates.
  */
 class MboxSplitter {
-  /** Lines that are read and not yet taken, with the offset of the first. */
-  #lines: Buffer[] = [];
+  /** Bytes that are not yet searched, some before them, and the offset of the first. */
+  #bytes: Buffer = Buffer.alloc(0);
   #offset = 0;
-  /** The offset up to which lines are read, and the separators before it that are not yet taken. */
+  /** The index at which the search goes on. */
+  #from = 0;
+  /** Further bytes, up to the offset without which the next line cannot be judged. */
+  #waiting: Buffer[] = [];
   #readTo = 0;
-  readonly #separators = new Set<number>();
+  #needed = 0;
   #isEnd = false;
-  /** Whether the next line begins as one; otherwise it continues a very long one. */
-  #isLineStart = true;
-  #isReadLineStart = true;
-  #isAfterBlank = true;
-  #isHeader = false;
   /** The message whose end was not seen. */
   open: MboxMessage | null = null;
   /** The offsets of lines that look like separators and are none. */
@@ -160,126 +155,136 @@ class MboxSplitter {
     this.#most = most;
   }
 
-  /** Takes more lines, an empty one at the end; returns the messages that end in the lines read. */
-  *split(lines: readonly Buffer[]): Generator<MboxMessage> {
-    for (const line of lines) this.#read(line);
-    let at = 0;
-    // Two lines more show if one separates.
-    for (; at < this.#lines.length - (this.#isEnd ? 0 : 2); at += 1) {
-      const [line = Buffer.of(), next = Buffer.of(), afterNext = Buffer.of()] = [
-        this.#lines[at],
-        this.#lines[at + 1],
-        this.#lines[at + 2],
-      ];
-      const head = this.#isLineStart ? headOf(line, this.#isHeader) : "";
-      const isSeparator =
-        head.startsWith("From ") &&
-        this.#separates(head, headOf(next, true), headOf(afterNext, true));
-      if (isSeparator && this.#mustReadOn()) break;
-      const ended = this.open;
-      if (isSeparator && !this.#isInside()) this.#begin(head);
-      else this.#add(line, head);
-      this.#separators.delete(this.#offset);
-      this.#offset += line.length;
-      this.#isLineStart = line.at(-1) === NEWLINE;
-      this.#isAfterBlank = head === "\n" || head === "\r\n";
-      if (ended !== null && ended !== this.open) yield ended;
+  /** Takes more bytes, null at the end; returns the messages that end in the bytes read. */
+  *split(chunk: Buffer | null): Generator<MboxMessage> {
+    if (chunk !== null) this.#waiting.push(chunk);
+    this.#readTo += chunk?.length ?? 0;
+    this.#isEnd = chunk === null;
+    if (this.#readTo < this.#needed && !this.#isEnd) return;
+    this.#bytes = Buffer.concat([this.#bytes, ...this.#waiting]);
+    this.#waiting = [];
+    for (let at = this.#nextLine(); at !== -1; at = this.#nextLine()) {
+      if (this.#mustReadOn(at, at)) break;
+      const kind = this.#kindOf(at);
+      if (kind !== "text" && this.#mustReadOn(at, this.#contentEnd(at))) break;
+      this.#from = at + 1;
+      if (kind === "text" || this.#isInside(at)) continue;
+      if (kind === "doubt") this.doubts.push(this.#offset + at);
+      else yield* this.#begin(at);
     }
-    this.#lines = this.#lines.slice(at);
+    this.#keep(this.#isEnd ? this.#bytes.length : Math.max(0, this.#from - BEFORE_BYTES));
   }
 
-  #read(line: Buffer): void {
-    if (line.length === 0) {
-      this.#isEnd = true;
-      return;
-    }
-    const head = this.#isReadLineStart ? headOf(line) : "";
-    if (isSeparatorLine(head)) this.#separators.add(this.#readTo);
-    this.#lines.push(line);
-    this.#readTo += line.length;
-    this.#isReadLineStart = line.at(-1) === NEWLINE;
+  /** Returns the index of the next line that begins as a separator; -1 if none is read. */
+  #nextLine(): number {
+    const isStart = this.#offset === 0 && this.#from === 0;
+    if (isStart && this.#bytes.toString("latin1", 0, 5) === "From ") return 0;
+    const at = this.#bytes.indexOf("\nFrom ", Math.max(0, this.#from - 1)) + 1;
+    if (at > 0) return at;
+    this.#from = Math.max(this.#from, this.#bytes.length - BEFORE_BYTES);
+    return -1;
   }
 
-  #separates(head: string, next: string, afterNext: string): boolean {
-    const isAfterBlank = this.open === null || this.#isAfterBlank;
+  /** Returns whether the lines at an index, and behind it, must be read before a line can be judged. */
+  #mustReadOn(line: number, index: number): boolean {
+    const end = index + WINDOW_BYTES;
+    if (this.#isEnd || end <= this.#bytes.length || index - line > MOST_AHEAD) return false;
+    this.#needed = this.#offset + end;
+    return true;
+  }
+
+  #kindOf(at: number): "separator" | "doubt" | "text" {
+    const [head = "", next = "", afterNext = ""] = this.#linesAt(at);
+    const isDated = datedSeparator.test(head);
+    if (!isDated && !bareSeparator.test(head)) return "text";
+    const isUsual = usualHeader.test(next);
+    const isAfterBlank =
+      this.open === null ||
+      /\n\r?\n$/.test(this.#bytes.toString("latin1", Math.max(0, at - BEFORE_BYTES), at));
     const hasTwo = header.test(afterNext) || /^[ \t]/.test(afterNext);
-    const [isUsual, isDated, bare] = [
-      usualHeader.test(next),
-      datedSeparator.test(head),
-      bareSeparator.exec(head),
-    ];
     const isQuoted =
       next.startsWith(">From ") && isSeparatorLine(next.slice(1)) && header.test(afterNext);
-    if (isDated && (isQuoted || isUsual || (isAfterBlank && header.test(next)))) return true;
+    if (isDated && (isQuoted || isUsual || (isAfterBlank && header.test(next)))) return "separator";
     const isAlone = /^From (?:- ?)?[\r\n]*$/.test(head);
-    if (
-      bare &&
-      isUsual &&
-      (this.open === null || (isAlone ? isAfterBlank || hasTwo : isAfterBlank && hasTwo))
-    )
-      return true;
-    const isDoubt = isDated ? header.test(next) : bare !== null && isUsual;
-    if (isDoubt && !this.#isInside()) this.doubts.push(this.#offset);
-    return false;
+    const isBare =
+      this.open === null || (isAlone ? isAfterBlank || hasTwo : isAfterBlank && hasTwo);
+    if (!isDated && isUsual && isBare) return "separator";
+    return isUsual || (isDated && header.test(next)) ? "doubt" : "text";
   }
 
-  /** Returns whether the end that a mail gives must be read before a line can be judged. */
-  #mustReadOn(): boolean {
-    const end = this.open?.end ?? 0;
-    return (
-      !this.#isEnd &&
-      end > this.#offset &&
-      end + 3 > this.#readTo &&
-      end - this.#offset < MOST_AHEAD
+  // The start of a line, and of the two below it.
+  #linesAt(at: number): string[] {
+    return this.#bytes.toString("latin1", at, at + WINDOW_BYTES).split(/(?<=\n)/, 3);
+  }
+
+  /** Returns the index at which the open message ends by its `Content-Length`; below 0 without one. */
+  #contentEnd(line: number): number {
+    const { open } = this;
+    if (open !== null) open.end ??= contentEnd(open, this.#bytes.subarray(0, line));
+    return (open?.end ?? 0) - this.#offset;
+  }
+
+  /** Returns whether a line is in a mail whose `Content-Length` is right; other ones count for nothing. */
+  #isInside(line: number): boolean {
+    const end = this.#contentEnd(line);
+    const left = this.#bytes.length - end;
+    if (end <= line || left < 0) return false;
+    if (this.#isEnd && left < 3) return true;
+    return [end, end + 1, end + 2].some(
+      (at) => this.#bytes[at - 1] === NEWLINE && isSeparatorLine(this.#linesAt(at)[0] ?? ""),
     );
   }
 
-  /** Returns whether the offset is in a mail whose `Content-Length` is right; other ones count for nothing. */
-  #isInside(): boolean {
-    const end = this.open?.end ?? 0;
-    if (end <= this.#offset) return false;
-    const isAtEnd = this.#isEnd && end <= this.#readTo && end + 3 > this.#readTo;
-    return isAtEnd || [end, end + 1, end + 2].some((offset) => this.#separators.has(offset));
-  }
-
-  #begin(head: string): void {
-    const number = (this.open?.number ?? 0) + 1;
+  *#begin(at: number): Generator<MboxMessage> {
+    const ended = this.open;
+    this.#keep(at);
+    const [head = ""] = this.#linesAt(0);
     this.open = {
-      number,
+      number: (ended?.number ?? 0) + 1,
       offset: this.#offset,
+      start: this.#offset + head.length,
       time: deliveryTime(head),
-      lines: [],
+      pieces: [],
       length: 0,
-      end: 0,
+      end: undefined,
     };
-    this.#isHeader = true;
+    this.#drop(head.length);
+    if (ended !== null) yield ended;
   }
 
-  #add(line: Buffer, head: string): void {
-    if (this.open === null) return;
-    if (this.#isHeader) this.#addHeader(this.open, head, line.length);
-    if (this.open.length >= this.#most) return;
-    this.open.lines.push(/^>+From /.test(head) ? line.subarray(1) : line);
-    this.open.length += line.length;
+  /** Adds the first bytes to the open message. */
+  #keep(length: number): void {
+    if (this.open !== null && this.open.length < this.#most) {
+      const piece = this.#bytes.subarray(0, Math.min(length, this.#most - this.open.length));
+      this.open.pieces.push(piece);
+      this.open.length += piece.length;
+    }
+    this.#drop(length);
   }
 
-  #addHeader(message: MboxMessage, head: string, length: number): void {
-    const [, bytes] = /^content-length:[ \t]{0,20}(\d{1,15})[ \t\r\n]*$/i.exec(head) ?? [];
-    // Counted from the end of the header, which is not known yet.
-    if (bytes !== undefined) message.end = -Number(bytes);
-    if (head !== "\n" && head !== "\r\n") return;
-    this.#isHeader = false;
-    message.end = message.end === 0 ? 0 : this.#offset + length - message.end;
+  #drop(length: number): void {
+    this.#bytes = this.#bytes.subarray(length);
+    this.#offset += length;
+    this.#from = Math.max(0, this.#from - length);
   }
 }
 
 function isSeparatorLine(head: string): boolean {
-  return head.startsWith("From ") && (datedSeparator.test(head) || bareSeparator.test(head));
+  return datedSeparator.test(head) || bareSeparator.test(head);
 }
 
-/** Returns the start of a line as text if it may be a separator. */
-function headOf(line: Buffer, isNeeded = false): string {
-  const [first] = line;
-  const canMatter = first === LETTER_F || first === ARROW || first === NEWLINE || first === RETURN;
-  return isNeeded || canMatter ? line.toString("latin1", 0, HEAD_BYTES) : "";
+/** Returns the end that a message names, as an offset in its file; 0 if it names none. */
+function contentEnd({ start, pieces }: MboxMessage, last: Buffer): number {
+  const [head = "", blank = ""] = Buffer.concat([...pieces, last])
+    .toString("latin1", 0, HEAD_BYTES)
+    .split(/(\r?\n\r?\n)/, 2);
+  const [, length] = /^content-length:[ \t]{0,20}(\d{1,15})[ \t\r]*$/im.exec(head) ?? [];
+  return length === undefined ? 0 : start + head.length + blank.length + Number(length);
+}
+
+/** Returns a mail with its `>From ` lines as they were before they were quoted. */
+function unquoted(bytes: Buffer): Buffer {
+  if (!bytes.includes(">From ")) return bytes;
+  const text = bytes.toString("latin1").replace(/(^|\n)>(?=>{0,100}From )/g, "$1");
+  return Buffer.from(text, "latin1");
 }
