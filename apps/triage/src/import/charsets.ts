@@ -123,8 +123,13 @@ export function decodeHeader(header: string, mailCharset = ""): string {
 
 function wordBytes(text: string, encoding: string): Buffer {
   if (/b/i.test(encoding)) return Buffer.from(text, "base64");
-  const bytes = text.replaceAll("_", " ").replace(/=\s?([\da-f]{2})/gi, (_, hex: string) => {
-    return String.fromCharCode(Number.parseInt(hex, 16));
-  });
+  return fromQuotedPrintable(text.replaceAll("_", " ").replace(/=\s(?=[\da-f]{2})/gi, "="));
+}
+
+/** Returns the bytes of a text in quoted-printable (RFC 2045, section 6.7). */
+export function fromQuotedPrintable(text: string): Buffer {
+  const bytes = text
+    .replace(/=[ \t\r]{0,20}\n/g, "")
+    .replace(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, "latin1");
 }

@@ -49,10 +49,10 @@ test("mails of long rows come whole, in every field", async () => {
     `${dateHeader}\nSubject: lines\n\n${`${row.slice(0, 40)}\n`.repeat(200)}`,
   ]);
   const { mails: imported, exitCode, stderr } = await importOf({ "a.mbox": mbox(...mails) });
-  // The headers of three take all that is read.
-  expect(stderr.match(/it has no sender, no subject and no text/g)).toHaveLength(3);
+  // The headers of one take all that is read.
+  expect(stderr.match(/it has no sender, no subject and no text/g)).toHaveLength(1);
   expect(exitCode).toBe(2);
-  expect(imported).toHaveLength(mails.length - 3);
+  expect(imported).toHaveLength(mails.length - 1);
 });
 
 test("Ctrl-C ends an import, and leaves nothing behind", async () => {

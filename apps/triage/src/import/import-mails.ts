@@ -108,10 +108,8 @@ function folderOf({ source }: Mail): string {
 function copies() {
   const folders = new Map<string, string>();
   return ({ id, from, subject, date, snippet }: Mail, folder: string): boolean => {
-    const key = hash("sha256", [id, from, subject, date, snippet].join("\n"), "base64").slice(
-      0,
-      16,
-    );
+    const content = [id, from, subject, date, snippet].join("\n");
+    const key = hash("sha256", content, "buffer").toString("latin1", 0, 12);
     const first = folders.get(key);
     if (first === undefined) folders.set(key, folder);
     return first !== undefined && first !== folder;

@@ -39,7 +39,7 @@ export async function* mboxMails(
     { number, offset, time, pieces }: MboxMessage,
     next: string | null,
   ): FoundMail => {
-    const bytes = unquoted(Buffer.concat(pieces));
+    const bytes = unquoted(pieces);
     const isDelivery = ![last, next].some((other) => isSameMoment(time, other));
     last = time;
     return {
@@ -283,7 +283,8 @@ function contentEnd({ start, pieces }: MboxMessage, last: Buffer): number {
 }
 
 /** Returns a mail with its `>From ` lines as they were before they were quoted. */
-function unquoted(bytes: Buffer): Buffer {
+function unquoted(pieces: readonly Buffer[]): Buffer {
+  const [bytes = Buffer.of()] = pieces.length > 1 ? [Buffer.concat(pieces)] : pieces;
   if (!bytes.includes(">From ")) return bytes;
   const text = bytes.toString("latin1").replace(/(^|\n)>(?=>{0,100}From )/g, "$1");
   return Buffer.from(text, "latin1");

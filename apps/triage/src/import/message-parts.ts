@@ -1,45 +1,98 @@
 import PostalMime from "postal-mime";
-import { decodeHeader, decodeText, knownCharset } from "./charsets.ts";
+import { decodeHeader, decodeText, fromQuotedPrintable, knownCharset } from "./charsets.ts";
+
+/** How much of a text is read, in bytes: a snippet takes less. */
+const TEXT_BYTES = 64 * 1024;
+/** No line of a mail is longer (RFC 5322, section 2.1.1); one of a page may be. */
+const LINE_BYTES = 1000;
+/** More header lines and boundaries than a mail has; the parser takes a microsecond for each. */
+const MOST_LINES = 32 * 1024;
+const [NEWLINE, RETURN] = [10, 13];
 
 interface ParsedHeader {
   readonly value: string;
   readonly parsed: { readonly value: string; readonly params: Readonly<Record<string, string>> };
 }
 
-/** A part of a mail; one that is no multipart has bytes, without their transfer encoding. */
+/** A part of a mail; one that is no multipart has bytes, in their transfer encoding. */
 export interface MessagePart {
   readonly contentType: ParsedHeader & { readonly multipart: string | false };
   readonly contentDisposition: ParsedHeader;
+  readonly contentTransferEncoding: { readonly encoding: string };
   readonly contentId?: string;
-  readonly content: ArrayBuffer | null;
+  readonly content: Buffer | null;
   readonly childNodes: readonly MessagePart[];
 }
 
-/**
- * The parser without its last step: it would read texts by their labels alone, and join plain texts
- * and HTML each from the other.
- */
+/** A part that the parser is reading. */
+interface OpenPart {
+  readonly state: "header" | "body" | "finished";
+  readonly feed: (bytes: Buffer) => void;
+  setupContentDecoder: () => void;
+  contentDecoder: BodyBytes | null;
+}
+
+/** Finds the bytes of a body in place of a decoder, since most parts are never shown. */
+class BodyBytes {
+  #bytes: Buffer = Buffer.of();
+
+  /** Takes the next bytes of a message, which follow the last ones in memory. */
+  update(next: Buffer): void {
+    const start = this.#bytes.length === 0 ? next.byteOffset : this.#bytes.byteOffset;
+    this.#bytes = Buffer.from(next.buffer, start, next.byteOffset + next.length - start);
+  }
+
+  finalize(): Buffer {
+    return this.#bytes;
+  }
+}
+
+/** The parser's reading of headers and boundaries alone; the lines of bodies are not looked at. */
 class PartParser extends PostalMime {
-  declare readonly root: MessagePart;
-  async collectNode(): Promise<void> {}
+  declare readonly root: MessagePart & OpenPart;
+  declare readonly currentNode: OpenPart;
+  declare readonly processLine: (line: Buffer, isLast: boolean) => Promise<void>;
+  declare readonly finalize: () => Promise<void>;
+
+  async parseParts(message: Buffer): Promise<MessagePart> {
+    let at = 0;
+    for (let lines = 0; at < message.length && lines < MOST_LINES; lines += 1) {
+      const part = this.#openPart();
+      const isBody = part.state === "body" && message.toString("latin1", at, at + 2) !== "--";
+      const end = message.indexOf(isBody ? "\n--" : "\n", at) + 1 || message.length;
+      const bytes = message.subarray(at, end);
+      if (isBody) part.feed(bytes);
+      else await this.processLine(withoutEnd(bytes), false);
+      at = end;
+    }
+    this.#openPart();
+    await this.finalize();
+    return this.root;
+  }
+
+  #openPart(): OpenPart {
+    const part = this.currentNode;
+    part.setupContentDecoder = () => (part.contentDecoder = new BodyBytes());
+    return part;
+  }
+}
+
+function withoutEnd(line: Buffer): Buffer {
+  let end = line.length;
+  while (line[end - 1] === NEWLINE || line[end - 1] === RETURN) end -= 1;
+  return line.subarray(0, end);
 }
 
 /** Parses the parts of a message. A boundary that no line has is replaced by the one that is there. */
 export async function parseParts(message: Buffer, bodyStart: number): Promise<MessagePart> {
-  const root = await parseRoot(message);
+  const root = await new PartParser().parseParts(message);
   if (!isMultipart(root) || root.childNodes.length > 0) return root;
   const body = message.toString("latin1", bodyStart, bodyStart + 100_000);
   const [, boundary] = /^--([^\r\n"\\]{1,200})\r?\ncontent-/im.exec(body) ?? [];
   if (boundary === undefined) return root;
   const type = /^multipart\/[\w-]{1,40}/i.exec(root.contentType.value)?.[0] ?? "multipart/mixed";
   const header = Buffer.from(`Content-Type: ${type}; boundary="${boundary}"\n`, "latin1");
-  return await parseRoot(Buffer.concat([header, message]));
-}
-
-async function parseRoot(message: Buffer): Promise<MessagePart> {
-  const parser = new PartParser();
-  await parser.parse(message);
-  return parser.root;
+  return await new PartParser().parseParts(Buffer.concat([header, message]));
 }
 
 /** Returns whether a part is made of others, also if its type has no semicolon after it. */
@@ -120,11 +173,25 @@ const meta = /<meta[^<>]{1,300}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,60})/i;
 
 /** Returns the text of a part, in the charset that its bytes, its header, its page or its mail name. */
 export function textOf(part: MessagePart, mailCharset: string): string {
-  const bytes = Buffer.from(part.content ?? new ArrayBuffer(0));
+  const bytes = bytesOf(part);
   const page =
     typeOf(part) === "text/html" ? (meta.exec(bytes.toString("latin1", 0, 4000))?.[1] ?? "") : "";
   const text = decodeText(bytes, charsetOf(part) || knownCharset(page), mailCharset);
   const { format = "", delsp = "" } = part.contentType.parsed.params;
   const isJoined = /^flowed$/i.test(format) && /^yes$/i.test(delsp);
   return isJoined ? text.replace(/ \r?\n/g, "") : text;
+}
+
+/** Returns the start of a text without its transfer encoding. */
+function bytesOf({ content, contentTransferEncoding: { encoding } }: MessagePart): Buffer {
+  const start = (content ?? Buffer.of()).subarray(0, TEXT_BYTES);
+  const lineEnd = start.lastIndexOf(NEWLINE) + 1;
+  // An encoded character may have been cut; a line of a page may be a long one.
+  const isCut = start.length === TEXT_BYTES && start.length - lineEnd < LINE_BYTES;
+  const bytes = isCut ? start.subarray(0, lineEnd) : start;
+  if (encoding === "quoted-printable") return fromQuotedPrintable(bytes.toString("latin1"));
+  if (encoding !== "base64") return bytes;
+  // Some programs pad each line.
+  const units = bytes.toString("latin1").split(/=+/);
+  return Buffer.concat(units.map((unit) => Buffer.from(unit, "base64")));
 }

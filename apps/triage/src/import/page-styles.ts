@@ -8,6 +8,8 @@ const noStyle: Style = new Map();
 /** The rules of a page's style sheets for one tag, class or id; others need a whole browser. */
 export class PageStyles {
   readonly #rules = new Map<string, Style>();
+  /** The declarations that elements of the page have, since most are many times in it. */
+  readonly #parsed = new Map<string, Style>();
   /** Whether a rule that is not read may give a background. */
   hasOtherBackgrounds = false;
 
@@ -42,22 +44,26 @@ export class PageStyles {
 
   /** Returns the style of an element: of its tag, classes and id, then its own. */
   styleOf(tag: string, attributes: Readonly<Record<string, string>>): Style {
-    const own = attributes["style"] === undefined ? noStyle : parseStyle(attributes["style"]);
+    const own = this.#parse(attributes["style"]);
     if (this.#rules.size === 0) return own;
-    const classes = (attributes["class"] ?? "").toLowerCase().split(/\s+/, 20);
-    const id = (attributes["id"] ?? "").toLowerCase();
+    const classes = attributes["class"]?.toLowerCase().split(/\s+/, 20) ?? [];
+    const id = attributes["id"]?.toLowerCase();
     const selectors = [
+      tag,
       ...classes.flatMap((name) => [`.${name}`, `${tag}.${name}`]),
-      `#${id}`,
-      `${tag}#${id}`,
+      ...(id === undefined ? [] : [`#${id}`, `${tag}#${id}`]),
     ];
-    const style = new Map(this.#rules.get(tag));
-    for (const rule of [
-      ...selectors.map((selector) => this.#rules.get(selector) ?? noStyle),
-      own,
-    ]) {
-      for (const [name, value] of rule) style.set(name, value);
-    }
+    const rules = selectors.flatMap((selector) => this.#rules.get(selector) ?? []);
+    if (rules.length === 0) return own;
+    const style = new Map<string, string>();
+    for (const rule of [...rules, own]) for (const [name, value] of rule) style.set(name, value);
+    return style;
+  }
+
+  #parse(declarations: string | undefined): Style {
+    if (declarations === undefined) return noStyle;
+    const style = this.#parsed.get(declarations) ?? parseStyle(declarations);
+    this.#parsed.set(declarations, style);
     return style;
   }
 }

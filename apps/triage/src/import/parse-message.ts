@@ -7,28 +7,21 @@ import { attachmentsOf, type MessagePart, parseParts } from "./message-parts.ts"
 import { senderIn } from "./sender.ts";
 import { mailCharsetOf, shownTextOf } from "./shown-text.ts";
 
-/** How much of a part is parsed, in bytes: a snippet takes less. */
-const PART_BYTES = 64 * 1024;
-/** How many lines are parsed: the parser takes 8 µs for each, and a mail of 1 MB has 15,000. */
-const MOST_LINES = 32 * 1024;
-/** No line of a mail is longer (RFC 5322, section 2.1.1); one of a page may be. */
-const LINE_BYTES = 1000;
-
 /** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
 export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
 const [NEWLINE, RETURN] = [10, 13];
-const LINE_END = Buffer.from("\n");
 
 /** Parses one message (RFC 5322, MIME). @throws ImportProblem if it has no header. */
 export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
-  const message = withShortParts(withNewlines(bytes));
+  const message = withNewlines(bytes);
   const bodyStart = headerEnd(message);
   const headers = headersIn(message.toString("latin1", 0, bodyStart));
   if (headers.length === 0) throw new ImportProblem("it has no header");
   const root = await parseParts(message, bodyStart);
   const { text, textsDiffer } = shownTextOf(root);
   const charset = mailCharsetOf(root);
-  const messageId = valueOf(headers, "message-id").replace(/[<>\s]/g, "");
+  // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
+  const messageId = Buffer.from(valueOf(headers, "message-id").replace(/[<>\s]/g, "")).toString();
   const kept = keptHeaders((name) => valuesOf(headers, name).map(rawText));
   return {
     id: messageId || `mail-${hash("sha256", bytes).slice(0, 24)}`,
@@ -125,32 +118,6 @@ function labelsOf(headers: Headers): string[] | null {
   if (labels === undefined) return null;
   const names = decodeHeader(labels.value).match(/(?:"[^"]*"|[^,"]|"(?=[^"]*$))+/g) ?? [];
   return names.map((label) => label.replaceAll('"', "").trim());
-}
-
-/** Returns a message with the start of each part, cut at a line end; a part ends at what may be a boundary. */
-function withShortParts(message: Buffer): Buffer {
-  if (message.length <= PART_BYTES) return message;
-  const bodyStart = headerEnd(message);
-  const kept: Buffer[] = [];
-  let [room, at] = [PART_BYTES, 0];
-  for (const line of linesOf(message)) {
-    if (kept.length >= MOST_LINES) break;
-    if (at < bodyStart || line.toString("latin1", 0, 2) === "--") room = PART_BYTES;
-    if (room >= line.length) kept.push(line);
-    else if (room >= LINE_BYTES) kept.push(line.subarray(0, room), LINE_END);
-    room -= line.length;
-    at += line.length;
-  }
-  return Buffer.concat(kept);
-}
-
-/** Returns the lines of a text with their ends; the last one may have none. */
-export function* linesOf(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(NEWLINE, start) + 1 || bytes.length;
-    yield bytes.subarray(start, end);
-    start = end;
-  }
 }
 
 function headerEnd(message: Buffer): number {

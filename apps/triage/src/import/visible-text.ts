@@ -26,12 +26,16 @@ export function visiblePlainText(text: string): string {
     : plain;
 }
 
+const blanks = /\s{2,}|[^\S ]/gu;
+const unseen = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Blanks of several scripts, and characters that no reader sees. */
 const padding = /[\s\p{Default_Ignorable_Code_Point}\u2800]{1,1000}/gu;
 
 /** Returns a text with one space for each run of blanks, and without characters that only take room. */
 export function withoutPadding(text: string): string {
-  return text.replace(padding, (run) => {
+  const words = text.replace(blanks, " ");
+  if (!unseen.test(words)) return words;
+  return words.replace(padding, (run) => {
     if (/[\s\u2800\u3164\u115f\u1160\uffa0]/u.test(run)) return " ";
     // A joiner in a word, or one with the form of an emoji.
     return run.length <= 2 ? run : "";
