@@ -1,24 +1,8 @@
 import { isAscii, isUtf8 } from "node:buffer";
+import names from "./charset-names.json" with { type: "json" };
 
 /** Names that `TextDecoder` does not have, without their separators. */
-const aliases: Readonly<Record<string, string>> = {
-  cp932: "shift_jis",
-  cp936: "gbk",
-  cp949: "euc-kr",
-  cp950: "big5",
-  cp874: "windows-874",
-  cp51932: "euc-jp",
-  cp50220: "iso-2022-jp",
-  cp50221: "iso-2022-jp",
-  cp50222: "iso-2022-jp",
-  uhc: "euc-kr",
-  iso88598i: "iso-8859-8",
-  iso88598e: "iso-8859-8",
-  iso2022jp1: "iso-2022-jp",
-  iso2022jp2: "iso-2022-jp",
-  shiftjis: "shift_jis",
-  tis620: "windows-874",
-};
+const aliases: Readonly<Record<string, string>> = names;
 /** Charsets in which a text may be UTF-8 by chance, or in which letters have no byte above 127. */
 const manyBytes = /^(?:gb|big5|shift|euc|iso-2022|utf-16|replacement)/;
 /** Labels that do not identify the charset of bytes above 127. */
