@@ -34,15 +34,17 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   const joins = await joinLabels([before, after], options, context);
   const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
   const thresholds = artifact?.thresholds ?? [];
-  const comparisons = pairsOf(before, after).map((pair) => {
+  const pairs = pairsOf(before, after);
+  const rest = { seed, questions: pairs.length };
+  const comparisons = pairs.map((pair) => {
     const [one, other] = pair.map((column, at) =>
       joins[at]?.columns.find((joined) => joined.column === column),
     );
     const labelled =
       one === undefined || other === undefined
         ? null
-        : compareLabelled(toLabelledRows(one), toLabelledRows(other), { thresholds, seed });
-    const comparison = compareReleases(...pair, { seed, labelled });
+        : compareLabelled(toLabelledRows(one), toLabelledRows(other), { ...rest, thresholds });
+    const comparison = compareReleases(...pair, { ...rest, labelled });
     // Other sources of the question, such as recordings among a model's answers.
     const others = [...before.columns, ...after.columns].filter(
       (column) => column.question === comparison.question && !pair.includes(column),
@@ -94,9 +96,7 @@ type LeftAside = Pick<ReleaseComparison["before"], "source" | "n">;
 
 function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
   if (labelled === null) return isChanged;
-  const isWorse = labelled.brierDifference.low > 0;
-  const isLessRight = labelled.pValue < 0.05 && labelled.onlyBeforeRight > labelled.onlyAfterRight;
-  return isWorse || isLessRight || labelled.thresholds.some(({ verdict }) => verdict === "broken");
+  return labelled.isWorse || labelled.thresholds.some(({ verdict }) => verdict === "broken");
 }
 
 function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
@@ -109,7 +109,7 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
       ({ source, n }) =>
         `  left out ${nameSource(source)}, ${n} answers: sources are never mixed, and the largest of each release is compared`,
     ),
-    `  values   stability index ${stability.index.toFixed(4)} (by chance up to ${stability.cut.toFixed(4)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
+    `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
     flips === null
       ? "  flipped  the releases share no record"
       : `  flipped  ${flips.n} of ${flips.of} (${percentRange(flips)})`,

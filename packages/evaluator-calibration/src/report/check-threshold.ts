@@ -36,10 +36,14 @@ export function checkThreshold(locked: LockedThreshold, rows: TestedRows): Thres
  * Returns whether each of some locked thresholds holds, as {@link checkThreshold} does for one. They share the
  * doubt: with the promised confidence no verdict is wrong. Rows that are no fair draw of the records that were acted
  * on have no verdict.
+ *
+ * @param lines - How many tests share the doubt. @default those with a label
  */
-export function checkThresholds(tests: readonly ThresholdTest[]): ThresholdCheck[] {
-  const tested = tests.filter(({ locked, rows }) => countActed(locked, rows).n > 0);
-  return tests.map((test) => verdictOf(test, Math.max(1, tested.length)));
+export function checkThresholds(
+  tests: readonly ThresholdTest[],
+  lines = tests.filter(({ locked, rows }) => countActed(locked, rows).n > 0).length,
+): ThresholdCheck[] {
+  return tests.map((test) => verdictOf(test, Math.max(1, lines)));
 }
 
 function verdictOf(test: ThresholdTest, tests: number) {

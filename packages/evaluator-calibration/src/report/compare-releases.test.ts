@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
+import { playDrift } from "../testing/drift-worlds.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
 
 test("two releases: the same answers are no change, others are", () => {
@@ -18,6 +19,26 @@ test("two releases: the same answers are no change, others are", () => {
   expect(compareReleases(before, columnOf(shifted), { seed: 1, labelled: null }).isChanged).toBe(
     true,
   );
+});
+
+test("two samples of one distribution are seldom called changed, and raised values often", () => {
+  expect(playDrift({ n: 60, raised: 0 }, 30)).toBeLessThanOrEqual(0.1);
+  expect(playDrift({ n: 60, raised: 0.25 }, 30)).toBeGreaterThanOrEqual(0.2);
+  expect(playDrift({ n: 300, raised: 0.25 }, 8)).toBeGreaterThanOrEqual(0.9);
+});
+
+test("the questions of a call share the chance of a false alarm", () => {
+  const rows = world(300, (p) => p);
+  const shifted = rows.map((row) => ({ ...row, p: Math.round(100 * row.p ** 1.3) / 100 }));
+  const changed = (questions: number) =>
+    compareReleases(columnOf(rows), columnOf(shifted), { seed: 1, labelled: null, questions })
+      .isChanged;
+  expect([1, 50].map(changed)).toEqual([true, false]);
+  const turned = rows.map((row, index) => (index % 9 === 0 ? { ...row, p: 1 - row.p } : row));
+  const options = { thresholds: [], seed: 1 };
+  const worse = (questions: number) =>
+    compareLabelled(labelled(rows), labelled(turned), { ...options, questions })?.isWorse;
+  expect([1, 1000].map(worse)).toEqual([true, false]);
 });
 
 test("on labelled records it is known which release is right more often", () => {

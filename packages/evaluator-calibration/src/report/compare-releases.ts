@@ -3,21 +3,30 @@ import type { AnswerColumn } from "../input/answer-column.ts";
 import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
 import { quantileOf, sumOf } from "../math/rows.ts";
-import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
+import { binomialAtMost, twoSidedP } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { checkThresholds } from "./check-threshold.ts";
 import { brierOf, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
+
+/** Without a change, the comparisons of one call find one in one of twenty calls. */
+const BY_CHANCE = 0.05;
+
+interface ReleaseOptions {
+  readonly seed: number;
+  readonly labelled: LabelledComparison | null;
+  /** How many questions are compared in the same call; they share the chance of a false alarm. @default 1 */
+  readonly questions?: number;
+}
 
 /** Returns what changed between two columns of answers to one question. */
 export function compareReleases(
   before: AnswerColumn,
   after: AnswerColumn,
-  { seed, labelled }: { readonly seed: number; readonly labelled: LabelledComparison | null },
+  { seed, labelled, questions = 1 }: ReleaseOptions,
 ) {
   const [first, second] = [topAnswers(before), topAnswers(after)];
   const samples = samplesOf(first.probability, second.probability);
-  const stability = stabilityTest(samples);
-  const kolmogorovSmirnov = kolmogorovSmirnovTest(samples, seed);
+  const { stability, kolmogorovSmirnov } = permutationTests(samples, { seed, questions });
   let [of, n] = [0, 0];
   for (const [row, id] of before.ids.entries()) {
     const other = after.rowOf(id);
@@ -34,17 +43,27 @@ export function compareReleases(
     /** Records of both releases with another most probable answer; null if no record has both. */
     flips: of === 0 ? null : { n, of, value: n / of, ...wilson(n, of) },
     /** Whether the printed values changed, for better or worse. */
-    isChanged: stability.index > stability.cut || kolmogorovSmirnov.pValue < 0.05,
+    isChanged:
+      // Two tests, each at half the level.
+      Math.min(stability.pValue, kolmogorovSmirnov.pValue) <= BY_CHANCE / questions / 2 + 1e-12,
     /** On the labelled records of both; null without labels. */
     labelled,
   };
+}
+
+interface LabelledOptions {
+  /** Those of other questions are left out. */
+  readonly thresholds: readonly LockedThreshold[];
+  readonly seed: number;
+  /** How many questions are compared in the same call; they share the chance of a false alarm. @default 1 */
+  readonly questions?: number;
 }
 
 /** Returns how two releases do on the records that are labelled in both; null without such records. */
 export function compareLabelled(
   before: LabelledRows,
   after: LabelledRows,
-  { thresholds, seed }: { readonly thresholds: readonly LockedThreshold[]; readonly seed: number },
+  { thresholds, seed, questions = 1 }: LabelledOptions,
 ) {
   const rowOf = new Map(before.ids.map((id, row) => [id, row]));
   const differences: number[] = [];
@@ -60,19 +79,28 @@ export function compareLabelled(
   }
   if (differences.length === 0) return null;
   const fewer = Math.min(onlyBeforeRight, onlyAfterRight);
+  const own = thresholds.filter(({ question }) => question === after.question);
+  // The Brier score, who is right more often, and each threshold.
+  const tests = questions * (2 + own.length);
+  const pValue = Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5));
+  const { isAbove, ...brierDifference } = pairedDifference(differences, {
+    seed,
+    level: BY_CHANCE / tests,
+  });
   return {
     n: differences.length,
     onlyBeforeRight,
     onlyAfterRight,
     /** That both are right equally often (McNemar, exact). */
-    pValue: Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5)),
+    pValue,
     /** The second release's Brier score minus the first's: above 0 is worse. */
-    brierDifference: pairedDifference(differences, seed),
+    brierDifference,
+    /** Whether the second release has the higher Brier score, or is right less often, by more than chance. */
+    isWorse: isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / tests),
     /** The locked thresholds, tried again on the second release. */
     thresholds: checkThresholds(
-      thresholds
-        .filter(({ question }) => question === after.question)
-        .map((locked) => ({ locked, rows: after.tested, all: printedOf(after) })),
+      own.map((locked) => ({ locked, rows: after.tested, all: printedOf(after) })),
+      tests,
     ),
   };
 }
@@ -102,38 +130,49 @@ function distanceOf({ counts, positives, sizes }: Samples): number {
   return distance;
 }
 
-const PERMUTATIONS = 999;
+/** How often rows are mixed at least, and for each question of a call. */
+const PERMUTATIONS = { least: 999, perQuestion: 100 };
 
 /**
- * Returns the largest distance between the cumulated distributions of two samples, and how often it is
- * as large if their rows are mixed at random: printed values have many ties, for which the textbook p
- * value is wrong.
+ * Returns the stability index and the largest distance between the cumulated distributions of two samples, and how
+ * often each is as large if their rows are mixed at random: printed values have many ties, and most deciles of them
+ * may be equal, for which the textbook's limits are wrong.
  */
-function kolmogorovSmirnovTest(samples: Samples, seed: number) {
-  const distance = distanceOf(samples);
+function permutationTests(
+  samples: Samples,
+  { seed, questions }: { readonly seed: number; readonly questions: number },
+) {
+  const [index, distance] = [stabilityIndex(samples), distanceOf(samples)];
   const random = seededRandom(seed);
-  let asFar = 1;
-  for (let round = 0; round < PERMUTATIONS; round += 1) {
-    let [leftA, left] = [samples.sizes[0], samples.sizes[0] + samples.sizes[1]];
-    const positives = samples.counts.map((count) => {
-      const urn = { first: count, second: left - count, draws: leftA };
-      const drawn = drawHypergeometric(urn, random);
-      left -= count;
-      leftA -= drawn;
-      return count - drawn;
-    });
-    if (distanceOf({ ...samples, positives }) >= distance - 1e-12) asFar += 1;
+  const rounds = Math.max(PERMUTATIONS.least, PERMUTATIONS.perQuestion * questions);
+  const asFar = { index: 1, distance: 1 };
+  for (let round = 0; round < rounds; round += 1) {
+    const mixed = { ...samples, positives: mixRows(samples, random) };
+    if (stabilityIndex(mixed) >= index - 1e-12) asFar.index += 1;
+    if (distanceOf(mixed) >= distance - 1e-12) asFar.distance += 1;
   }
-  return { distance, pValue: asFar / (PERMUTATIONS + 1) };
+  return {
+    stability: { index, pValue: asFar.index / (rounds + 1) },
+    kolmogorovSmirnov: { distance, pValue: asFar.distance / (rounds + 1) },
+  };
 }
 
-// Answers that did not change are called changed in one of twenty comparisons.
-const BY_CHANCE = 0.05;
+/** Draws the second sample anew from all rows; returns its rows at each value. */
+function mixRows({ counts, sizes }: Samples, random: () => number): Float64Array {
+  let [leftA, left] = [sizes[0], sizes[0] + sizes[1]];
+  return counts.map((count) => {
+    const drawn = drawHypergeometric({ first: count, second: left - count, draws: leftA }, random);
+    left -= count;
+    leftA -= drawn;
+    return count - drawn;
+  });
+}
+
 // A share of 0 would make the index infinite.
 const LEAST_SHARE = 1e-4;
 
-/** Returns the population stability index over the first sample's deciles, and its upper limit by chance. */
-function stabilityTest({ counts, positives, sizes }: Samples): { index: number; cut: number } {
+/** Returns the population stability index over the first sample's deciles. */
+function stabilityIndex({ counts, positives, sizes }: Samples): number {
   const [allBefore, allAfter] = sizes;
   let [inBefore, inAfter, filled, bins, index] = [0, 0, 0, 0, 0];
   for (let i = 0; i < counts.length; i += 1) {
@@ -148,22 +187,28 @@ function stabilityTest({ counts, positives, sizes }: Samples): { index: number; 
     bins += 1;
     [inBefore, inAfter] = [0, 0];
   }
-  const degrees = Math.max(1, bins - 1);
-  return { index, cut: chiSquareCut(BY_CHANCE, degrees) * (1 / allBefore + 1 / allAfter) };
+  return index;
 }
 
 const RESAMPLES = 1000;
 
-/** Returns the mean of paired differences: by bootstrap up to 50,000 rows, above by 1.96 standard errors. */
-function pairedDifference(differences: readonly number[], seed: number) {
+/**
+ * Returns the mean of paired differences with its 95 % interval, and whether it is above 0 with a chance of error of
+ * `level`: by bootstrap up to 50,000 rows, above by standard errors.
+ */
+function pairedDifference(
+  differences: readonly number[],
+  { seed, level }: { readonly seed: number; readonly level: number },
+) {
   // Sorted, so that the result does not depend on the order of the rows.
   const sorted = Float64Array.from(differences).toSorted();
   const n = sorted.length;
   const mean = sumOf(sorted) / n;
   if (n > 50_000) {
     const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
-    const half = 1.96 * Math.sqrt(variance / n);
-    return { mean, low: mean - half, high: mean + half };
+    const error = Math.sqrt(variance / n);
+    const isAbove = mean > 0 && twoSidedP(mean / error) / 2 <= level;
+    return { mean, low: mean - 1.96 * error, high: mean + 1.96 * error, isAbove };
   }
   const random = seededRandom(seed);
   const means = new Float64Array(RESAMPLES).map(() => {
@@ -171,5 +216,6 @@ function pairedDifference(differences: readonly number[], seed: number) {
     for (let i = 0; i < n; i += 1) sum += sorted[Math.floor(random() * n)] as number;
     return sum / n;
   });
-  return { mean, low: quantileOf(means, 0.025), high: quantileOf(means, 0.975) };
+  const [low, high] = [quantileOf(means, 0.025), quantileOf(means, 0.975)];
+  return { mean, low, high, isAbove: quantileOf(means, level) > 0 };
 }

@@ -1,9 +1,10 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkWorlds, playChecks } from "./check-worlds.ts";
+import { playDrift } from "./drift-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
 
-// Plays the worlds of promise-draw.test.ts and check-threshold.test.ts with many more rounds, and prints what it saw:
+// Plays the worlds of promise-draw.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
 // npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } });
@@ -21,10 +22,20 @@ for (const world of promiseWorlds) {
 process.stdout.write("\n");
 write("world of checks", "false", "limit", "");
 write("---", "---", "---", "---");
-for (const world of checkWorlds) {
-  const found = playChecks(world, Number(values.rounds));
-  write(world.name, share(found), share(world.limit), "");
-  if (found <= world.limit) continue;
-  process.stderr.write(`missed: ${world.name}\n`);
+const drifts = [60, 300, 2000].map((n) => ({
+  name: `two samples of ${n} answers, most of them 0, are called changed`,
+  limit: 0.05,
+  play: (rounds: number) => playDrift({ n, raised: 0 }, rounds),
+}));
+const checks = checkWorlds.map((world) => ({
+  name: world.name,
+  limit: world.limit,
+  play: (rounds: number) => playChecks(world, rounds),
+}));
+for (const { name, limit, play } of [...checks, ...drifts]) {
+  const found = play(Number(values.rounds));
+  write(name, share(found), share(limit), "");
+  if (found <= limit) continue;
+  process.stderr.write(`missed: ${name}\n`);
   process.exitCode = 1;
 }
