@@ -50,7 +50,7 @@ test("probabilities that hold are said to hold, and their skill leads", () => {
 test("probabilities that are too high are named with their range", () => {
   const report = reportOf(3000, (p) => (p > 0.6 ? p - 0.2 : p));
   expect(summarize(report)).toMatch(
-    /, and its probabilities are too high between 0\.[5-7]\d* and (0\.[89]\d*|1)\. No threshold can be promised from these labels yet\.$/,
+    /, and its probabilities are too high between 0\.[5-7]\d{1,3} and (0\.[89]\d{1,3}|1\.00)\. No threshold can be promised from these labels yet\.$/,
   );
 });
 

@@ -85,7 +85,8 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
   }
   const [worst] = curve.wrongRanges;
   if (worst === undefined) return ", and its probabilities do not hold";
-  const at = worst.from === worst.to ? `at ${worst.from}` : `between ${worst.from} and ${worst.to}`;
+  const [from, to] = [printThreshold(worst.from), printThreshold(worst.to)];
+  const at = from === to ? `at ${from}` : `between ${from} and ${to}`;
   return `, and its probabilities are ${worst.is} ${at}`;
 }
 
