@@ -7,7 +7,8 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-STATE = "You have won the lottery"
+# Long enough for the compression of the vendor's SDK.
+STATE = "You have won the lottery. " * 100
 ASK = "What is it?"
 KINDS = {"prize": "a lottery", "other": "the rest"}
 LEVELS = ["fine", "fraud"]

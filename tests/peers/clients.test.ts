@@ -51,7 +51,7 @@ const peers: readonly Peer[] = [
     name: "google-genai",
     environment: "clients",
     answers: whole,
-    errors: ["ClientError", "ClientError"],
+    errors: ["BadRequestError", "RateLimitError"],
   },
   {
     name: "langchain-openai",

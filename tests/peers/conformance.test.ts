@@ -9,7 +9,11 @@ import { expect, inject, test } from "vitest";
 // jevcompat's suite: 48 requirements for a server that speaks the vendor's API, 32 of them MUST.
 
 interface Report {
-  readonly results: readonly { readonly id: string; readonly level: string; readonly status: string }[];
+  readonly results: readonly {
+    readonly id: string;
+    readonly level: string;
+    readonly status: string;
+  }[];
 }
 
 /** Each SHOULD that the emulator does not meet, with the reason. */

@@ -65,7 +65,12 @@ test.runIf("bin" in clients)("pydecide's server passes the vendor's form on", as
   const emulator = createEmulator({ keys: ["right-key"] });
   onTestFinished(() => emulator.close());
   const { origin } = await emulator.listen();
-  const env = { HOME: folder.path, DECIDE_BACKENDS: "typesafe", TYPESAFE_API_KEY: "right-key", TYPESAFE_BASE_URL: origin };
+  const env = {
+    HOME: folder.path,
+    DECIDE_BACKENDS: "typesafe",
+    TYPESAFE_API_KEY: "right-key",
+    TYPESAFE_BASE_URL: origin,
+  };
   await using server = await PeerServer.start(bin, ["decide", "serve", "--port", "PORT"], { env });
   const through = directTransport({ baseUrl: server.origin, apiKey: null });
   const straight = directTransport({ baseUrl: origin, apiKey: "right-key" });

@@ -1,3 +1,4 @@
+import { unpackBody, UnpackError } from "evaluator-kit";
 import * as z from "zod/mini";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
@@ -135,11 +136,18 @@ export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown):
 }
 
 async function readBody(request: Request): Promise<ArrayBuffer> {
-  const bytes = await request.arrayBuffer().catch(() => {
+  const packed = await request.arrayBuffer().catch(() => {
     throw new RequestError("The body ended early.");
   });
-  if (bytes.byteLength <= maxBodyBytes) return bytes;
-  throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
+  if (packed.byteLength > maxBodyBytes) {
+    throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
+  }
+  try {
+    return await unpackBody(packed, request.headers.get("content-encoding"), maxBodyBytes);
+  } catch (error) {
+    if (error instanceof UnpackError) throw new RequestError(error.message, error.status);
+    throw error;
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -14,4 +14,5 @@ export * from "./read-text-file.ts";
 export * from "./run-program.ts";
 export * from "./seeded-random.ts";
 export { page, pageHeader, pageIcon, pageStyle, sourceHash } from "./page/page.ts";
+export * from "./unpack-body.ts";
 export * from "./write-whole-file.ts";

@@ -1,7 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { promisify } from "node:util";
-import { gunzip, inflate, zstdDecompress } from "node:zlib";
-import { isLoopbackHost, systemErrorCode, toHostname } from "evaluator-kit";
+import { isLoopbackHost, toHostname, unpackBody, UnpackError } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
@@ -201,32 +199,14 @@ function jsonBody(maxSize: number): MiddlewareHandler {
   };
 }
 
-type Decode = (packed: ArrayBuffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const encodings: Readonly<Record<string, Decode>> = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  deflate: promisify(inflate),
-  zstd: promisify(zstdDecompress), // Codex
-};
-
-/** The most bytes from a packed byte, above 1 MiB. Chosen: JSON of conversations shrinks to a fifth or a twentieth. */
-const MOST_RATIO = 100;
-
 /** Returns a request with its body unpacked, up to a size. */
 async function unpack(request: Request, encoding: string, maxSize: number): Promise<Request> {
-  const decode = Object.hasOwn(encodings, encoding) ? encodings[encoding] : undefined;
-  if (decode === undefined) {
-    throw new HttpError(415, "Send the body without Content-Encoding, or with gzip or zstd.");
-  }
-  const packed = await request.arrayBuffer();
-  const most = Math.min(maxSize, Math.max(MAX_BODY_BYTES, packed.byteLength * MOST_RATIO));
   try {
-    const body = await decode(packed, { maxOutputLength: most });
+    const body = await unpackBody(await request.arrayBuffer(), encoding, maxSize);
     return new Request(request, { method: "POST", body }); // all routes with a body
   } catch (error) {
-    if (systemErrorCode(error) === "ERR_BUFFER_TOO_LARGE") return refuseSize(most);
-    throw new HttpError(400, `The body is not ${encoding}, which its Content-Encoding names.`);
+    if (error instanceof UnpackError) throw new HttpError(error.status, error.message);
+    throw error;
   }
 }
 

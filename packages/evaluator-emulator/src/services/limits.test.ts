@@ -14,9 +14,13 @@ import {
   state,
 } from "../testing/service-requests.ts";
 
-const wrongKey = "The API key is missing or not valid.";
+const wrongKey = "Incorrect API key provided.";
 test.each([
-  ["openai", 401, { error: { type: "invalid_request_error", code: "invalid_api_key" } }],
+  [
+    "openai",
+    401,
+    { error: { message: wrongKey, type: "invalid_request_error", code: "invalid_api_key" } },
+  ],
   [
     "gemini",
     400,

@@ -65,7 +65,7 @@ function decimalsOf({ decimals = unroundedDecimals, roundedModels = "" }: Servic
 function admitAccount(service: Service, call: Call, { accounts }: EmulatorContext) {
   const account = accounts.find(callKey(call));
   if (account === null && accounts.isRestricted) {
-    const problem = { status: 401, message: "The API key is missing or not valid." };
+    const problem = { status: 401, message: "Incorrect API key provided." };
     const response = service.toError({ ...problem, isKeyWrong: true });
     throw new RequestError(problem.message, response.status, response);
   }

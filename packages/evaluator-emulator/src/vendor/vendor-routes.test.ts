@@ -1,3 +1,4 @@
+import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
 import { post, postEvaluation, postSystemOne } from "../testing/requests.ts";
@@ -228,4 +229,17 @@ test("an image may be a file beside the request, as the vendor's Python SDK send
   expect((await send(form)).status).toBe(422);
   const broken = { "content-type": "multipart/form-data; boundary=x" };
   expect((await send("none", broken)).status).toBe(422);
+});
+
+test("a packed body is unpacked, as the vendor's Python SDK sends long states", async () => {
+  const questions = { spam: { type: "noul", instructions: "Is it spam?" } };
+  const json = JSON.stringify({ model: "jev-latest", state: "hello", questions });
+  const ask = (encoding: string) =>
+    createEmulator({ exchanges: [] }).fetch("/v1/systemone", {
+      method: "POST",
+      headers: { "content-type": "application/json", "content-encoding": encoding },
+      body: new Uint8Array(zstdCompressSync(json)),
+    });
+  expect((await ask("zstd")).status).toBe(200);
+  expect((await ask("gzip")).status).toBe(400);
 });
