@@ -16,8 +16,12 @@ declare module "vitest" {
 }
 
 /** Installs each environment once, and tells the tests where it is. */
-export default async function setup(project: TestProject): Promise<void> {
-  for (const name of environments) project.provide(name, await install(name));
+export async function setup(project: TestProject): Promise<void> {
+  for (const name of environments) {
+    const installed = await install(name);
+    if ("reason" in installed) process.stderr.write(`not run here: ${name}: ${installed.reason}\n`);
+    project.provide(name, installed);
+  }
 }
 
 async function install(name: Environment): Promise<{ bin: string } | { reason: string }> {

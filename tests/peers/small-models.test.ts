@@ -86,8 +86,8 @@ describe.runIf("bin" in installed)("small models", { timeout: 900_000 }, () => {
   test("compare names the better one, and neither is worth a promise of 5 %", async () => {
     await using folder = await folderOf("fixtures/tickets");
     const [first, second] = await Promise.all([start("sparrow"), start("minilm")]);
-    await using _ = first.server;
-    await using __ = second.server;
+    await using stack = new AsyncDisposableStack();
+    for (const { server } of [first, second]) stack.use(server);
     const engines = `--engine ${first.engine} --engine ${second.engine}`;
     const words = `truth.ndjson --states tickets.csv --questions questions.json --json ${engines}`;
     const printed = await outputOf(`${evaluatorCli} compare ${words}`, {

@@ -1,4 +1,3 @@
-import { unpackBody, UnpackError } from "evaluator-kit";
 import * as z from "zod/mini";
 import type { createAccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
@@ -26,6 +25,9 @@ export const trapKinds = [
 /** One of {@link trapKinds}. */
 export type Trap = (typeof trapKinds)[number];
 
+/** Unpacks a body by its `Content-Encoding`, up to a size in bytes. @throws {RequestError} */
+export type Unpack = (packed: ArrayBuffer, encoding: string, most: number) => Promise<ArrayBuffer>;
+
 /** One request, the same over HTTP and through `fetch`. */
 export class Call {
   readonly request: Request;
@@ -34,9 +36,11 @@ export class Call {
   readonly query: Readonly<Record<string, string>>;
   /** Set by a fault. */
   trap: Trap | null = null;
+  readonly #unpack: Unpack;
   #bytes: Promise<ArrayBuffer> | null = null;
 
-  constructor(request: Request, delivery: Delivery) {
+  constructor(request: Request, delivery: Delivery, unpack: Unpack = async (packed) => packed) {
+    this.#unpack = unpack;
     const { pathname, searchParams } = new URL(request.url);
     this.request = request;
     this.delivery = delivery;
@@ -50,7 +54,7 @@ export class Call {
 
   /** Reads the body, once for all readers. @throws {RequestError} if it is too large or ends early. */
   bytes(): Promise<ArrayBuffer> {
-    return (this.#bytes ??= readBody(this.request));
+    return (this.#bytes ??= readBody(this.request, this.#unpack));
   }
 
   async text(): Promise<string> {
@@ -135,19 +139,15 @@ export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown):
   throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
 }
 
-async function readBody(request: Request): Promise<ArrayBuffer> {
+async function readBody(request: Request, unpack: Unpack): Promise<ArrayBuffer> {
   const packed = await request.arrayBuffer().catch(() => {
     throw new RequestError("The body ended early.");
   });
   if (packed.byteLength > maxBodyBytes) {
     throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
   }
-  try {
-    return await unpackBody(packed, request.headers.get("content-encoding"), maxBodyBytes);
-  } catch (error) {
-    if (error instanceof UnpackError) throw new RequestError(error.message, error.status);
-    throw error;
-  }
+  const encoding = request.headers.get("content-encoding");
+  return encoding === null ? packed : unpack(packed, encoding, maxBodyBytes);
 }
 
 function parseJson(text: string): unknown {

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { unpackBody, UnpackError } from "evaluator-kit";
+import type { Unpack } from "./call.ts";
 import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
 import { emulate, type FetchEmulatorOptions } from "./fetch-emulator.ts";
 import { type Exchange, recordedAnswers } from "./recordings.ts";
+import { RequestError } from "./request-error.ts";
 import { type Emulator, toEmulator } from "./serve.ts";
 
 /** The options of an emulator. */
@@ -35,10 +38,17 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       : recordedAnswers(exchanges);
   const { answer, reset } = emulate(options, {
     recorded,
+    unpack,
     ...(engine !== undefined && { engine: (context) => engineRoutes(engine, context) }),
   });
   return toEmulator(answer, reset);
 }
+
+const unpack: Unpack = (packed, encoding, most) =>
+  unpackBody(packed, encoding, most).catch((error: unknown) => {
+    if (error instanceof UnpackError) throw new RequestError(error.message, error.status);
+    throw error;
+  });
 
 /** Reads the exchanges that come with the emulator, sorted by name. */
 function loadExchanges(): Exchange[] {

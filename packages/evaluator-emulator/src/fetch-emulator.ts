@@ -2,7 +2,7 @@ import { seededRandom } from "evaluator-kit/seeded-random";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
 import { type Rule, ruleOpinions } from "./answers/rules.ts";
-import { Call, type Delivery, type EmulatorContext, type Side } from "./call.ts";
+import { Call, type Delivery, type EmulatorContext, type Side, type Unpack } from "./call.ts";
 import { controlRoutes, createRequestLog } from "./control-routes.ts";
 import { fetchBy, untilAborted } from "./deliver-by-fetch.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
@@ -78,6 +78,8 @@ interface EmulatedParts {
   readonly recorded?: ReturnType<typeof recordedAnswers>;
   /** A chat server. @default none */
   readonly engine?: (context: EmulatorContext) => Side;
+  /** Reads packed bodies. @default they are not unpacked */
+  readonly unpack?: Unpack;
 }
 
 /** Returns the function that answers all requests of an emulator, and its reset. */
@@ -124,7 +126,7 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
     (await gateway(call));
 
   async function answer(request: Request, delivery: Delivery): Promise<Response> {
-    const call = new Call(request, delivery);
+    const call = new Call(request, delivery, parts.unpack);
     // An abort during a latency rejects with the caller's reason; it is not a response.
     const play = () => requests.play(call, () => faults.play(call, () => route(call)));
     return (await control(call)) ?? (await play());
